@@ -1,0 +1,1 @@
+"""Frozen values that the whole product speaks in; no I/O, no rules beyond "this can't exist"."""

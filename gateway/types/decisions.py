@@ -1,0 +1,110 @@
+"""The policy's word on a call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from gateway.types.json import Json, JsonPointer
+from gateway.types.tools import Risk
+
+
+class DecisionEffect(StrEnum):
+    """Strongest first: deny > require_approval > allow."""
+
+    DENY = "deny"
+    REQUIRE_APPROVAL = "require_approval"
+    ALLOW = "allow"
+
+
+class RedactAs(StrEnum):
+    """What stands in a result where a value was."""
+
+    HASH = "hash"  # a keyed digest: the same value gives the same digest within a tenant
+    MASK = "mask"  # a note that a value was here
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """One path of a result that leaves in another form."""
+
+    path: JsonPointer
+    form: RedactAs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputPolicy:
+    """What of a structured result may leave: `keep` is a list of paths, empty means everything."""
+
+    keep: tuple[JsonPointer, ...] = ()
+    redact: tuple[Redaction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """One argument that policy writes: a value put in its place, or a bound."""
+
+    pointer: JsonPointer
+    kind: str  # set | max | min | default
+    value: Json  # already computed for this call
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """At most `maximum` (calls, or the sum of one argument) in `window_s` seconds per key."""
+
+    id: str
+    key: str  # the values of `per`, joined
+    maximum: float
+    window_s: float
+    amount: float  # what this call takes: 1, or the argument's value
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exceeded:
+    """Which limit had no room, and when it will have."""
+
+    limit: str
+    retry_after_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalClause:
+    """Who has to say yes, and how many of them."""
+
+    roles: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    quorum: int = 1
+    requester_may_approve: bool = False
+    expires_s: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowDecision:
+    """What a rule in shadow mode would have decided; recorded, never enforced."""
+
+    effect: DecisionEffect
+    rule: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The policy's word; starts as a denial that nobody spoke."""
+
+    effect: DecisionEffect = DecisionEffect.DENY
+    code: str = "undecided"
+    reason: str = ""
+    rule: str = ""
+    place: str = ""  # file:line of the rule
+    matched: tuple[str, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    output: OutputPolicy = field(default_factory=OutputPolicy)
+    approval: ApprovalClause | None = None
+    risk: Risk | None = None  # the class that matching rules raise the call to
+    shadow: tuple[ShadowDecision, ...] = ()
+    revision: str = ""
+    inputs: Mapping[str, Json] = field(default_factory=dict[str, Json])

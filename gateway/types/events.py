@@ -1,0 +1,54 @@
+"""One fact for the event log, already redacted."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from gateway.types.actors import Actor
+from gateway.types.json import JsonObject, JsonPointer
+
+ENVELOPE_VERSION = 1
+
+
+class EventKind(StrEnum):
+    """The six kinds of the mission, and two of our own."""
+
+    MODEL_TURN = "model_turn"
+    RETRIEVAL = "retrieval"
+    AUTHORIZATION = "authorization"
+    TOOL_CALL = "tool_call"
+    APPROVAL = "approval"
+    SIDE_EFFECT = "side_effect"
+    RUN = "run"
+    ADMIN = "admin"
+
+
+class Stage(StrEnum):
+    """Where in the life of its subject an event stands."""
+
+    DECIDED = "decided"
+    STARTED = "started"
+    FINISHED = "finished"
+    FAILED = "failed"
+    RECORDED = "recorded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """The common envelope and the body of one kind; `seq` is given by the store."""
+
+    id: str  # ULID
+    at: datetime  # UTC
+    kind: EventKind
+    stage: Stage
+    body: JsonObject
+    tenant: str = ""
+    call: str = ""
+    run: str = ""
+    phase: str = ""
+    parent: str = ""
+    trace_id: str = ""
+    span_id: str = ""
+    actor: Actor | None = None
+    erased: tuple[JsonPointer, ...] = ()  # removed, nothing left
+    masked: tuple[JsonPointer, ...] = field(default=())  # replaced by a marker or digest

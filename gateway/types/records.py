@@ -1,0 +1,52 @@
+"""The record of one call as it went; events, spans and metrics are views of it."""
+
+from dataclasses import dataclass
+
+from gateway.types.actors import Actor
+from gateway.types.calls import ProposedCall, TraceContext
+from gateway.types.decisions import Decision
+from gateway.types.operations import Execution
+from gateway.types.outcomes import Status
+from gateway.types.tools import Contract, Effect, Risk, Tool
+
+
+@dataclass(slots=True, kw_only=True)
+class CallRecord:
+    """Filled in while the call goes its way, by the ticket only; complete once `closed_ns` is set.
+
+    The `_ns` fields are wall times in nanoseconds since the epoch; 0 means it did not come to that.
+    """
+
+    call: ProposedCall
+    parent: TraceContext | None  # the caller's span
+    trace_id: str
+    server_span: str  # ids of the spans, made before the spans are
+    authorize_span: str
+    client_span: str
+    sampled: bool = True
+    link: TraceContext | None = None  # a caller's span that is not our parent
+    received_ns: int = 0
+    judged_ns: int = 0
+    sent_ns: int = 0
+    answered_ns: int = 0
+    closed_ns: int = 0
+    tool: Tool | None = None
+    contract: Contract | None = None
+    actor: Actor | None = None
+    run_id: str = ""
+    phase: str = ""
+    effect: Effect | None = None
+    risk: Risk | None = None
+    decision: Decision | None = None
+    status: Status = Status.INTERNAL
+    code: str = ""
+    executed: Execution = Execution.NO
+    error_code: int | None = None  # a JSON-RPC error code from the downstream
+    tool_error: bool = False  # the downstream's result said isError
+    downstream_transport: str = ""  # `http` or `stdio`
+    downstream_address: str = ""
+    downstream_version: str = ""  # the MCP revision spoken with the downstream
+    arguments_digest: str = ""
+    result_digest: str = ""
+    result_size: int = 0
+    redactions: int = 0
