@@ -1,0 +1,1 @@
+"""Contracts: what people reviewed about a tool, and the schemas it enforces."""

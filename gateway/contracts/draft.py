@@ -1,0 +1,120 @@
+"""A first contract for a tool that nobody reviewed: guesses, and only towards caution."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gateway.contracts.pins import pinned
+from gateway.jsontext import escape
+from gateway.types.json import Json, JsonObject, JsonPointer
+from gateway.types.tools import Contract, Effect, Risk, Sensitivity, Tool
+
+# fmt: off
+_READS = frozenset({
+    "get", "list", "search", "read", "fetch", "find", "describe", "show", "view", "query",
+    "lookup", "count", "browse", "status", "inspect", "retrieve", "select", "summarize",
+})
+_DESTROYS = frozenset({
+    "delete", "remove", "drop", "wipe", "destroy", "purge", "erase", "truncate", "reset",
+    "revoke", "terminate", "kill", "uninstall", "unlink", "rm", "overwrite", "shred",
+})
+_JOINS = frozenset({"and", "or", "then"})  # `get_or_create` does more than it says first
+_DRIVES = frozenset({
+    "sql", "command", "cmd", "code", "script", "shell", "statement", "force", "overwrite",
+    "dry_run", "confirm",
+})
+# fmt: on
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_SECRET = re.compile(
+    r"(^|_)(password|passwd|passphrase|secret|token|api_?key|credential|private_?key|pin|cvv|cvc)s?($|_)"
+)
+_PERSONAL = re.compile(
+    r"(^|_)(e_?mail|phone|iban|ssn|birth\w*|address|first_name|last_name|full_name|passport)s?($|_)"
+)
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A drafted contract, and for each guess why it was made."""
+
+    contract: Contract
+    reasons: tuple[str, ...]
+
+
+def draft(tool: Tool) -> Draft:
+    """Guess a contract; what a server says about its tool raises a guess, and never lowers one."""
+    effect, risk, reason = _by_name(tool.name)
+    effect, risk, raised = _raised(effect, risk, tool.definition)
+    sensitive = dict(_sensitive(tool.definition.get("inputSchema"), ""))
+    noted = [f"{found} by its name: {pointer}" for pointer, found in sensitive.items()]
+    contract = Contract(
+        tool=tool.key,
+        pin=tool.pin,
+        effect=effect,
+        risk=risk,
+        definition=pinned(tool.definition),
+        reviewed=False,
+        sensitive=sensitive,
+    )
+    return Draft(contract=contract, reasons=(reason, *raised, *noted))
+
+
+def words(name: str) -> list[str]:
+    """Split a tool name such as `getUser_v2` into lower-case words."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _by_name(name: str) -> tuple[Effect, Risk, str]:
+    """Judge by the verbs: a destructive one counts anywhere, a reading one only if it leads."""
+    found = words(name)
+    for word in found:
+        if word in _DESTROYS:
+            return Effect.DESTRUCTIVE, Risk.CRITICAL, f"destructive: `{word}` in its name"
+    if found and found[0] in _READS:
+        if _JOINS.isdisjoint(found):
+            return Effect.READ, Risk.LOW, f"read: its name starts with `{found[0]}`"
+        return Effect.WRITE, Risk.HIGH, "write: its name says that it does several things"
+    return Effect.WRITE, Risk.HIGH, "write: its name doesn't say that it only reads"
+
+
+def _raised(
+    effect: Effect, risk: Risk, definition: JsonObject
+) -> tuple[Effect, Risk, tuple[str, ...]]:
+    """Raise a guess by what the definition says against it."""
+    hints = _map(definition.get("annotations"))
+    arguments = _map(_map(definition.get("inputSchema")).get("properties"))
+    drives = sorted(_DRIVES.intersection("_".join(words(name)) for name in arguments))
+    # Beside `readOnlyHint: true` the other hint means nothing (MCP, ToolAnnotations).
+    destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
+    if destroys and effect is not Effect.DESTRUCTIVE:
+        return Effect.DESTRUCTIVE, Risk.CRITICAL, ("raised to destructive: its server says so",)
+    if effect is not Effect.READ:
+        return effect, risk, ()
+    if hints.get("readOnlyHint") is False:
+        return Effect.WRITE, Risk.HIGH, ("raised to write: its server says that it writes",)
+    if drives:
+        return Effect.WRITE, Risk.HIGH, (f"raised to write: it takes a `{drives[0]}`",)
+    if hints.get("openWorldHint") is True:
+        return effect, Risk.MEDIUM, ("raised to medium: it reaches out to an open world",)
+    return effect, risk, ()
+
+
+def _map(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _sensitive(schema: Json, pointer: JsonPointer) -> Iterator[tuple[JsonPointer, Sensitivity]]:
+    """Find the arguments, nested ones included, whose names promise secrets or persons."""
+    if pointer.count("/") > _DEEPEST:
+        return
+    properties = _map(_map(schema).get("properties"))
+    for name, inner in properties.items():
+        place = f"{pointer}/{escape(name)}"
+        plain = "_".join(words(name))
+        if _SECRET.search(plain):
+            yield place, Sensitivity.SECRET
+        elif _PERSONAL.search(plain):
+            yield place, Sensitivity.PERSONAL
+        else:
+            yield from _sensitive(inner, place)

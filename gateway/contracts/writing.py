@@ -1,0 +1,153 @@
+"""Contracts as a file for a person to review: only what was said, with the reasons of guesses."""
+
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from gateway.types.json import Json, JsonObject
+from gateway.types.tools import Contract, ProvenanceRule
+from gateway.yamltext import resolve
+
+_HEAD = """\
+# Tool contracts: what each tool does and how it is guarded. Look at every line of an entry that
+# says `reviewed: false`, correct it, and set it to true; until then nobody has vouched for it.
+"""
+_WIDTH = 100
+_STRING = "tag:yaml.org,2002:str"
+_SECONDS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+
+
+def dump(
+    contracts: Iterable[Contract], *, reasons: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """Return a file that `load` reads back as the same contracts.
+
+    `reasons` holds, for the keys of drafted tools, why each guess was made; they become comments.
+    """
+    parts = [_HEAD, "tools:"]
+    for contract in contracts:
+        said = (reasons or {}).get(contract.tool, ())
+        comments = "".join(f"# {_visible(line)}\n" for line in said)
+        entry = comments + _yaml({contract.tool: _entry(contract)})
+        parts.append(textwrap.indent(entry, "  "))
+    if len(parts) == 2:
+        parts[1] = "tools: {}\n"
+    return "\n".join(parts)
+
+
+def _visible(line: str) -> str:
+    """Keep a comment on its line: the names in it are a stranger's."""
+    return "".join(mark if mark.isprintable() else " " for mark in line)
+
+
+def _entry(contract: Contract) -> JsonObject:
+    """Return an entry with the keys in the order of the documentation, defaults left out."""
+    entry: JsonObject = {
+        "pin": contract.pin,
+        "effect": contract.effect.value,
+        "risk": contract.risk.value,
+        "reviewed": contract.reviewed,
+        "scopes": list[Json](sorted(contract.scopes)),
+        "sensitive": {place: kind.value for place, kind in contract.sensitive.items()},
+        "results": _said(
+            sensitive={place: kind.value for place, kind in contract.sensitive_results.items()},
+            trusted_text=contract.trusted_text,
+            lenient=contract.lenient_output,
+            max_bytes=contract.max_result_bytes,
+        ),
+        "risk_when": [
+            _said(
+                when=rule.when,
+                risk=rule.risk.value if rule.risk else None,
+                effect=rule.effect.value if rule.effect else None,
+                reason=rule.reason,
+            )
+            for rule in contract.raises
+        ],
+        "failure": _said(
+            timeout=None if contract.timeout_s is None else _duration(contract.timeout_s),
+            retryable=contract.extra.get("retryable"),
+        ),
+        "idempotency": contract.extra.get("idempotency"),
+        "outcome": _said(
+            ensure=[{"when": one.when, "message": one.message} for one in contract.ensure],
+            readback=contract.extra.get("readback"),
+        ),
+        "compensation": contract.extra.get("compensation"),
+        "provenance": {rule.pointer: _provenance(rule) for rule in contract.provenance},
+        "yields": [{"type": one.type, "path": one.path} for one in contract.yields],
+    }
+    kept = {key: value for key, value in entry.items() if value not in (None, [], {})}
+    return {**kept, "definition": contract.definition}
+
+
+def _said(**members: Json) -> JsonObject:
+    return {key: value for key, value in members.items() if value not in (None, [], {}, False)}
+
+
+def _provenance(rule: ProvenanceRule) -> JsonObject:
+    sources: list[Json] = [
+        f"{source.kind.value}({', '.join(source.operands)})" for source in rule.sources
+    ]
+    return _said(
+        **{"from": sources},
+        on_fail=rule.on_fail.value,
+        same_record_as=rule.same_record_as or None,
+    )
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in _SECONDS:
+        if seconds and seconds % size == 0:
+            return f"{int(seconds // size)}{unit}"
+    return f"{round(seconds * 1000)}ms"
+
+
+# --- YAML that our own strict loader reads back as the same values -----------------------------
+
+
+def _yaml(value: JsonObject) -> str:
+    return yaml.dump(  # pyright: ignore[reportUnknownMemberType] - untyped in the stubs
+        value, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """PyYAML's writer, without aliases and with nothing invisible in what a person reviews."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def process_scalar(self) -> None:
+        self.allow_unicode = not _is_hiding(str(getattr(self.event, "value", "")))
+        super().process_scalar()
+
+
+def _is_hiding(text: str) -> bool:
+    """Whether a text holds characters that no one sees, which are written as escapes."""
+    return any(
+        unicodedata.category(mark) in ("Cf", "Cc", "Co", "Cn") for mark in text if mark != "\n"
+    )
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if _is_hiding(text) or _reads_otherwise(text):
+        style = '"'
+    elif "\n" in text:
+        style = "|"
+    return dumper.represent_scalar(_STRING, text, style=style)  # pyright: ignore[reportUnknownMemberType] - untyped in the stubs
+
+
+def _reads_otherwise(text: str) -> bool:
+    """Whether our loader would take the plain text for something else: YAML 1.1 differs here."""
+    try:
+        return resolve(text) != text
+    except ValueError:
+        return True
+
+
+_Dumper.add_representer(str, _text)

@@ -1,0 +1,1 @@
+"""Events: built, redacted and described; no I/O."""

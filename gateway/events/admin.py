@@ -1,0 +1,94 @@
+"""Events about the gateway itself: what people and servers changed, and who was turned away."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from gateway.types.events import Event, EventKind, Stage
+from gateway.types.json import Json, JsonObject
+
+_TEXT: Final = 1_000
+_LISTED: Final = 50
+
+
+def policy_activated(*, id: str, at: datetime, revision: str, by: str, previous: str = "") -> Event:
+    """Say that another revision is in force."""
+    return _event(
+        "policy_activated", id=id, at=at, body={"revision": revision, "by": by, "from": previous}
+    )
+
+
+def policy_refused(*, id: str, at: datetime, by: str, errors: Sequence[str]) -> Event:
+    """Say that changed files can't be used and the old revision stays in force."""
+    return _event("policy_refused", id=id, at=at, body={"by": by, "errors": _listed(errors)})
+
+
+def tool_quarantined(*, id: str, at: datetime, tool: str, reason: str) -> Event:
+    """Say that a tool's definition can't be enforced, so it is neither listed nor callable."""
+    return _event("tool_quarantined", id=id, at=at, body={"tool": tool, "reason": reason[:_TEXT]})
+
+
+def tool_changed(
+    *, id: str, at: datetime, tool: str, pinned: str, found: str, changes: Sequence[str] = ()
+) -> Event:
+    """Say that a server publishes another definition than the reviewed one."""
+    body: JsonObject = {"tool": tool, "pinned": pinned, "found": found, "changes": _listed(changes)}
+    return _event("tool_changed", id=id, at=at, body=body)
+
+
+def name_collision(*, id: str, at: datetime, name: str, tools: Sequence[str]) -> Event:
+    """Say that several tools would be exposed under one name, and none of them is."""
+    return _event("name_collision", id=id, at=at, body={"name": name, "tools": _listed(tools)})
+
+
+def auth_rejected(
+    *, id: str, at: datetime, reason: str, count: int, since: datetime, peers: Sequence[str] = ()
+) -> Event:
+    """Say how many requests were turned away for one reason since a time; not one event each."""
+    body: JsonObject = {
+        "reason": reason[:_TEXT],
+        "count": count,
+        "since": since.isoformat(),
+        "peers": _listed(peers),
+    }
+    return _event("auth_rejected", id=id, at=at, body=body)
+
+
+def request_refused(
+    *, id: str, at: datetime, reason: str, count: int, since: datetime, peers: Sequence[str] = ()
+) -> Event:
+    """Say how many requests were too malformed to be calls, without anything of their bodies."""
+    body: JsonObject = {
+        "reason": reason[:_TEXT],
+        "count": count,
+        "since": since.isoformat(),
+        "peers": _listed(peers),
+    }
+    return _event("request_refused", id=id, at=at, body=body)
+
+
+def events_refused(*, id: str, at: datetime, count: int, since: datetime, reason: str) -> Event:
+    """Say that the log could not take `count` events: the gap is flagged, never silent."""
+    body: JsonObject = {"count": count, "since": since.isoformat(), "reason": reason[:_TEXT]}
+    return _event("events_refused", id=id, at=at, body=body)
+
+
+def gateway_started(*, id: str, at: datetime, revision: str, servers: Sequence[str]) -> Event:
+    """Say that a gateway process is at work."""
+    body: JsonObject = {"revision": revision, "servers": _listed(servers)}
+    return _event("gateway_started", id=id, at=at, body=body)
+
+
+def gateway_stopped(*, id: str, at: datetime, reason: str) -> Event:
+    """Say that a gateway process ended in order."""
+    return _event("gateway_stopped", id=id, at=at, body={"reason": reason[:_TEXT]})
+
+
+def _event(action: str, *, id: str, at: datetime, body: JsonObject) -> Event:
+    return Event(
+        id=id, at=at, kind=EventKind.ADMIN, stage=Stage.RECORDED, body={"action": action, **body}
+    )
+
+
+def _listed(texts: Sequence[str]) -> list[Json]:
+    return [text[:_TEXT] for text in texts[:_LISTED]]

@@ -1,0 +1,261 @@
+"""Makes the events of a call from its record; everything in them is redacted here, at the latest.
+
+A call that was judged has one `authorization`. Every call has exactly one `tool_call` that ends it:
+`finished` when it was carried out, `failed` when it was not or went wrong. `started` comes before
+the request leaves, for whatever must be durable then.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gateway.events.envelope import capped
+from gateway.events.redact import Redacted, Redactor
+from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, ShadowDecision
+from gateway.types.events import Event, EventKind, Stage
+from gateway.types.json import Json, JsonObject, JsonPointer
+from gateway.types.operations import VerificationState
+from gateway.types.outcomes import TABLE, Refusal, Status
+from gateway.types.records import CallRecord
+
+_NAME: Final = 128  # characters of a name that a caller made up
+_REASON: Final = 1_000
+_US: Final = 1_000  # nanoseconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One retrieved document: what is needed to find the same text again, never the text."""
+
+    id: str
+    version: str = ""
+    digest: str = ""
+
+
+def authorization(
+    record: CallRecord, redactor: Redactor, *, refusal: Refusal | None, id: str, at: datetime
+) -> Event:
+    """Say how a call was judged, with its arguments; `refusal` is the verdict's, if any."""
+    decision = record.decision or Decision()
+    arguments = _arguments(record, redactor, record.call.arguments)
+    inputs = redactor.value(dict(decision.inputs), tenant=_tenant(record))
+    denied = refusal is not None or decision.effect is DecisionEffect.DENY
+    body = _tool(record, redactor) | {
+        "decision": DecisionEffect.DENY.value if denied else decision.effect.value,
+        "status": Status.OK.value if refusal is None else refusal.status.value,
+        "code": (refusal.code if refusal is not None else "") or decision.code,
+        "reason": _reason(redactor, refusal.reason if refusal is not None else decision.reason),
+        "rule": (refusal.rule if refusal is not None else "") or decision.rule,
+        "revision": decision.revision,
+        "arguments": capped(arguments.value),
+    }
+    if decision.place:
+        body["place"] = decision.place
+    if record.contract is not None:
+        body["contract"] = record.contract.pin
+    if decision.matched:
+        body["matched"] = list(decision.matched)
+    if decision.inputs:
+        body["inputs"] = capped(inputs.value)
+    body |= _obligations(decision)
+    if record.judged_ns:
+        body["duration_us"] = _elapsed_us(record.received_ns, record.judged_ns)
+    return _event(
+        record, body, EventKind.AUTHORIZATION, Stage.DECIDED, id=id, at=at, redacted=arguments
+    )
+
+
+def started(
+    record: CallRecord,
+    redactor: Redactor,
+    *,
+    id: str,
+    at: datetime,
+    arguments: JsonObject | None = None,
+) -> Event:
+    """Say that a call is about to be sent; `arguments` only when policy changed them."""
+    body = _tool(record, redactor)
+    redacted: Redacted | None = None
+    if arguments is not None:
+        redacted = _arguments(record, redactor, arguments)
+        body["arguments"] = capped(redacted.value)
+    if record.downstream_transport:
+        body["transport"] = record.downstream_transport
+    return _event(record, body, EventKind.TOOL_CALL, Stage.STARTED, id=id, at=at, redacted=redacted)
+
+
+def ended(
+    record: CallRecord,
+    redactor: Redactor,
+    *,
+    id: str,
+    at: datetime,
+    reason: str = "",
+    original: JsonObject | None = None,
+) -> Event:
+    """Say how a call ended: the one final event that every call has, whatever became of it.
+
+    `original` is a downstream's result that was kept from leaving.
+    """
+    row = TABLE[record.status]
+    body = _tool(record, redactor) | {
+        "status": record.status.value,
+        "code": record.code,
+        "executed": record.executed.value,
+        "tool_error": record.tool_error,
+        "duration_us": _elapsed_us(record.received_ns, record.closed_ns),
+        "result_size": record.result_size,
+        "redactions": record.redactions,
+    }
+    if row.error_class is not None:
+        body["error_class"] = row.error_class.value
+    if reason:
+        body["reason"] = _reason(redactor, reason)
+    if record.decision is not None and record.decision.rule:
+        body["rule"] = record.decision.rule
+    if record.error_code is not None:
+        body["error_code"] = record.error_code
+    if record.result_digest:
+        body["result_digest"] = record.result_digest
+    if original is not None:
+        tags = record.contract.sensitive_results if record.contract is not None else None
+        kept = redactor.value(original, tenant=_tenant(record), tags=tags)
+        body["original"] = capped(kept.value)
+    if record.sent_ns:
+        body["downstream_us"] = _elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
+    stage = Stage.FINISHED if record.status is Status.OK else Stage.FAILED
+    return _event(record, body, EventKind.TOOL_CALL, stage, id=id, at=at)
+
+
+def retrieval(
+    record: CallRecord,
+    redactor: Redactor,
+    *,
+    id: str,
+    at: datetime,
+    documents: Sequence[Document],
+    query_digest: str = "",
+    kept: Sequence[JsonPointer] = (),
+) -> Event:
+    """Say what a read brought into play: documents by id and digest, and the fields kept."""
+    constraints = record.decision.constraints if record.decision is not None else ()
+    listed: list[Json] = [
+        {"id": found.id[:_NAME], "version": found.version, "digest": found.digest}
+        for found in documents
+    ]
+    body = _tool(record, redactor)
+    body["query_digest"] = query_digest or record.arguments_digest
+    body["count"] = len(documents)
+    body["documents"] = capped(listed)
+    body["constraints"] = [_constraint(constraint) for constraint in constraints]
+    body["kept"] = list(kept)
+    return _event(record, body, EventKind.RETRIEVAL, Stage.RECORDED, id=id, at=at)
+
+
+def side_effect(
+    record: CallRecord,
+    redactor: Redactor,
+    *,
+    id: str,
+    at: datetime,
+    verification: VerificationState = VerificationState.NOT_DECLARED,
+) -> Event:
+    """Say what a call changed outside, or that nobody knows whether it did."""
+    body = _tool(record, redactor) | {
+        "executed": record.executed.value,
+        "status": record.status.value,
+        "verification": verification.value,
+    }
+    return _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
+
+
+def _event(
+    record: CallRecord,
+    body: JsonObject,
+    kind: EventKind,
+    stage: Stage,
+    *,
+    id: str,
+    at: datetime,
+    redacted: Redacted | None = None,
+) -> Event:
+    span = record.authorize_span if kind is EventKind.AUTHORIZATION else record.server_span
+    return Event(
+        id=id,
+        at=at,
+        kind=kind,
+        stage=stage,
+        body=body,
+        tenant=_tenant(record),
+        call=record.call.call_id,
+        run=record.run_id,
+        phase=record.phase,
+        trace_id=record.trace_id,
+        span_id=span,
+        actor=record.actor,
+        erased=_under_arguments(redacted.erased) if redacted is not None else (),
+        masked=_under_arguments(redacted.masked) if redacted is not None else (),
+    )
+
+
+def _under_arguments(places: tuple[JsonPointer, ...]) -> tuple[JsonPointer, ...]:
+    return tuple(f"/arguments{place}" for place in places)
+
+
+def _tenant(record: CallRecord) -> str:
+    return record.actor.tenant if record.actor is not None else record.call.principal.tenant
+
+
+def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) -> Redacted:
+    tags = record.contract.sensitive if record.contract is not None else None
+    return redactor.value(arguments, tenant=_tenant(record), tags=tags)
+
+
+def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
+    """Name the tool; of a name that no server has, only what can be kept."""
+    if record.tool is not None:
+        named: JsonObject = {
+            "tool": record.tool.key,
+            "server": record.tool.server,
+            "name": record.tool.exposed_name,
+        }
+    else:
+        named = {"tool": "", "server": "", "name": redactor.text(record.call.name[:_NAME])}
+    if record.effect is not None:
+        named["effect"] = record.effect.value
+    if record.risk is not None:
+        named["risk"] = record.risk.value
+    named["arguments_digest"] = record.arguments_digest
+    return named
+
+
+def _reason(redactor: Redactor, reason: str) -> str:
+    return redactor.text(reason[: 2 * _REASON])[:_REASON] if reason else ""
+
+
+def _obligations(decision: Decision) -> JsonObject:
+    parts: JsonObject = {
+        "constraints": [_constraint(constraint) for constraint in decision.constraints],
+        "limits": [_limit(limit) for limit in decision.limits],
+        "kept": list(decision.output.keep),
+        "shadow": [_shadow(shadow) for shadow in decision.shadow],
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+def _constraint(constraint: Constraint) -> Json:
+    # Without the value: it may be personal, and the final arguments are kept where they differ.
+    return {"pointer": constraint.pointer, "kind": constraint.kind, "rule": constraint.rule}
+
+
+def _limit(limit: Limit) -> Json:
+    return {"id": limit.id, "amount": limit.amount, "rule": limit.rule}
+
+
+def _shadow(shadow: ShadowDecision) -> Json:
+    return {"effect": shadow.effect.value, "rule": shadow.rule, "code": shadow.code}
+
+
+def _elapsed_us(start_ns: int, end_ns: int) -> int:
+    return max(0, end_ns - start_ns) // _US

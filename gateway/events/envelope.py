@@ -1,0 +1,122 @@
+"""The envelope: an event as the JSON that is kept, written once."""
+
+import hashlib
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from gateway import jsontext
+from gateway.errors import JsonError
+from gateway.types.actors import Actor
+from gateway.types.events import ENVELOPE_VERSION, Event
+from gateway.types.json import Json, JsonObject
+
+MAX_ARGUMENTS: Final = 16 << 10  # bytes of one value inside a body
+MAX_EVENT: Final = 256 << 10  # bytes of a whole event
+_HEAD: Final = 1_000  # characters of a cut value that are kept
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The gateway process that writes events."""
+
+    instance: str
+    version: str
+
+
+def to_bytes(event: Event, origin: Origin) -> bytes:
+    """Write an event as it is kept for good; nothing that happens later changes these bytes."""
+    body = event.body
+    written = _dump(to_json(event, origin))
+    if len(written) > MAX_EVENT:
+        kept = {key: body[key] for key in ("tool", "decision", "rule", "status") if key in body}
+        written = _dump({**to_json(event, origin), "body": {**kept, **cut(_dump(body))}})
+    return written
+
+
+def to_json(event: Event, origin: Origin) -> JsonObject:
+    """Return the envelope with its body; empty fields are left out, `seq` is added on reading."""
+    envelope: JsonObject = {
+        "v": ENVELOPE_VERSION,
+        "id": event.id,
+        "ts": timestamp(event.at),
+        "kind": event.kind.value,
+        "stage": event.stage.value,
+        "tenant": event.tenant,
+    }
+    for key, value in (
+        ("run", event.run),
+        ("phase", event.phase),
+        ("call", event.call),
+        ("parent", event.parent),
+        ("trace_id", event.trace_id),
+        ("span_id", event.span_id),
+    ):
+        if value:
+            envelope[key] = value
+    if event.actor is not None:
+        envelope["actor"] = _actor(event.actor)
+    envelope["gateway"] = {"instance": origin.instance, "version": origin.version}
+    if event.erased:
+        envelope["erased"] = list(event.erased)
+    if event.masked:
+        envelope["masked"] = list(event.masked)
+    envelope["body"] = event.body
+    return envelope
+
+
+def timestamp(at: datetime) -> str:
+    """Return a time as in `2026-11-29T09:00:00.000000Z`."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def capped(value: Json) -> Json:
+    """Return a value of a body, or its digest and head when it is larger than `MAX_ARGUMENTS`."""
+    written = _dump(value)
+    return value if len(written) <= MAX_ARGUMENTS else cut(written)
+
+
+def cut(written: bytes) -> JsonObject:
+    """Return what is kept of a value that is too large: digest, size in bytes, first characters."""
+    return {
+        "$cut": {
+            "digest": "sha256:" + hashlib.sha256(written).hexdigest(),
+            "bytes": len(written),
+            "head": written[:_HEAD].decode("utf-8", "ignore"),
+        }
+    }
+
+
+def _actor(actor: Actor) -> JsonObject:
+    return {
+        "user": actor.user,
+        "client": actor.client,
+        "auth_method": actor.method,
+        "issuer": actor.issuer,
+        "roles": list[Json](sorted(actor.roles)),
+        "scopes": list[Json](sorted(actor.scopes)),
+    }
+
+
+def _dump(value: Json) -> bytes:
+    try:
+        return jsontext.dump(value)
+    except JsonError:  # a half surrogate pair from outside must not keep an event out of the log
+        return jsontext.dump(_encodable(value))
+
+
+def _encodable(value: Json) -> Json:
+    match value:
+        case str():
+            return _SURROGATE.sub("\ufffd", value)
+        case dict():
+            return {_SURROGATE.sub("\ufffd", key): _encodable(item) for key, item in value.items()}
+        case list():
+            return [_encodable(item) for item in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+        case _:
+            return value

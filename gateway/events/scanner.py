@@ -1,0 +1,114 @@
+"""Finds secrets and personal data in text and cuts them out."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.events.matcher import Matcher
+from gateway.events.patterns import Pattern
+from gateway.types.tools import Sensitivity
+
+_ROUNDS: Final = 16  # cutting can bring a new match about; text that needs more rounds is hostile
+# A key of JSON inside a text whose value may have to be hidden; deliberately wide.
+_TELLING_KEY: Final = (
+    r"(?i)(?:pass|pwd|secret|token|key|auth|cookie|credential|jwt|bearer|assertion|cvv|cvc|otp)"
+    r'[^"]*"\s*:'
+)
+_EDGE: Final = r"(?:\b|\\[bfnrt])"
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text after cutting, how much was cut, and the form that the whole text had, if one."""
+
+    text: str
+    count: int
+    whole: Pattern | None = None
+
+
+class Scanner:
+    """One selection of patterns, compiled; safe to share between threads."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._patterns = tuple(patterns)
+        self._matcher = Matcher((*(_opened(pattern.regex) for pattern in patterns), _TELLING_KEY))
+        self._telling = len(self._patterns)
+
+    def suspects(self, text: str, *, jsonish: bool) -> bool:
+        """Whether anything may have to be cut; one pass over the text, usually the only one.
+
+        `jsonish` texts hold JSON somewhere: keys in them count, and escapes could hide a match.
+        """
+        if jsonish and "\\" in text:
+            return True
+        hits = self._matcher.which(encodable(text))
+        return bool(hits) and (jsonish or hits != [self._telling])
+
+    def cut(self, text: str) -> Cut:
+        """Replace every match by `[redacted:name]`, until nothing matches any more."""
+        text, count = encodable(text), 0
+        hits = self._hits(text)
+        whole = self._whole(hits, text) if hits else None
+        for _ in range(_ROUNDS):
+            before = text
+            for index in hits:
+                text, cuts = self._replaced(index, text)
+                count += cuts
+            if text == before:
+                return Cut(text, count, whole if count else None)
+            hits = self._hits(text)
+        return Cut(marker("text"), count + 1)
+
+    def _hits(self, text: str) -> list[int]:
+        return [index for index in self._matcher.which(text) if index != self._telling]
+
+    def _whole(self, hits: Sequence[int], text: str) -> Pattern | None:
+        for index in hits:
+            if self._spans(index, text) == [(0, len(text))]:
+                return self._patterns[index]
+        return None
+
+    def _replaced(self, index: int, text: str) -> tuple[str, int]:
+        instead = marker(self._patterns[index].name)
+        pieces: list[str] = []
+        count = done = 0
+        for start, end in self._spans(index, text):
+            if text[start:end] != instead:
+                pieces += (text[done:start], instead)
+                done = end
+                count += 1
+        if not count:
+            return text, 0
+        return "".join((*pieces, text[done:])), count
+
+    def _spans(self, index: int, text: str) -> list[tuple[int, int]]:
+        spans = self._matcher.spans(index, text)
+        check = self._patterns[index].check
+        if check is None:
+            return spans
+        checked = ((start, start + check(text[start:end])) for start, end in spans)
+        return [(start, end) for start, end in checked if end > start]
+
+
+def _opened(regex: str) -> str:
+    r"""Let a pattern begin after an escape such as `\n` too, which in JSON ends no word."""
+    flags = "(?i)" if regex.startswith("(?i)") else ""
+    rest = regex.removeprefix("(?i)")
+    return flags + _EDGE + rest.removeprefix(r"\b") if rest.startswith(r"\b") else regex
+
+
+def literal(regex: str) -> Pattern:
+    """Return the pattern for secrets that are known by value."""
+    return Pattern(name="secret", kind=Sensitivity.SECRET, regex=regex)
+
+
+def marker(name: str) -> str:
+    """Return what stands in a text where something was cut out."""
+    return f"[redacted:{name}]"
+
+
+def encodable(text: str) -> str:
+    """Return the text without half surrogate pairs, which have no bytes."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

@@ -1,0 +1,255 @@
+"""The published JSON Schemas of events; docs/reference/events holds what `render` writes."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+
+from gateway.types.decisions import DecisionEffect
+from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Execution, VerificationState
+from gateway.types.outcomes import ErrorClass, Status
+from gateway.types.tools import Effect, Risk
+
+_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+_TEXT: Final[JsonObject] = {"type": "string"}
+_TEXTS: Final[JsonObject] = {"type": "array", "items": {"type": "string"}}
+_ANY: Final[JsonObject] = {}
+_FLAG: Final[JsonObject] = {"type": "boolean"}
+_COUNT: Final[JsonObject] = {"type": "integer", "minimum": 0}
+_WHOLE: Final[JsonObject] = {"type": "integer"}
+_TIME: Final[JsonObject] = {"type": "string", "format": "date-time"}
+_POINTERS: Final[JsonObject] = {
+    "type": "array",
+    "items": {"type": "string", "pattern": "^(/.*)?$"},
+    "maxItems": 200,
+}
+
+
+def _about(schema: JsonObject, description: str) -> JsonObject:
+    return {**schema, "description": description}
+
+
+def _one_of(values: type[Status | Effect | Risk | Execution | ErrorClass | Stage]) -> JsonObject:
+    return {"enum": [value.value for value in values]}
+
+
+def _object(properties: JsonObject, optional: frozenset[str] = frozenset()) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+_CUT: Final[JsonObject] = _object(
+    {"$cut": _object({"digest": _TEXT, "bytes": _COUNT, "head": _TEXT})}
+)
+_CAPPED_OBJECT: Final[JsonObject] = {
+    "type": "object",
+    "description": "redacted; beyond 16 KiB only `$cut` with digest, size and head",
+}
+_CONSTRAINTS: Final[JsonObject] = {
+    "type": "array",
+    "items": _object({"pointer": _TEXT, "kind": _TEXT, "rule": _TEXT}),
+}
+_TOOL: Final[JsonObject] = {
+    "tool": _about(_TEXT, "`server.name`; empty when no server has such a tool"),
+    "server": _TEXT,
+    "name": _about(_TEXT, "the name that the caller used"),
+    "effect": _one_of(Effect),
+    "risk": _one_of(Risk),
+    "arguments_digest": _about(_TEXT, "over the arguments as they were sent to the gateway"),
+}
+_TOOL_OPTIONAL: Final = frozenset({"effect", "risk"})
+
+_AUTHORIZATION: Final = _object(
+    {
+        **_TOOL,
+        "decision": {"enum": [effect.value for effect in DecisionEffect]},
+        "status": _one_of(Status),
+        "code": _TEXT,
+        "reason": _TEXT,
+        "rule": _TEXT,
+        "place": _about(_TEXT, "file and line of the rule"),
+        "matched": _TEXTS,
+        "revision": _TEXT,
+        "contract": _about(_TEXT, "pin of the reviewed definition"),
+        "inputs": _about(_CAPPED_OBJECT, "what the decision was made from, redacted"),
+        "arguments": _CAPPED_OBJECT,
+        "constraints": _CONSTRAINTS,
+        "limits": {
+            "type": "array",
+            "items": _object({"id": _TEXT, "amount": {"type": "number"}, "rule": _TEXT}),
+        },
+        "kept": _POINTERS,
+        "shadow": {
+            "type": "array",
+            "items": _object({"effect": _TEXT, "rule": _TEXT, "code": _TEXT}),
+        },
+        "duration_us": _COUNT,
+    },
+    _TOOL_OPTIONAL
+    | {"place", "matched", "contract", "inputs", "constraints", "limits", "kept", "shadow"}
+    | {"duration_us"},
+)
+_STARTED: Final = _object(
+    {**_TOOL, "arguments": _CAPPED_OBJECT, "transport": _TEXT},
+    _TOOL_OPTIONAL | {"arguments", "transport"},
+)
+_ENDED: Final = _object(
+    {
+        **_TOOL,
+        "status": _one_of(Status),
+        "error_class": _one_of(ErrorClass),
+        "code": _TEXT,
+        "reason": _TEXT,
+        "rule": _TEXT,
+        "executed": _one_of(Execution),
+        "error_code": _about(_WHOLE, "a JSON-RPC error code from the downstream"),
+        "tool_error": _FLAG,
+        "duration_us": _COUNT,
+        "downstream_us": _COUNT,
+        "result_size": _COUNT,
+        "result_digest": _TEXT,
+        "original": _about(_ANY, "a downstream's result that was kept from leaving, redacted"),
+        "redactions": _COUNT,
+    },
+    _TOOL_OPTIONAL
+    | {
+        "error_class",
+        "reason",
+        "rule",
+        "error_code",
+        "downstream_us",
+        "result_digest",
+        "original",
+    },
+)
+_RETRIEVAL: Final = _object(
+    {
+        **_TOOL,
+        "query_digest": _TEXT,
+        "count": _COUNT,
+        "documents": {
+            "anyOf": [
+                {
+                    "type": "array",
+                    "items": _object({"id": _TEXT, "version": _TEXT, "digest": _TEXT}),
+                },
+                _CUT,
+            ]
+        },
+        "constraints": _CONSTRAINTS,
+        "kept": _POINTERS,
+    },
+    _TOOL_OPTIONAL,
+)
+_SIDE_EFFECT: Final = _object(
+    {
+        **_TOOL,
+        "executed": _one_of(Execution),
+        "status": _one_of(Status),
+        "verification": {"enum": [state.value for state in VerificationState]},
+    },
+    _TOOL_OPTIONAL,
+)
+
+
+def _action(name: str, properties: JsonObject) -> JsonObject:
+    return _object({"action": {"const": name}, **properties})
+
+
+_TURNED_AWAY: Final[JsonObject] = {
+    "reason": _TEXT,
+    "count": _COUNT,
+    "since": _TIME,
+    "peers": _TEXTS,
+}
+_ADMIN: Final[JsonObject] = {
+    "oneOf": [
+        _action("policy_activated", {"revision": _TEXT, "by": _TEXT, "from": _TEXT}),
+        _action("policy_refused", {"by": _TEXT, "errors": _TEXTS}),
+        _action("tool_quarantined", {"tool": _TEXT, "reason": _TEXT}),
+        _action(
+            "tool_changed", {"tool": _TEXT, "pinned": _TEXT, "found": _TEXT, "changes": _TEXTS}
+        ),
+        _action("name_collision", {"name": _TEXT, "tools": _TEXTS}),
+        _action("auth_rejected", _TURNED_AWAY),
+        _action("request_refused", _TURNED_AWAY),
+        _action("events_refused", {"count": _COUNT, "since": _TIME, "reason": _TEXT}),
+        _action("gateway_started", {"revision": _TEXT, "servers": _TEXTS}),
+        _action("gateway_stopped", {"reason": _TEXT}),
+    ]
+}
+
+# The kinds that this version writes, with their stages and bodies.
+KINDS: Final[Mapping[EventKind, Mapping[Stage, JsonObject]]] = {
+    EventKind.AUTHORIZATION: {Stage.DECIDED: _AUTHORIZATION},
+    EventKind.TOOL_CALL: {
+        Stage.STARTED: _STARTED,
+        Stage.FINISHED: _ENDED,
+        Stage.FAILED: _ENDED,
+    },
+    EventKind.RETRIEVAL: {Stage.RECORDED: _RETRIEVAL},
+    EventKind.SIDE_EFFECT: {Stage.RECORDED: _SIDE_EFFECT},
+    EventKind.ADMIN: {Stage.RECORDED: _ADMIN},
+}
+
+
+def schema(kind: EventKind) -> JsonObject:
+    """Return the schema of one kind's events as they are kept; `seq` is there on reading only."""
+    stages = KINDS[kind]
+    bodies: list[Json] = [
+        {
+            "if": {"properties": {"stage": {"const": stage.value}}},
+            "then": {"properties": {"body": {"anyOf": [body, {"required": ["$cut"]}]}}},
+        }
+        for stage, body in stages.items()
+    ]
+    return {
+        "$schema": _DRAFT,
+        "$id": f"urn:weighbridge:events:{file_name(kind).removesuffix('.json')}",
+        "title": f"{kind.value} event",
+        "type": "object",
+        "properties": _envelope(kind, [stage.value for stage in stages]),
+        "required": ["v", "id", "ts", "kind", "stage", "tenant", "gateway", "body"],
+        "additionalProperties": False,
+        "allOf": bodies,
+    }
+
+
+def _envelope(kind: EventKind, stages: list[Json]) -> JsonObject:
+    actor = {"user": _TEXT, "client": _TEXT, "auth_method": _TEXT, "issuer": _TEXT}
+    return {
+        "v": {"const": ENVELOPE_VERSION},
+        "id": _about({"type": "string", "minLength": 1}, "unique; sorts by time"),
+        "seq": _about({"type": "integer", "minimum": 1}, "the order of the log; has no gaps"),
+        "ts": _TIME,
+        "kind": {"const": kind.value},
+        "stage": {"enum": stages},
+        "tenant": _TEXT,
+        "run": _TEXT,
+        "phase": _TEXT,
+        "call": _TEXT,
+        "parent": _TEXT,
+        "trace_id": _TEXT,
+        "span_id": _TEXT,
+        "actor": _object({**actor, "roles": _TEXTS, "scopes": _TEXTS}),
+        "gateway": _object({"instance": _TEXT, "version": _TEXT}),
+        "erased": _about(_POINTERS, "places in the body of which nothing can be told any more"),
+        "masked": _about(_POINTERS, "places in the body where a digest or a part is left"),
+        "body": {"type": "object"},
+    }
+
+
+def file_name(kind: EventKind) -> str:
+    """Return the name of the file that a kind's schema is published in."""
+    return f"{kind.value}.v{ENVELOPE_VERSION}.json"
+
+
+def render(kind: EventKind) -> bytes:
+    """Return the published form of a kind's schema, with a newline at its end."""
+    return orjson.dumps(schema(kind), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -1,0 +1,92 @@
+"""Reading what downstreams send: fast, and exact where the fast reader would round."""
+
+import json
+from decimal import Decimal, InvalidOperation
+
+import orjson
+import re2
+
+from gateway.errors import JsonError
+from gateway.jsontext import hooks
+from gateway.types.json import Json
+
+MAX_DEPTH = 254  # what orjson can write again
+MAX_EXPONENT = 1_000  # of a decimal: sums may expand it
+
+# A number that orjson would round: more than 64 bits, more than 15 digits of a fraction (each
+# pair of lengths that adds up to 16 meets one alternative), or a long exponent.
+_RISKY = re2.compile(  # pyright: ignore[reportUnknownMemberType] - untyped package
+    rb"(?:^|[\s:,\[])-?(?:"
+    rb"[0-9]{20}|[0-9]+\.[0-9]{13}|[0-9]{3,}\.[0-9]{9}|[0-9]{7,}\.[0-9]|[0-9.]+[eE][+-]?[0-9]{3})"
+)
+
+
+def parse_result(data: bytes) -> Json:
+    """Read what a downstream sent, keeping each number exactly, or raise `JsonError`.
+
+    Integers beyond 64 bits are exact; a fraction that a float can't carry is a `Decimal`. NaN and
+    lone surrogates are refused. Duplicate keys are refused only in texts with such numbers: the
+    fast reader keeps the last one, and nothing is decided by a key that a result repeats.
+    """
+    if _RISKY.search(data):  # pyright: ignore[reportUnknownMemberType] - untyped package
+        return _parse_exactly(data)
+    try:
+        value: Json = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise hooks.syntax(error) from None
+    _check_result_depth(data, value)
+    return value
+
+
+def _parse_exactly(data: bytes) -> Json:
+    text = hooks.text_of(data, len(data))
+    try:
+        value: Json = _EXACT.decode(text)
+    except json.JSONDecodeError as error:
+        raise hooks.syntax(error) from None
+    except RecursionError:
+        raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
+    _check_result_depth(data, value)
+    if "\\ud" in text or "\\uD" in text:
+        hooks.refuse_surrogates(value, "")
+    return value
+
+
+def _check_result_depth(data: bytes, value: Json) -> None:
+    """Refuse what can't be written again; orjson reads 1,024 levels but writes 254."""
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return
+    try:
+        orjson.dumps(value, default=lambda _: None)
+    except TypeError as error:
+        if "ecursion" in str(error):
+            raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
+
+
+def _exact_fraction(digits: str) -> float | Decimal:
+    try:
+        return hooks.fraction(digits)
+    except JsonError:
+        exact = _decimal(digits)
+        if exact is None:
+            raise
+        return exact
+
+
+def _decimal(digits: str) -> Decimal | None:
+    """Return the number if its digits and exponent are within reason: sums may expand it."""
+    if len(digits) > hooks.MAX_DIGITS:
+        return None
+    try:
+        exact = Decimal(digits)
+    except InvalidOperation:
+        return None
+    return exact if not exact or abs(exact.adjusted()) <= MAX_EXPONENT else None
+
+
+_EXACT = json.JSONDecoder(
+    object_pairs_hook=hooks.members,
+    parse_int=hooks.integer,
+    parse_float=_exact_fraction,
+    parse_constant=hooks.constant,
+)

@@ -1,0 +1,196 @@
+"""Files of policy tests: named callers, one line a case, and what each case must come to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BeforeValidator, Field, StrictInt, model_validator
+
+from gateway import yamltext
+from gateway.errors import FileError, FilesError
+from gateway.policy.rules import API_VERSION, AnyJson, Model, Name
+from gateway.types.actors import Actor
+from gateway.types.decisions import DecisionEffect
+from gateway.types.json import Json, JsonObject
+from gateway.types.runs import Phase
+from gateway.types.tools import Contract, Effect, Risk
+from gateway.yamltext.models import suggest
+
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class Caller(Model):
+    """Somebody who calls tools."""
+
+    user: Name
+    tenant: Name = "default"
+    roles: tuple[Name, ...] = ()
+    scopes: tuple[Name, ...] = ()
+    client: str = "policy-test"
+    method: str = "jwt"
+
+
+class Expect(Model):
+    """What a case must come to; only what is named is compared."""
+
+    decision: DecisionEffect | None = None
+    rule: str | None = None
+    code: str | None = None
+    approvers: tuple[Name, ...] | None = None
+    quorum: StrictInt | None = None
+    risk: Risk | None = None
+    args: dict[str, AnyJson] | None = None
+    shadow: Annotated[tuple[Name, ...], BeforeValidator(_listed)] | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> "Expect":
+        if not self.model_fields_set:
+            raise ValueError("a case that expects nothing can't fail; name a `decision` at least")
+        return self
+
+
+class Defaults(Model):
+    """What a case has when it doesn't say otherwise."""
+
+    caller: Annotated[Name | None, Field(alias="as")] = None
+    phase: Phase = Phase.ACTING
+    run: str = "run_test"
+
+
+class CaseModel(Model):
+    """One case, as people write it."""
+
+    name: Name
+    call: Name
+    caller: Annotated[Name | None, Field(alias="as")] = None
+    phase: Phase | None = None
+    args: dict[str, AnyJson] = Field(default_factory=dict[str, Json])
+    schema_hash: Name | None = None
+    effect: Effect | None = None
+    risk: Risk | None = None
+    now: AwareDatetime | None = None
+    expect: Expect
+
+
+class PolicyTestModel(Model):
+    """One file of cases; without `policies` or `tools` it is about those in force."""
+
+    api_version: Annotated[Literal["weighbridge/v1"], Field(alias="apiVersion")] = API_VERSION
+    kind: Literal["PolicyTest"] = "PolicyTest"
+    policies: tuple[Name, ...] = ()
+    tools: Annotated[tuple[Name, ...], BeforeValidator(_listed)] = ()
+    now: AwareDatetime = _NOW
+    callers: dict[Name, Caller]
+    defaults: Defaults = Defaults()
+    tests: Annotated[tuple[CaseModel, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallUnderTest:
+    """A call that a case makes; whoever decides gets this and nothing else."""
+
+    contract: Contract
+    actor: Actor
+    phase: Phase
+    arguments: JsonObject
+    now: datetime  # UTC
+    pin: str  # of the definition that the server is said to publish
+    run_id: str
+    effect: Effect
+    risk: Risk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCase:
+    """One case with its place, ready to run; `fault` says why it can't be."""
+
+    name: str
+    place: str  # file:line
+    expect: Expect
+    call: CallUnderTest | None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFile:
+    """One file of cases; `policies` and `tools` are names of other files, relative to it."""
+
+    name: str
+    policies: tuple[str, ...]
+    tools: tuple[str, ...]
+    content: PolicyTestModel
+    document: yamltext.YamlDocument
+
+    def cases(self, contracts: Mapping[str, Contract]) -> tuple[PolicyCase, ...]:
+        """Return the cases about tools with these contracts, by `server.name`."""
+        return tuple(
+            _case(self, index, each, contracts) for index, each in enumerate(self.content.tests)
+        )
+
+
+def load(text: str, *, file: str) -> CaseFile:
+    """Read one file of cases; raises `FileError` with every fault and its mend."""
+    document = yamltext.load(text, file=file)
+    content = yamltext.validate(PolicyTestModel, document, file=file)
+    errors = [
+        FileError(
+            f"no caller `{caller}`{suggest(caller, [*content.callers])}",
+            file=file,
+            line=document.place(("tests", index))[0],
+            column=document.place(("tests", index))[1],
+        )
+        for index, each in enumerate(content.tests)
+        if (caller := each.caller or content.defaults.caller or "") not in content.callers
+    ]
+    if errors:
+        raise FilesError(errors)
+    return CaseFile(
+        name=file,
+        policies=content.policies,
+        tools=content.tools,
+        content=content,
+        document=document,
+    )
+
+
+def _case(
+    file: CaseFile, index: int, each: CaseModel, contracts: Mapping[str, Contract]
+) -> PolicyCase:
+    line, _ = file.document.place(("tests", index))
+    contract = contracts.get(each.call)
+    fault = "" if contract else f"no tool `{each.call}`{suggest(each.call, [*contracts])}"
+    return PolicyCase(
+        name=each.name,
+        place=f"{file.name}:{line}",
+        expect=each.expect,
+        call=_call(file.content, each, contract) if contract else None,
+        fault=fault,
+    )
+
+
+def _call(content: PolicyTestModel, each: CaseModel, contract: Contract) -> CallUnderTest:
+    caller = content.callers[each.caller or content.defaults.caller or ""]
+    return CallUnderTest(
+        contract=contract,
+        actor=Actor(
+            user=caller.user,
+            tenant=caller.tenant,
+            roles=frozenset(caller.roles),
+            scopes=frozenset(caller.scopes),
+            client=caller.client,
+            method=caller.method,
+            issuer="policy-test",
+        ),
+        phase=each.phase or content.defaults.phase,
+        arguments=each.args,
+        now=(each.now or content.now).astimezone(UTC),
+        pin=each.schema_hash or contract.pin,
+        run_id=content.defaults.run,
+        effect=each.effect or contract.effect,
+        risk=each.risk or contract.risk,
+    )

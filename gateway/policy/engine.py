@@ -1,0 +1,233 @@
+"""The policy in force: one answer a call, always with the rule that gave it.
+
+Order of a decision: rules that raise the class of the call are evaluated against the class that
+the contract gave; then every rule is evaluated against the raised class. The strongest effect
+wins, and within one effect the first in file order is the deciding rule. A condition that can't
+be evaluated denies, wherever its rule stands. No rule at all denies.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+from gateway.policy.cel import ConditionError
+from gateway.policy.compiled import Candidates, CompiledRule, candidates
+from gateway.policy.obligations import (
+    ObligationConflict,
+    ObligationFailed,
+    merge_constraints,
+    merge_limits,
+    merge_outputs,
+)
+from gateway.policy.request import PolicyRequest
+from gateway.policy.view import View, Vocabulary
+from gateway.types.decisions import (
+    ApprovalClause,
+    Constraint,
+    Decision,
+    DecisionEffect,
+    Limit,
+    OutputPolicy,
+    ShadowDecision,
+)
+from gateway.types.json import Json
+from gateway.types.tools import Risk
+
+__all__ = ["CompiledPolicy", "PolicyRequest"]
+
+EVALUATION_ERROR = "policy_evaluation_error"
+CONFLICT = "obligation_conflict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fallback:
+    """The denial for calls that no rule speaks about."""
+
+    code: str = "no_matching_rule"
+    reason: str = ""
+
+
+class CompiledPolicy:
+    """All the rules of one revision; immutable but for the index, which only remembers."""
+
+    def __init__(
+        self, rules: tuple[CompiledRule, ...], vocabulary: Vocabulary, fallback: Fallback
+    ) -> None:
+        self.rules = rules
+        self.fallback = fallback
+        self._vocabulary = vocabulary
+        self._index: dict[tuple[str, str], Candidates] = {}
+
+    def candidates(self, tool: str, server: str) -> Candidates:
+        """Return the rules that are about a tool, from the index."""
+        found = self._index.get((tool, server))
+        if found is None:
+            found = self._index[tool, server] = candidates(self.rules, tool, server)
+        return found
+
+    def view(self, request: PolicyRequest) -> View:
+        """Open a call for evaluation."""
+        return View(request, self._vocabulary)
+
+    def decide(self, request: PolicyRequest) -> Decision:
+        """Decide one call; never raises for anything that a rule or an argument holds."""
+        about = self.candidates(request.tool, request.server)
+        view = self.view(request)
+        held, failure = _evaluate(about.raising, view)
+        if failure is None:
+            view.raise_to(rule.risk for rule in held if rule.risk is not None)
+            held, failure = _evaluate(about.enforced, view)
+        shadow = _shadow(about.shadow, view) if about.shadow else ()
+        word = self._word(held, view) if failure is None else _failed(failure, EVALUATION_ERROR)
+        rule, demands = word.rule, word.demands
+        return Decision(
+            effect=word.effect,
+            code=word.code,
+            reason=word.reason,
+            rule=rule.id if rule is not None else "",
+            place=rule.place if rule is not None else "",
+            matched=tuple([each.id for each in held]),
+            constraints=demands.constraints,
+            limits=demands.limits,
+            output=demands.output,
+            approval=_approval(word, request),
+            risk=view.risk if view.risk is not request.risk else None,
+            shadow=shadow,
+            inputs=_inputs(request, view.risk),
+        )
+
+    def may(self, request: PolicyRequest) -> bool:
+        """Say whether some rule could let this caller use the tool; arguments don't matter."""
+        about = self.candidates(request.tool, request.server)
+        possible = _classes(about.raising, request)
+        granted = False
+        for rule in about.enforced:
+            matches = rule.matcher.matches
+            if rule.effect is DecisionEffect.DENY:
+                if rule.condition is None and all(matches(request, risk) for risk in possible):
+                    return False
+            elif rule.effect is not None and not granted:
+                granted = any(matches(request, risk) for risk in possible)
+        return granted
+
+    def _word(self, held: Sequence[CompiledRule], view: View) -> "_Word":
+        # Candidates come strongest first, so the first that decides anything decides.
+        rule = next((each for each in held if each.effect is not None), None)
+        if rule is None or rule.effect is None:
+            return _Word(DecisionEffect.DENY, self.fallback.code, self.fallback.reason)
+        if rule.effect is DecisionEffect.DENY:
+            return _Word(rule.effect, rule.code, rule.reason, rule)
+        obliging = [each for each in held if each is rule or each.effect is None]
+        try:
+            demands = _demands(obliging, view)
+        except ObligationConflict as error:
+            return _failed((rule, str(error)), CONFLICT)
+        except (ConditionError, ObligationFailed) as error:
+            return _failed((rule, str(error)), EVALUATION_ERROR)
+        return _Word(rule.effect, rule.code, rule.reason, rule, demands)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Demands:
+    """What is demanded of one call, merged from every rule that obliges."""
+
+    constraints: tuple[Constraint, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    output: OutputPolicy = field(default_factory=OutputPolicy)
+
+
+_NOTHING = _Demands()
+
+
+class _Word(NamedTuple):
+    """What the rules say, before it is joined with what was seen on the way."""
+
+    effect: DecisionEffect
+    code: str
+    reason: str
+    rule: CompiledRule | None = None
+    demands: _Demands = _NOTHING
+
+
+_Failure: TypeAlias = tuple[CompiledRule, str]
+
+
+def _evaluate(
+    rules: Sequence[CompiledRule], view: View
+) -> tuple[list[CompiledRule], _Failure | None]:
+    """Return every rule that holds, and the first that could not be evaluated."""
+    held: list[CompiledRule] = []
+    failure: _Failure | None = None
+    for rule in rules:
+        try:
+            if view.holds(rule):
+                held.append(rule)
+        except ConditionError as error:
+            failure = failure or (rule, error.message)
+    return held, failure
+
+
+def _failed(failure: _Failure, code: str) -> _Word:
+    rule, why = failure
+    reason = f"rule `{rule.id}` can't be evaluated for this call: {why}"
+    return _Word(DecisionEffect.DENY, code, reason, rule)
+
+
+def _demands(rules: Sequence[CompiledRule], view: View) -> _Demands:
+    all_of = [(rule.id, rule.obligations) for rule in rules if rule.obligations.are_any]
+    if not all_of:
+        return _NOTHING
+    return _Demands(
+        constraints=merge_constraints(
+            each.computed(view.scope, rule) for rule, some in all_of for each in some.constraints
+        ),
+        limits=merge_limits(
+            each.computed(view.request, view.scope, rule)
+            for rule, some in all_of
+            for each in some.limits
+        ),
+        output=merge_outputs(some.output for _, some in all_of),
+    )
+
+
+def _approval(word: _Word, request: PolicyRequest) -> ApprovalClause | None:
+    if word.rule is None or word.effect is not DecisionEffect.REQUIRE_APPROVAL:
+        return None
+    clause = word.rule.approval
+    if clause is None or "self" not in clause.users:
+        return clause
+    users = tuple(request.actor.user if user == "self" else user for user in clause.users)
+    return replace(clause, users=users, requester_may_approve=True)
+
+
+def _shadow(rules: Sequence[CompiledRule], view: View) -> tuple[ShadowDecision, ...]:
+    """Say what rules in shadow mode would have decided; an error would have denied."""
+    found: list[ShadowDecision] = []
+    for rule in rules:
+        effect, code = rule.effect, rule.code
+        try:
+            if not view.holds(rule):
+                continue
+        except ConditionError:
+            effect, code = DecisionEffect.DENY, EVALUATION_ERROR
+        if effect is not None:
+            found.append(ShadowDecision(effect=effect, rule=rule.id, code=code))
+    return tuple(found)
+
+
+def _classes(raising: Sequence[CompiledRule], request: PolicyRequest) -> tuple[Risk, ...]:
+    """Return the class that the call has at least, then all that it may be raised to."""
+    sure = request.risk
+    perhaps: list[Risk] = []
+    for rule in raising:
+        if rule.risk is None or not rule.matcher.matches(request, request.risk):
+            continue
+        if rule.condition is not None:
+            perhaps.append(rule.risk)
+        elif rule.risk.rank > sure.rank:
+            sure = rule.risk
+    return (sure, *(risk for risk in perhaps if risk.rank > sure.rank))
+
+
+def _inputs(request: PolicyRequest, risk: Risk) -> dict[str, Json]:
+    return {"effect": request.effect.value, "risk": risk.value, "phase": request.phase.value}

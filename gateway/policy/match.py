@@ -1,0 +1,123 @@
+"""The structured part of a rule, compiled: fast when it must answer, and able to say why not."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from gateway.policy.request import PolicyRequest
+from gateway.policy.rules import InSet, Match, Scalar
+from gateway.types.runs import Phase
+from gateway.types.tools import Effect, Risk
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matcher:
+    """What of a rule can be told without an expression; None or empty means "any"."""
+
+    tools: tuple[str, ...] = ()
+    selects: Callable[[str], bool] = lambda _key: True
+    servers: frozenset[str] | None = None
+    effects: frozenset[Effect] | None = None
+    risk: frozenset[Risk] | None = None
+    roles_any: frozenset[str] | None = None
+    roles_all: frozenset[str] = frozenset()
+    scopes_any: frozenset[str] | None = None
+    scopes_all: frozenset[str] = frozenset()
+    tenants: frozenset[str] | None = None
+    users: frozenset[str] | None = None
+    phases: frozenset[Phase] | None = None
+    methods: frozenset[str] | None = None
+
+    def selects_tool(self, tool: str, server: str) -> bool:
+        """Say whether the rule is about this tool at all."""
+        return (self.servers is None or server in self.servers) and self.selects(tool)
+
+    def matches(self, request: PolicyRequest, risk: Risk) -> bool:
+        """Say whether everything but the tool matches; `risk` is the class after raising."""
+        actor = request.actor
+        return (
+            (self.effects is None or request.effect in self.effects)
+            and (self.risk is None or risk in self.risk)
+            and (self.phases is None or request.phase in self.phases)
+            and (self.roles_any is None or not self.roles_any.isdisjoint(actor.roles))
+            and self.roles_all <= actor.roles
+            and (self.scopes_any is None or not self.scopes_any.isdisjoint(actor.scopes))
+            and self.scopes_all <= actor.scopes
+            and (self.tenants is None or actor.tenant in self.tenants)
+            and (self.users is None or actor.user in self.users)
+            and (self.methods is None or actor.method in self.methods)
+        )
+
+    def why_not(self, request: PolicyRequest, risk: Risk) -> str:
+        """Name the first thing that doesn't match, or return an empty string."""
+        actor = request.actor
+        single: Sequence[tuple[str, str, frozenset[str] | None]] = (
+            ("effect", request.effect, self.effects),
+            ("risk", risk, self.risk),
+            ("phase", request.phase, self.phases),
+            ("tenant", actor.tenant, self.tenants),
+            ("user", actor.user, self.users),
+            ("method", actor.method, self.methods),
+        )
+        for word, value, wanted in single:
+            if wanted is not None and value not in wanted:
+                return f"{word} is {value}"
+        held: Sequence[tuple[str, frozenset[str], frozenset[str] | None, frozenset[str]]] = (
+            ("role", actor.roles, self.roles_any, self.roles_all),
+            ("scope", actor.scopes, self.scopes_any, self.scopes_all),
+        )
+        for word, has, some, every in held:
+            if some is not None and some.isdisjoint(has):
+                return f"no {word} of {_list(some)}"
+            if not every <= has:
+                return f"no {word} {_list(every - has)}"
+        return ""
+
+    def why(self, request: PolicyRequest) -> str:
+        """Name the conditions that were there and held, for a trace."""
+        actor = request.actor
+        parts = [
+            ("role", (self.roles_any or frozenset()) & actor.roles | self.roles_all),
+            ("scope", (self.scopes_any or frozenset()) & actor.scopes | self.scopes_all),
+        ]
+        return ", ".join(f"{word} {_list(names)}" for word, names in parts if names)
+
+
+def compile_match(match: Match, sets: Mapping[str, tuple[Scalar, ...]]) -> Matcher:
+    """Compile the structured part of a rule; an unknown set holds nobody."""
+    tenants = match.tenants
+    if isinstance(tenants, InSet):
+        tenants = tuple(str(value) for value in sets.get(tenants.in_set, ()))
+    return Matcher(
+        tools=match.tools or (),
+        selects=glob(match.tools) if match.tools else Matcher().selects,
+        servers=_set(match.servers),
+        effects=_set(match.effects),
+        risk=_set(match.risk),
+        roles_any=_set(match.roles.any) if match.roles else None,
+        roles_all=frozenset((match.roles and match.roles.all) or ()),
+        scopes_any=_set(match.scopes.any) if match.scopes else None,
+        scopes_all=frozenset((match.scopes and match.scopes.all) or ()),
+        tenants=_set(tenants),
+        users=_set(match.users),
+        phases=_set(match.phases),
+        methods=_set(match.methods),
+    )
+
+
+def glob(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Compile patterns over `server.name`: `*` is any text, `?` one character, no classes."""
+    parts = (re.escape(each).replace(r"\*", ".*").replace(r"\?", ".") for each in patterns)
+    compiled = re.compile("|".join(f"(?:{part})" for part in parts), re.DOTALL)
+    return lambda key: compiled.fullmatch(key) is not None
+
+
+def _set(names: Iterable[_T] | None) -> frozenset[_T] | None:
+    return None if names is None else frozenset(names)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

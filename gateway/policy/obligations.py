@@ -1,0 +1,211 @@
+"""What a rule demands beside its decision: compiled once, computed for a call, merged or refused.
+
+Everything here fails closed: a value that can't be computed and two demands that can't both be
+met are faults, and the engine turns a fault into a denial.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gateway.errors import WeighbridgeError
+from gateway.policy.cel import Condition, Scope
+from gateway.policy.constraints import is_number, tokens_of
+from gateway.policy.request import PolicyRequest
+from gateway.types.decisions import Constraint, Limit, OutputPolicy, RedactAs, Redaction
+from gateway.types.json import Json, JsonPointer
+
+_STRENGTH = {RedactAs.HASH: 0, RedactAs.MASK: 1, RedactAs.REMOVE: 2}
+_KEYS: Mapping[str, Callable[[PolicyRequest], str]] = {
+    "tenant": lambda request: request.actor.tenant,
+    "user": lambda request: request.actor.user,
+    "client": lambda request: request.actor.client,
+    "tool": lambda request: request.tool,
+    "server": lambda request: request.server,
+    "run": lambda request: request.run_id,
+}
+
+
+class ObligationConflict(WeighbridgeError):
+    """Two rules demand things that can't both be met."""
+
+
+class ObligationFailed(WeighbridgeError):
+    """The value that an obligation needs can't be computed for this call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledConstraint:
+    """One argument that a rule writes or bounds; a `Condition` is computed for each call."""
+
+    pointer: JsonPointer
+    kind: str  # set | max | min | default
+    source: Condition | Json
+
+    def computed(self, scope: Callable[[], Scope], rule: str) -> Constraint:
+        """Return the constraint with its value for this call."""
+        value = self.source
+        if isinstance(value, Condition):
+            value = value.evaluate(scope())
+        if self.kind in ("max", "min") and not is_number(value):
+            raise ObligationFailed(f"the {self.kind} of `{self.pointer}` is not a number")
+        return Constraint(pointer=self.pointer, kind=self.kind, value=value, rule=rule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledLimit:
+    """A limit; `total` computes what a call takes of it, None means one call."""
+
+    id: str
+    per: tuple[str, ...]
+    maximum: float
+    window_s: float
+    total: Condition | None
+
+    def computed(self, request: PolicyRequest, scope: Callable[[], Scope], rule: str) -> Limit:
+        """Return the limit with its key and amount for this call."""
+        amount = 1.0
+        if self.total is not None:
+            value = self.total.evaluate(scope())
+            # A negative amount would give back what others have used.
+            if not is_number(value) or not 0 <= value < math.inf:
+                raise ObligationFailed(f"the amount for limit `{self.id}` is not a positive number")
+            amount = float(value)
+        key = "|".join(f"{name}={_escaped(_KEYS[name](request))}" for name in self.per)
+        return Limit(
+            id=self.id,
+            key=key,
+            maximum=self.maximum,
+            window_s=self.window_s,
+            amount=amount,
+            rule=rule,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obligations:
+    """Everything that one rule demands."""
+
+    constraints: tuple[CompiledConstraint, ...] = ()
+    limits: tuple[CompiledLimit, ...] = ()
+    output: OutputPolicy = field(default_factory=OutputPolicy)
+
+    @property
+    def are_any(self) -> bool:
+        """Say whether the rule demands anything at all."""
+        return bool(self.constraints or self.limits or self.output.keep or self.output.redact)
+
+
+def merge_constraints(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """Keep the strictest bound of each argument; raise when two demands can't both be met."""
+    merged: dict[tuple[JsonPointer, str], Constraint] = {}
+    for constraint in constraints:
+        key = (constraint.pointer, constraint.kind)
+        before = merged.get(key)
+        merged[key] = constraint if before is None else _stricter(before, constraint)
+    for pointer, kind in merged:
+        _check_pointer(pointer, kind, merged)
+    return tuple(merged.values())
+
+
+def merge_limits(limits: Iterable[Limit]) -> tuple[Limit, ...]:
+    """Keep each limit once; one id with two meanings is a conflict."""
+    merged: dict[str, Limit] = {}
+    for limit in limits:
+        before = merged.setdefault(limit.id, limit)
+        if _meaning(before) != _meaning(limit):
+            raise ObligationConflict(
+                f"rules `{before.rule}` and `{limit.rule}` give limit `{limit.id}` two meanings"
+            )
+    return tuple(merged.values())
+
+
+def merge_outputs(outputs: Iterable[OutputPolicy]) -> OutputPolicy:
+    """Let leave what every rule keeps, each path in the strongest form that a rule asks for."""
+    keep: tuple[JsonPointer, ...] = ()
+    redact: dict[JsonPointer, Redaction] = {}
+    for output in outputs:
+        if keep and output.keep:
+            keep = _common(keep, output.keep)
+            if not keep:  # an empty list would mean "everything"
+                raise ObligationConflict("two rules keep fields of the result that never meet")
+        keep = keep or output.keep
+        for redaction in output.redact:
+            before = redact.get(redaction.path, redaction)
+            redact[redaction.path] = max(before, redaction, key=lambda each: _STRENGTH[each.form])
+    return OutputPolicy(keep=keep, redact=tuple(redact.values()))
+
+
+def _stricter(before: Constraint, after: Constraint) -> Constraint:
+    old, new = before.value, after.value
+    if before.kind in ("max", "min") and is_number(old) and is_number(new):
+        tighter = new < old if before.kind == "max" else new > old
+        return after if tighter else before
+    if type(old) is type(new) and old == new:
+        return before
+    raise ObligationConflict(
+        f"rules `{before.rule}` and `{after.rule}` give `{before.pointer}` two different values"
+    )
+
+
+def _check_pointer(
+    pointer: JsonPointer, kind: str, merged: Mapping[tuple[JsonPointer, str], Constraint]
+) -> None:
+    low, high = merged.get((pointer, "min")), merged.get((pointer, "max"))
+    if low and high and is_number(low.value) and is_number(high.value) and low.value > high.value:
+        raise ObligationConflict(f"the least of `{pointer}` is above its most")
+    written = merged.get((pointer, "set"))
+    for bound in (low, high):
+        if written and bound and not _within(written.value, bound):
+            raise ObligationConflict(f"the value written to `{pointer}` is outside of its bounds")
+    if kind != "set":
+        return
+    for other, _ in merged:
+        if other.startswith(pointer + "/"):
+            raise ObligationConflict(f"`{pointer}` is written as a whole and also at `{other}`")
+
+
+def _within(value: Json, bound: Constraint) -> bool:
+    if not is_number(value) or not is_number(bound.value):
+        return False
+    return value <= bound.value if bound.kind == "max" else value >= bound.value
+
+
+def _meaning(limit: Limit) -> tuple[str, float, float, float]:
+    return (limit.key, limit.maximum, limit.window_s, limit.amount)
+
+
+def _common(
+    left: tuple[JsonPointer, ...], right: tuple[JsonPointer, ...]
+) -> tuple[JsonPointer, ...]:
+    pairs = (_meet(a.split("/"), b.split("/")) for a in left for b in right)
+    return tuple(dict.fromkeys("/".join(path) for path in pairs if path is not None))
+
+
+def _meet(left: list[str], right: list[str]) -> list[str] | None:
+    """Return the path that lies under both patterns, or None when there is none."""
+    shared = min(len(left), len(right))
+    met: list[str] = []
+    for a, b in zip(left, right, strict=False):
+        if a != b and "*" not in (a, b):
+            return None
+        met.append(b if a == "*" else a)
+    return met + left[shared:] + right[shared:]
+
+
+def _escaped(value: str) -> str:
+    if value.isalnum():
+        return value
+    return value.replace("%", "%25").replace("|", "%7C").replace("=", "%3D")
+
+
+def pointer_of(name: str) -> JsonPointer:
+    """Return the pointer that an argument's name, or a pointer itself, stands for."""
+    if name.startswith("/"):
+        return name
+    return "/" + name.replace("~", "~0").replace("/", "~1")
+
+
+def has_parts(pointer: JsonPointer) -> bool:
+    """Say whether a pointer names at least one argument."""
+    return any(tokens_of(pointer))

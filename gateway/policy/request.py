@@ -1,0 +1,55 @@
+"""What a decision may depend on, and how expressions see it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from gateway.types.actors import Actor
+from gateway.types.json import Json, JsonObject
+from gateway.types.runs import Phase
+from gateway.types.tools import Effect, Risk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRequest:
+    """One call as the policy sees it; arguments are already valid against the pinned schema."""
+
+    tool: str  # `server.name`
+    server: str
+    effect: Effect
+    risk: Risk
+    pin: str  # of the definition that the server publishes now
+    pinned: str  # of the definition that people reviewed
+    actor: Actor
+    phase: Phase
+    arguments: JsonObject
+    now: datetime  # UTC
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that expressions may use: its CEL type, and where its value comes from."""
+
+    type: str
+    read: Callable[[PolicyRequest, Risk], Json | datetime]
+
+
+# The second operand is the class of the call after rules have raised it.
+VARIABLES: Mapping[str, Variable] = {
+    "args": Variable("dyn", lambda call, _: call.arguments),
+    "identity.user": Variable("string", lambda call, _: call.actor.user),
+    "identity.tenant": Variable("string", lambda call, _: call.actor.tenant),
+    "identity.roles": Variable("list<string>", lambda call, _: [*sorted(call.actor.roles)]),
+    "identity.scopes": Variable("list<string>", lambda call, _: [*sorted(call.actor.scopes)]),
+    "identity.client": Variable("string", lambda call, _: call.actor.client),
+    "tool.name": Variable("string", lambda call, _: call.tool),
+    "tool.server": Variable("string", lambda call, _: call.server),
+    "tool.effect": Variable("string", lambda call, _: call.effect.value),
+    "tool.risk": Variable("string", lambda _, risk: risk.value),
+    "tool.schema_hash": Variable("string", lambda call, _: call.pin),
+    "tool.pinned_hash": Variable("string", lambda call, _: call.pinned),
+    "run.id": Variable("string", lambda call, _: call.run_id),
+    "run.phase": Variable("string", lambda call, _: call.phase.value),
+    "now": Variable("timestamp", lambda call, _: call.now),
+}

@@ -1,0 +1,194 @@
+"""The policy files as people write them; what a field may hold is said here and nowhere else."""
+
+import re
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
+
+from gateway.types.decisions import RedactAs
+from gateway.types.json import Json
+from gateway.types.runs import Phase
+from gateway.types.tools import Effect, Risk
+
+API_VERSION = "weighbridge/v1"
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+
+
+def _duration(value: object) -> float:
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None or float(match.group(1)) <= 0:
+        raise ValueError("a duration is a number with a unit, such as `30s`, `15m`, `24h` or `7d`")
+    return float(match.group(1)) * _UNITS[match.group(2)]
+
+
+def _rule_id(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", value):
+        raise ValueError("an id has letters, digits, `.`, `_` and `-` only")
+    return value
+
+
+Seconds: TypeAlias = Annotated[float, BeforeValidator(_duration)]
+RuleId: TypeAlias = Annotated[str, BeforeValidator(_rule_id)]
+Name: TypeAlias = Annotated[str, Field(min_length=1)]
+Names: TypeAlias = Annotated[tuple[Name, ...], Field(min_length=1)]
+SetName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Pointer: TypeAlias = Annotated[str, Field(pattern=r"^/")]
+Scalar: TypeAlias = StrictBool | StrictInt | float | str
+if TYPE_CHECKING:
+    AnyJson: TypeAlias = Json
+else:
+    AnyJson = JsonValue  # pydantic needs its own name for the same thing
+# Text is a CEL expression, so a literal text carries its own quotes: `"'EUR'"`.
+Expression: TypeAlias = AnyJson
+
+
+class Model(BaseModel):
+    """A section of a file: unknown keys are errors, values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class AnyAll(Model):
+    """Names of which the caller has at least one, and names of which it has every one."""
+
+    any: Names | None = None
+    all: Names | None = None
+
+
+class InSet(Model):
+    """Membership in a set of the policy."""
+
+    in_set: SetName
+
+
+class Match(Model):
+    """Structured conditions; each that is given must hold."""
+
+    tools: Names | None = None
+    servers: Names | None = None
+    effects: Annotated[tuple[Effect, ...], Field(min_length=1)] | None = None
+    risk: Annotated[tuple[Risk, ...], Field(min_length=1)] | None = None
+    roles: AnyAll | None = None
+    scopes: AnyAll | None = None
+    tenants: Names | InSet | None = None
+    users: Names | None = None
+    phases: Annotated[tuple[Phase, ...], Field(min_length=1)] | None = None
+    methods: Names | None = None
+
+
+class Constrain(Model):
+    """Arguments that the policy writes or bounds, by name or JSON pointer."""
+
+    set: dict[Name, Expression] = Field(default_factory=dict[str, Json])
+    max: dict[Name, Expression] = Field(default_factory=dict[str, Json])
+    min: dict[Name, Expression] = Field(default_factory=dict[str, Json])
+    default: dict[Name, Expression] = Field(default_factory=dict[str, Json])
+
+
+Per: TypeAlias = Literal["tenant", "user", "client", "tool", "server", "run"]
+
+
+class LimitRule(Model):
+    """At most `max` calls, or `max` in total of `sum`, in a window for each key."""
+
+    id: RuleId
+    per: Annotated[tuple[Per, ...], Field(min_length=1)]
+    max: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    window: Seconds
+    sum: Name | None = None
+
+
+class RedactRule(Model):
+    """One path of a result that leaves in another form."""
+
+    path: Pointer
+    form: Annotated[RedactAs, Field(alias="as")]
+
+
+class Output(Model):
+    """What of a structured result may leave."""
+
+    keep: Annotated[tuple[Pointer, ...], Field(min_length=1)] | None = None
+    redact: tuple[RedactRule, ...] = ()
+
+
+class Approvers(Model):
+    """Who may decide: holders of a role, or named users; `self` is the caller."""
+
+    roles: tuple[Name, ...] = ()
+    users: tuple[Name, ...] = ()
+    tenant: Literal["same"] = "same"
+
+    @model_validator(mode="after")
+    def _somebody(self) -> "Approvers":
+        if not self.roles and not self.users:
+            raise ValueError("name at least one role or user who may approve")
+        return self
+
+
+class Approval(Model):
+    """How many approvers, whether the requester counts, and how long they have."""
+
+    approvers: Approvers
+    quorum: Annotated[StrictInt, Field(ge=1)] = 1
+    requester_may_approve: StrictBool = False
+    expires: Seconds = 1800.0
+
+
+class Rule(Model):
+    """One rule; nothing is allowed unless an allow rule or an approval rule says so."""
+
+    id: RuleId
+    decision: Literal["allow", "deny", "require_approval", "obligation"]
+    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
+    reason: Name | None = None
+    match: Match = Match()
+    when: Name | None = None
+    mode: Literal["enforce", "shadow"] = "enforce"
+    risk: Risk | None = None
+    constrain: Constrain | None = None
+    limits: tuple[LimitRule, ...] = ()
+    output: Output | None = None
+    approval: Approval | None = None
+
+    @model_validator(mode="after")
+    def _fits_its_decision(self) -> "Rule":
+        if (self.decision == "require_approval") is not (self.approval is not None):
+            raise ValueError("`approval` goes with `decision: require_approval`, and only with it")
+        obliges = self.constrain or self.limits or self.output
+        if self.decision == "deny" and obliges:
+            raise ValueError("a denied call has nothing to constrain, limit or redact")
+        if self.decision == "obligation" and not (obliges or self.risk):
+            raise ValueError("an obligation needs `constrain`, `limits`, `output` or `risk`")
+        return self
+
+
+class Default(Model):
+    """What happens when no rule speaks: always a denial, under a code of one's choice."""
+
+    decision: Literal["deny"] = "deny"
+    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = "no_matching_rule"
+    reason: Name | None = None
+
+
+class PolicySet(Model):
+    """One file of rules."""
+
+    api_version: Annotated[Literal["weighbridge/v1"], Field(alias="apiVersion")] = API_VERSION
+    kind: Literal["PolicySet"] = "PolicySet"
+    metadata: dict[str, str] = Field(default_factory=dict[str, str])
+    mode: Literal["enforce", "shadow"] = "enforce"
+    default: Default | None = None
+    sets: dict[SetName, tuple[Scalar, ...]] = Field(default_factory=dict[str, tuple[Scalar, ...]])
+    rules: tuple[Rule, ...] = ()

@@ -1,0 +1,1 @@
+"""Runs: governed work, and what each phase of it allows."""

@@ -1,0 +1,138 @@
+"""From a YAML document to a pydantic model: every fault with its place and a suggestion."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gateway.errors import FileError, FilesError
+from gateway.types.json import Json
+from gateway.yamltext.document import Path, YamlDocument
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_LONGEST_WORD = 40  # longer inputs are no misspelt words
+
+
+def validate(model: type[Model], document: YamlDocument, *, file: str) -> Model:
+    """Return the model of a document, or raise `FilesError` with all faults in file order."""
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        faults = {_fault(model, document, details, file) for details in _plain(error)}
+        raise FilesError(sorted(faults, key=_order)) from None
+
+
+def _plain(error: ValidationError) -> list[ErrorDetails]:
+    return error.errors(include_url=False, include_context=True)
+
+
+def _order(fault: FileError) -> tuple[int, int, str]:
+    return (fault.line, fault.column, fault.message)
+
+
+def _fault(
+    model: type[BaseModel], document: YamlDocument, details: ErrorDetails, file: str
+) -> FileError:
+    path = _path_in(document.value, details["loc"])
+    match details["type"]:
+        case "extra_forbidden":
+            known = _keys_at(model, path[:-1])
+            message = f"unknown key `{path[-1]}`{suggest(str(path[-1]), known)}"
+            line, column = document.key_place(path)
+        case "missing":
+            message = f"missing key `{details['loc'][-1]}`{_within(path)}"
+            line, column = document.key_place(path)
+        case _:
+            message = f"`{_dotted(path)}` {_said(details)}" if path else _said(details)
+            line, column = document.place(path)
+    return FileError(message, file=file, line=line, column=column)
+
+
+def suggest(word: str, known: Sequence[str]) -> str:
+    """Return `; did you mean …?` with the nearest of the known words, or nothing."""
+    nearest = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"; did you mean `{nearest[0]}`?" if nearest else ""
+
+
+def _said(details: ErrorDetails) -> str:
+    message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = message[:1].lower() + message[1:]
+    entered: object = details["input"]
+    expected = str(details.get("ctx", {}).get("expected", ""))
+    if expected and isinstance(entered, str) and len(entered) <= _LONGEST_WORD:
+        known = expected.replace(" or ", ", ").replace("'", "").split(", ")
+        quoted = message.replace("'", "`")
+        return f"is `{entered}`; it {quoted}{suggest(entered, known)}"
+    return message
+
+
+def _path_in(value: Json, location: tuple[int | str, ...]) -> Path:
+    """Keep the part of a location that is in the file; pydantic adds names of its own to it."""
+    path: list[str | int] = []
+    for step in location:
+        match value, step:
+            case dict(), str() if step in value:
+                value = value[step]
+            case list(), int() if step < len(value):
+                value = value[step]
+            case _:
+                continue
+        path.append(step)
+    return tuple(path)
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def _within(path: Path) -> str:
+    return f" in `{_dotted(path)}`" if path else ""
+
+
+def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
+    """Return the keys that the models at a path know, by their names in the file."""
+    annotations: list[Any] = [model]
+    for step in path:
+        annotations = [deeper for part in annotations for deeper in _step(part, step)]
+    return [
+        field.alias or name
+        for part in annotations
+        for found in _models(part)
+        for name, field in found.model_fields.items()
+    ]
+
+
+def _step(annotation: Any, step: str | int) -> Iterator[Any]:
+    for part in _alternatives(annotation):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            for name, field in part.model_fields.items():
+                if step in (name, field.alias):
+                    yield field.annotation
+        else:
+            yield from get_args(part)  # of a list its items, of a map its values
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    for part in _alternatives(annotation):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            yield part
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """Yield the members of a union and what an `Annotated` or an alias stands for."""
+    annotation = getattr(annotation, "__value__", annotation)
+    if hasattr(annotation, "__metadata__"):
+        yield from _alternatives(get_args(annotation)[0])
+    elif isinstance(annotation, type) or not get_args(annotation) or _is_container(annotation):
+        yield annotation
+    else:
+        for part in get_args(annotation):
+            yield from _alternatives(part)
+
+
+def _is_container(annotation: Any) -> bool:
+    origin = getattr(annotation, "__origin__", None)
+    return isinstance(origin, type)

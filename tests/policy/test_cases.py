@@ -1,0 +1,68 @@
+import pytest
+
+from gateway.errors import FileError
+from gateway.policy.cases import load
+from gateway.types.runs import Phase
+from gateway.types.tools import Risk
+from tests.policy.example import CONTRACTS, NOW, PIN
+
+BY_NAME = {each.tool: each for each in CONTRACTS}
+FILE = """\
+now: 2026-11-30T10:00:00+01:00
+policies: [a.yaml]
+tools: tools.yaml
+callers:
+  sam: {user: sam, tenant: acme, roles: [support], scopes: [a]}
+  ops: {user: ops}
+defaults: {as: sam, phase: planning}
+tests:
+  - {name: one, call: crm.search_customers, args: {query: x}, expect: {decision: allow}}
+  - name: two
+    as: ops
+    call: payments.refund
+    phase: acting
+    risk: critical
+    schema_hash: sha256:other
+    now: 2027-01-01T00:00:00Z
+    expect: {decision: deny}
+  - {name: three, call: crm.serch_customers, expect: {decision: deny}}
+"""
+
+
+def test_a_case_has_what_it_says_and_otherwise_the_defaults() -> None:
+    file = load(FILE, file="t.yaml")
+    one, two, _ = file.cases(BY_NAME)
+    assert (file.policies, file.tools) == (("a.yaml",), ("tools.yaml",))
+    assert one.call is not None
+    assert two.call is not None
+    assert (one.call.actor.user, one.call.phase, one.call.now) == ("sam", Phase.PLANNING, NOW)
+    assert (one.call.pin, one.call.risk, one.place) == (PIN, Risk.LOW, "t.yaml:9")
+    assert (two.call.actor.user, two.call.phase) == ("ops", Phase.ACTING)
+    assert (two.call.pin, two.call.risk, two.call.now.year) == (
+        "sha256:other",
+        Risk.CRITICAL,
+        2027,
+    )
+
+
+def test_a_case_about_an_unknown_tool_says_so() -> None:
+    three = load(FILE, file="t.yaml").cases(BY_NAME)[2]
+    assert three.call is None
+    assert three.fault == "no tool `crm.serch_customers`; did you mean `crm.search_customers`?"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("as: ops", "as: opz", "t.yaml:10:5: no caller `opz`; did you mean `ops`?"),
+        ("as: sam, ", "", "t.yaml:9:5: no caller ``"),
+        ("{decision: allow}", "{}", "expects nothing can't fail"),
+        ("decision: allow", "decison: allow", "unknown key `decison`; did you mean `decision`?"),
+        ("phase: planning", "phase: plan", "did you mean `planning`?"),
+        ("10:00:00+01:00", "10:00:00", "`now`"),
+    ],
+)
+def test_a_file_that_can_not_be_meant_is_refused(old: str, new: str, said: str) -> None:
+    with pytest.raises(FileError) as caught:
+        load(FILE.replace(old, new), file="t.yaml")
+    assert said in str(caught.value)

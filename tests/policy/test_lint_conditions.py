@@ -1,0 +1,45 @@
+from gateway.policy import lint_conditions
+from gateway.policy.survey import survey
+from tests.policy.example import CONTRACTS, files
+
+
+def found(rules: str) -> list[str]:
+    view = survey(files(f"rules:\n{rules}"), CONTRACTS, ())
+    return [
+        f"{each.line}:{each.column} {each.check}: {each.message}"
+        for each in lint_conditions.check(view)
+    ]
+
+
+def test_a_condition_is_checked_against_every_tool_that_its_rule_selects() -> None:
+    rules = """\
+  - {id: a, decision: deny, match: {tools: ["payments.*", "crm.*"]}, when: args.amount > 3}
+"""
+    assert found(rules) == ["2:80 condition-type: no argument `amount`, for `crm.search_customers`"]
+
+
+def test_every_expression_of_a_rule_is_checked() -> None:
+    rules = """\
+  - id: a
+    decision: allow
+    match: {tools: [payments.refund]}
+    constrain: {set: {note: args.nope + "x"}}
+    limits: [{id: l, per: [user], max: 1, window: 1h, sum: args.currency}]
+"""
+    assert found(rules) == [
+        "6:60 not-a-number: `args.currency` is no number for `payments.refund` and has no sum",
+        "5:33 condition-type: no argument `nope`, for `payments.refund`",
+    ] or found(rules) == [
+        "5:33 condition-type: no argument `nope`, for `payments.refund`",
+        "6:60 not-a-number: `args.currency` is no number for `payments.refund` and has no sum",
+    ]
+
+
+def test_an_optional_argument_has_to_be_asked_for() -> None:
+    rules = """\
+  - {id: a, decision: deny, match: {tools: [payments.refund]}, when: args.note == "x"}
+"""
+    assert found(rules) == [
+        "2:70 optional-argument: argument `note` of `payments.refund` is optional: "
+        "write `has(args.note) && ...`"
+    ]

@@ -1,0 +1,97 @@
+import pytest
+
+from gateway.errors import FilesError
+from gateway.policy.files import load
+
+RULE = "rules:\n  - {{id: a, decision: {decision}{rest}}}"
+APPROVAL = "approval: {approvers: {roles: [x]}}"
+
+
+def faults(text: str) -> list[str]:
+    with pytest.raises(FilesError) as caught:
+        load(text, file="p.yaml")
+    return [str(error) for error in caught.value.errors]
+
+
+@pytest.mark.parametrize(
+    ("decision", "rest", "said"),
+    [
+        ("permit", "", "p.yaml:2:23: `rules.0.decision` is `permit`"),
+        ("allow", ", mtach: {}", "unknown key `mtach`; did you mean `match`?"),
+        ("allow", ", match: {tool: [x]}", "unknown key `tool`; did you mean `tools`?"),
+        ("allow", ", match: {phases: [planing]}", "did you mean `planning`?"),
+        ("allow", ", match: {tools: []}", "at least 1 item"),
+        ("allow", ", risk: extreme", "`rules.0.risk` is `extreme`"),
+        ("allow", ", code: Not Good", "`rules.0.code`"),
+        ("allow", f", {APPROVAL}", "`approval` goes with `decision: require_approval`"),
+        ("require_approval", "", "`approval` goes with `decision: require_approval`"),
+        ("deny", ", constrain: {set: {a: 1}}", "a denied call has nothing to constrain"),
+        ("obligation", "", "an obligation needs"),
+        ("require_approval", ", approval: {approvers: {}}", "name at least one role or user"),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, quorum: 0}",
+            "greater than or equal to 1",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, quorum: true}",
+            "`rules.0.approval.quorum`",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x], tenant: any}}",
+            "`rules.0.approval.approvers.tenant` is `any`",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, expires: 30}",
+            "a duration is a number with a unit",
+        ),
+        ("allow", ", limits: [{id: l, per: [user], max: -1, window: 1h}]", "greater than or equal"),
+        ("allow", ", limits: [{id: l, per: [user], max: 1, window: 0s}]", "a duration is a number"),
+        ("allow", ", limits: [{id: l, per: [], max: 1, window: 1s}]", "at least 1 item"),
+        ("allow", ", limits: [{id: l, per: [users], max: 1, window: 1s}]", "did you mean `user`?"),
+        ("allow", ", output: {redact: [{path: a, as: hash}]}", "`rules.0.output.redact.0.path`"),
+        ("allow", ", output: {redact: [{path: /a, as: gone}]}", "is `gone`"),
+        ("allow", ", output: {keep: []}", "at least 1 item"),
+    ],
+)
+def test_a_rule_that_can_not_be_meant_is_refused(decision: str, rest: str, said: str) -> None:
+    assert any(said in fault for fault in faults(RULE.format(decision=decision, rest=rest)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("default: {decision: allow}", "`default.decision` is `allow`"),
+        ("apiVersion: weighbridge/v9", "`apiVersion` is `weighbridge/v9`"),
+        ("kind: ToolContracts", "`kind` is `ToolContracts`"),
+        ("rule: []", "unknown key `rule`; did you mean `rules`?"),
+        ("sets: {a-b: [x]}", "sets"),
+        ("rules: [{id: 'a b', decision: deny}]", "an id has letters"),
+    ],
+)
+def test_a_file_that_can_not_be_meant_is_refused(text: str, said: str) -> None:
+    assert any(said in fault for fault in faults(text))
+
+
+def test_nothing_but_a_denial_can_be_the_default() -> None:
+    content = load("default: {code: closed}", file="p.yaml").content
+    assert content.default is not None
+    assert content.default.decision == "deny"
+
+
+def test_durations_are_seconds() -> None:
+    text = "rules: [{id: a, decision: allow, limits: [%s]}]"
+    limits = ", ".join(
+        f"{{id: l{index}, per: [user], max: 1, window: {window}}}"
+        for index, window in enumerate(("30s", "1.5m", "2h", "7d"))
+    )
+    (rule,) = load(text % limits, file="p.yaml").content.rules
+    assert [limit.window for limit in rule.limits] == [30, 90, 7200, 604800]
+
+
+def test_values_of_sets_keep_their_types() -> None:
+    content = load('sets: {a: [1, 1.5, true, "1", no]}', file="p.yaml").content
+    assert [repr(each) for each in content.sets["a"]] == ["1", "1.5", "True", "'1'", "'no'"]

@@ -1,0 +1,18 @@
+"""Hidden characters."""
+
+import pytest
+
+from gateway.results import marks
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\u202e", "\u200b", "\U000e0041", "\x00", "\x9b"])
+def test_a_hidden_character_is_counted_and_made_visible(character: str) -> None:
+    text = f"a{character}b"
+    assert marks.hidden(text) == 1
+    assert marks.visible(text) == f"a\\u{{{ord(character):x}}}b"
+
+
+@pytest.mark.parametrize("text", ["plain\n\ttext\r\n", "řemeslník 日本 🎉"])
+def test_ordinary_text_has_none(text: str) -> None:
+    assert marks.hidden(text) == 0
+    assert marks.visible(text) == text

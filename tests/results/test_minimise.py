@@ -1,0 +1,76 @@
+"""Field minimisation."""
+
+from gateway.results import minimise
+from gateway.types.decisions import OutputPolicy, RedactAs, Redaction
+from gateway.types.json import Json, JsonObject
+
+
+def digest(value: Json) -> str:
+    return f"h({value})"
+
+
+ROWS: JsonObject = {
+    "items": [{"id": 1, "name": "Ann", "email": "ann@example.org"}],
+    "total": 1,
+}
+KEEP = OutputPolicy(keep=("/items/*/id", "/items/*/name"))
+
+
+def test_without_a_policy_nothing_changes() -> None:
+    result: JsonObject = {"content": [], "structuredContent": ROWS}
+    assert minimise.apply(result, OutputPolicy(), digest).result is result
+
+
+def test_only_kept_paths_leave() -> None:
+    found = minimise.apply({"content": [], "structuredContent": ROWS}, KEEP, digest)
+    assert found.result["structuredContent"] == {"items": [{"id": 1, "name": "Ann"}]}
+    assert found.count == 2
+
+
+def test_a_text_block_that_repeats_the_structure_is_minimised_too() -> None:
+    text = '{"items":[{"id":1,"name":"Ann","email":"ann@example.org"}],"total":1}'
+    block: JsonObject = {"type": "text", "text": text}
+    found = minimise.apply({"content": [block], "structuredContent": ROWS}, KEEP, digest)
+    assert "ann@example.org" not in str(found.result)
+
+
+def test_kept_back_values_do_not_leave_in_prose() -> None:
+    block: JsonObject = {"type": "text", "text": "Ann (ann@example.org) was found"}
+    found = minimise.apply({"content": [block], "structuredContent": ROWS}, KEEP, digest)
+    assert found.result["content"] == [{"type": "text", "text": "Ann ([redacted]) was found"}]
+
+
+def test_prose_without_structure_is_replaced_since_nobody_can_tell() -> None:
+    block: JsonObject = {"type": "text", "text": "Ann, ann@example.org"}
+    found = minimise.apply({"content": [block]}, KEEP, digest)
+    assert "ann@example.org" not in str(found.result)
+    assert found.count == 1
+
+
+def test_a_removed_block_leaves_a_note() -> None:
+    """case: OUT-06"""
+    block: JsonObject = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+    found = minimise.apply({"content": [block], "structuredContent": ROWS}, KEEP, digest)
+    assert found.result["content"] == [
+        {"type": "text", "text": "[a `image` block was removed by policy]"}
+    ]
+
+
+def test_the_forms_of_redaction() -> None:
+    output = OutputPolicy(
+        redact=(
+            Redaction(path="/items/*/email", form=RedactAs.HASH),
+            Redaction(path="/items/*/name", form=RedactAs.MASK),
+            Redaction(path="/total", form=RedactAs.REMOVE),
+        )
+    )
+    found = minimise.apply({"content": [], "structuredContent": ROWS}, output, digest)
+    assert found.result["structuredContent"] == {
+        "items": [{"id": 1, "name": "[redacted]", "email": "h(ann@example.org)"}]
+    }
+
+
+def test_the_received_result_is_never_changed() -> None:
+    before = str(ROWS)
+    minimise.apply({"content": [], "structuredContent": ROWS}, KEEP, digest)
+    assert str(ROWS) == before
