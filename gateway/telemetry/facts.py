@@ -1,0 +1,161 @@
+"""What telemetry may know of a finished call: no argument, no result, no text from outside."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.types.actors import Actor
+from gateway.types.calls import TraceContext
+from gateway.types.decisions import DecisionEffect, ShadowDecision
+from gateway.types.outcomes import TABLE, ErrorClass, Status
+from gateway.types.records import CallRecord
+from gateway.types.tools import Tool
+
+UNKNOWN_TOOL: Final = "_unknown"  # stands for every name that no server has
+TOOL_ERROR: Final = "tool_error"  # the MCP convention's `error.type` for `isError` results
+
+# A refusal is an answer, not a failure, like a 4xx on an HTTP server span: the caller has to
+# change something. What the tool or the environment did wrong is a failure.
+FAILURES: Final = frozenset(
+    status
+    for status, row in TABLE.items()
+    if row.error_class in {ErrorClass.TOOL, ErrorClass.ENVIRONMENT, ErrorClass.VERIFICATION}
+)
+
+
+# Not frozen: one is made on the path of every call, and freezing doubles what that costs.
+@dataclass(slots=True, kw_only=True)
+class CallFacts:
+    """A lean copy of a record, so that a queue of them is small whatever the arguments were.
+
+    INVARIANT: the only values here that a caller chose are its request id, its trace context and
+    its address; `content` is the redacted form and empty unless the operator asked for it.
+    """
+
+    trace_id: str
+    server_span: str
+    authorize_span: str
+    client_span: str
+    parent: TraceContext | None
+    link: TraceContext | None
+    sampled: bool
+    received_ns: int
+    judged_ns: int
+    sent_ns: int
+    answered_ns: int
+    closed_ns: int
+    call_id: str
+    request_id: str
+    protocol: str
+    transport: str
+    peer: str
+    tool: Tool | None
+    actor: Actor | None
+    run_id: str
+    phase: str
+    effect: str
+    risk: str
+    verdict: str  # the policy's word; empty when the call was not judged
+    code: str  # the decision's
+    rule: str
+    revision: str
+    shadow: tuple[ShadowDecision, ...]
+    status: Status
+    reason: str  # a code finer than the status; a limit's id when a limit refused
+    executed: str
+    error_code: int | None
+    tool_error: bool
+    downstream_transport: str
+    downstream_address: str
+    downstream_version: str
+    digest: str
+    result_size: int
+    redactions: int
+    content: str
+
+    @property
+    def server(self) -> str:
+        """Return the downstream's name from the configuration."""
+        return self.tool.server if self.tool is not None else UNKNOWN_TOOL
+
+    @property
+    def tool_name(self) -> str:
+        """Return the tool's name as its server has it."""
+        return self.tool.name if self.tool is not None else UNKNOWN_TOOL
+
+    @property
+    def failure(self) -> str:
+        """Return `error.type` of the whole call; empty for success and for refusals."""
+        if self.tool_error:
+            return TOOL_ERROR
+        if self.status not in FAILURES:
+            return ""
+        return self.status.value if self.error_code is None else str(self.error_code)
+
+    @property
+    def downstream_failure(self) -> str:
+        """Return `error.type` of what the downstream did, which is not all that can go wrong."""
+        if self.tool_error:
+            return TOOL_ERROR
+        if self.error_code is not None:
+            return str(self.error_code)
+        return self.failure if not self.answered_ns else ""
+
+
+def facts_of(record: CallRecord, content: str = "") -> CallFacts:
+    """Copy what spans and metrics are made of; the record itself is free to go."""
+    call, decision = record.call, record.decision
+    return CallFacts(
+        trace_id=record.trace_id,
+        server_span=record.server_span,
+        authorize_span=record.authorize_span,
+        client_span=record.client_span,
+        parent=record.parent,
+        link=record.link,
+        sampled=record.sampled,
+        received_ns=record.received_ns,
+        judged_ns=record.judged_ns,
+        sent_ns=record.sent_ns,
+        answered_ns=record.answered_ns,
+        closed_ns=record.closed_ns,
+        call_id=call.call_id,
+        request_id=call.request_id[:64],
+        protocol=call.caller.protocol_version[:32],
+        transport=call.caller.transport,
+        peer=call.peer[:256],
+        tool=record.tool,
+        actor=record.actor,
+        run_id=record.run_id[:128],
+        phase=record.phase,
+        effect=record.effect or "",
+        risk=record.risk or "",
+        verdict=_verdict(record),
+        code=_code(record),
+        rule=decision.rule if decision is not None else "",
+        revision=decision.revision if decision is not None else "",
+        shadow=decision.shadow if decision is not None else (),
+        status=record.status,
+        reason=record.code,
+        executed=record.executed,
+        error_code=record.error_code,
+        tool_error=record.tool_error,
+        downstream_transport=record.downstream_transport,
+        downstream_address=record.downstream_address,
+        downstream_version=record.downstream_version[:32],
+        digest=record.arguments_digest,
+        result_size=record.result_size,
+        redactions=record.redactions,
+        content=content,
+    )
+
+
+def _verdict(record: CallRecord) -> str:
+    if record.decision is None or record.status is Status.DENIED:  # a check before or after policy
+        return DecisionEffect.DENY if record.judged_ns else ""
+    return record.decision.effect
+
+
+def _code(record: CallRecord) -> str:
+    # What an allowed call came to later, such as a downstream's error code, is not the decision's.
+    if record.decision is not None and _verdict(record) != DecisionEffect.DENY:
+        return record.decision.code
+    return record.code or (record.decision.code if record.decision is not None else "")

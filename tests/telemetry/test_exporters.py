@@ -1,0 +1,85 @@
+from collections.abc import Iterator
+
+import pytest
+import requests
+
+from gateway.clock import SystemClock
+from gateway.telemetry import environment
+from gateway.telemetry.exporters import NotingSession, open_metrics, open_spans
+from gateway.telemetry.facts import facts_of
+from gateway.telemetry.health import Health, silence_sdk
+from tests.helpers.otlp_receiver import OtlpReceiver, otlp_receiver
+from tests.telemetry.builders import a_record, endpoint
+
+
+@pytest.fixture
+def receiver() -> Iterator[OtlpReceiver]:
+    silence_sdk()
+    with otlp_receiver() as receiver:
+        yield receiver
+
+
+def a_health() -> Health:
+    return Health("traces", "c:1", SystemClock())
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(200, ""), (302, "HTTP 302"), (400, "HTTP 400"), (503, "HTTP 503")]
+)
+def test_the_session_remembers_the_class_of_a_failure(
+    receiver: OtlpReceiver, status: int, error: str
+) -> None:
+    receiver.answer = status
+    with NotingSession() as session:
+        session.post(receiver.url, data=b"x", timeout=5, allow_redirects=False)
+        assert session.last_error == error
+
+
+def test_the_session_remembers_that_nobody_was_there() -> None:
+    with NotingSession() as session:
+        with pytest.raises(requests.ConnectionError):
+            session.post("http://127.0.0.1:1", data=b"x", timeout=5)
+        assert session.last_error == "ConnectionError"
+
+
+def test_a_redirect_is_no_arrival(receiver: OtlpReceiver) -> None:
+    """case: OBS-07"""
+    receiver.answer = 302
+    health = a_health()
+    sink = open_spans(environment.read(endpoint(receiver.url)), {}, 100, None, health)
+    sink.deliver([facts_of(a_record())])
+    assert (health.exported, health.lost, health.last_error) == (0, 1, "HTTP 302")
+    sink.close()
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "deflate"])
+def test_both_signals_arrive_whatever_the_compression(
+    receiver: OtlpReceiver, compression: str
+) -> None:
+    variables = environment.read(endpoint(receiver.url, OTEL_EXPORTER_OTLP_COMPRESSION=compression))
+    health = a_health()
+    spans = open_spans(variables, {"service.name": "gw"}, 100, None, health)
+    metrics = open_metrics(variables, {"service.name": "gw"}, {}, health)
+    facts = facts_of(a_record())
+    spans.deliver([facts])
+    metrics.deliver([facts])
+    metrics.flush()
+    assert {span.resource["service.name"] for span in receiver.spans} == {"gw"}
+    assert {point.resource["service.name"] for point in receiver.points} == {"gw"}
+    assert (health.exported, health.last_error) == (2, "")
+    spans.close()
+    metrics.close()
+
+
+def test_a_failed_export_of_metrics_loses_nothing(receiver: OtlpReceiver) -> None:
+    receiver.answer = 400
+    health = a_health()
+    sink = open_metrics(environment.read(endpoint(receiver.url)), {}, {}, health)
+    sink.deliver([facts_of(a_record())])
+    sink.flush()
+    assert (health.lost, health.last_error) == (0, "HTTP 400")
+    receiver.requests.clear()
+    receiver.answer = 200
+    sink.flush()
+    assert receiver.named("mcp.server.operation.duration")[0].count == 1
+    sink.close()

@@ -1,0 +1,167 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+from gateway.policy import engine
+from gateway.telemetry.facts import facts_of
+from gateway.telemetry.meters import MAX_CODES, MAX_TOOLS, POLICY_ERRORS, Meters
+from gateway.telemetry.metrics import METRICS, Kind, Name, Tick
+from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
+from gateway.types.outcomes import Status
+from gateway.types.records import CallRecord
+from tests.telemetry.builders import DENIED, a_denied_record, a_record, a_tool
+
+
+class Bench:
+    def __init__(self) -> None:
+        self._reader = InMemoryMetricReader()
+        self._provider = MeterProvider([self._reader], shutdown_on_exit=False)
+        self.meters = Meters(self._provider.get_meter("t"))
+
+    def record(self, *records: CallRecord) -> None:
+        for record in records:
+            self.meters.record(facts_of(record))
+
+    def points(self, name: Name) -> list[Any]:
+        data = self._reader.get_metrics_data()
+        return [
+            point
+            for resource in (data.resource_metrics if data else ())
+            for scope in resource.scope_metrics
+            for metric in scope.metrics
+            if metric.name == name
+            for point in metric.data.data_points
+        ]
+
+    def close(self) -> None:
+        self._provider.shutdown()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    bench = Bench()
+    yield bench
+    bench.close()
+
+
+def test_durations_are_seconds_in_the_buckets_of_the_convention(bench: Bench) -> None:
+    bench.record(a_record())
+    (point,) = bench.points(Name.SERVER_DURATION)
+    assert point.sum == pytest.approx(0.053)
+    assert point.explicit_bounds == (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+    assert dict(point.attributes) == {
+        "mcp.method.name": "tools/call",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "gateway.server.name": "crm",
+        "network.transport": "tcp",
+        "gateway.status": "ok",
+    }
+    (point,) = bench.points(Name.CLIENT_DURATION)
+    assert point.sum == pytest.approx(0.050)
+    (point,) = bench.points(Name.AUTHORIZATION)
+    assert point.sum == pytest.approx(0.001)
+
+
+def test_every_label_is_one_of_the_table(bench: Bench) -> None:
+    shadow = (ShadowDecision(effect=DecisionEffect.DENY, rule="s", code="no"),)
+    decision = Decision(effect=DecisionEffect.ALLOW, code="policy_evaluation_error", shadow=shadow)
+    bench.record(
+        a_record(decision=decision, redactions=1, tool_error=True),
+        a_denied_record(status=Status.LIMIT_EXCEEDED),
+    )
+    seen = 0
+    for name, row in METRICS.items():
+        for point in bench.points(name):
+            seen += 1
+            assert set(point.attributes) <= set(row.labels), name
+    assert seen >= 9
+
+
+def test_a_refused_call_has_no_downstream_duration(bench: Bench) -> None:
+    bench.record(a_denied_record())
+    assert bench.points(Name.CLIENT_DURATION) == []
+    (point,) = bench.points(Name.DECISIONS)
+    assert point.attributes["gateway.decision"] == "deny"
+    assert point.attributes["gateway.decision.code"] == DENIED.code
+    assert point.attributes["gateway.enforcement"] == "enforced"
+
+
+def test_shadow_decisions_are_counted_apart_and_so_are_mismatches(bench: Bench) -> None:
+    shadow = (
+        ShadowDecision(effect=DecisionEffect.ALLOW, rule="same", code="allowed"),
+        ShadowDecision(effect=DecisionEffect.DENY, rule="stricter", code="no"),
+    )
+    bench.record(
+        a_record(decision=Decision(effect=DecisionEffect.ALLOW, code="allowed", shadow=shadow))
+    )
+    counted = {
+        (point.attributes["gateway.enforcement"], point.attributes["gateway.decision"])
+        for point in bench.points(Name.DECISIONS)
+    }
+    assert counted == {("enforced", "allow"), ("shadow", "allow"), ("shadow", "deny")}
+    (point,) = bench.points(Name.SHADOW_MISMATCHES)
+    assert dict(point.attributes) == {"gateway.shadow.rule.id": "stricter"}
+
+
+def test_refusing_limits_redactions_and_policy_errors_are_counted(bench: Bench) -> None:
+    error = Decision(code="policy_evaluation_error", rule="broken")
+    bench.record(
+        a_denied_record(status=Status.LIMIT_EXCEEDED, code="per-day"),
+        a_record(redactions=3),
+        a_denied_record(decision=error, code="policy_evaluation_error"),
+    )
+    assert bench.points(Name.LIMIT_REFUSALS)[0].value == 1
+    assert bench.points(Name.REDACTIONS)[0].value == 3
+    assert dict(bench.points(Name.POLICY_ERRORS)[0].attributes) == {
+        "gateway.policy.rule.id": "broken"
+    }
+
+
+def test_the_codes_of_a_broken_policy_are_the_engines() -> None:
+    assert {engine.EVALUATION_ERROR, engine.CONFLICT} <= POLICY_ERRORS
+
+
+def test_tools_and_error_codes_without_end_share_a_label(bench: Bench) -> None:
+    """case: OBS-07"""
+    bench.record(*[a_record(tool=a_tool(name=f"t{number}")) for number in range(MAX_TOOLS + 50)])
+    tools = {point.attributes["gen_ai.tool.name"] for point in bench.points(Name.SERVER_DURATION)}
+    assert len(tools) == MAX_TOOLS + 1
+    assert "_other" in tools
+
+
+def test_error_codes_without_end_share_a_label(bench: Bench) -> None:
+    """case: OBS-07"""
+    records = [
+        a_record(error_code=code, status=Status.TOOL_FAILED) for code in range(MAX_CODES + 50)
+    ]
+    bench.record(*records)
+    codes = {point.attributes["error.type"] for point in bench.points(Name.SERVER_DURATION)}
+    assert len(codes) == MAX_CODES + 1
+    assert "_other" in codes
+
+
+def test_a_gauge_without_a_reader_says_nothing(bench: Bench) -> None:
+    bench.meters.watch(Name.AUDIT_BACKLOG, {})
+    assert bench.points(Name.AUDIT_BACKLOG) == []
+
+
+def test_ticks_are_counted_with_their_labels(bench: Bench) -> None:
+    tick = Tick(name=Name.SCHEMA_CHANGES, labels={"gateway.server.name": "crm"})
+    bench.meters.record(tick)
+    bench.meters.record(tick)
+    assert bench.points(Name.SCHEMA_CHANGES)[0].value == 2
+
+
+def test_a_clock_that_went_back_gives_zero_not_a_negative_duration(bench: Bench) -> None:
+    record = a_record()
+    bench.record(a_record(closed_ns=record.received_ns - 5))
+    assert bench.points(Name.SERVER_DURATION)[0].sum == 0
+
+
+def test_every_counter_and_histogram_of_the_table_exists() -> None:
+    kinds = {row.kind for row in METRICS.values()}
+    assert kinds == set(Kind)

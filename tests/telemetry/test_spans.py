@@ -1,0 +1,162 @@
+import pytest
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import SpanKind
+
+from gateway.telemetry.attributes import SPAN_ATTRIBUTES
+from gateway.telemetry.facts import facts_of
+from gateway.telemetry.spans import SpanBuilder
+from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
+from gateway.types.outcomes import Status
+from gateway.types.records import CallRecord
+from tests.telemetry.builders import START_NS, a_call, a_context, a_denied_record, a_record, a_tool
+
+BUILDER = SpanBuilder(Resource({"service.name": "gw"}), lambda tenant, user: f"h:{tenant}")
+
+
+def built(record: CallRecord) -> dict[SpanKind, ReadableSpan]:
+    return {span.kind: span for span in BUILDER.build(facts_of(record))}
+
+
+def values(span: ReadableSpan) -> dict[str, object]:
+    return dict(span.attributes or {})
+
+
+def test_a_call_that_went_through_has_three_spans_with_the_times_of_the_record() -> None:
+    spans = built(a_record())
+    times = {kind: (span.start_time, span.end_time) for kind, span in spans.items()}
+    assert times == {
+        SpanKind.SERVER: (START_NS, START_NS + 53_000_000),
+        SpanKind.INTERNAL: (START_NS, START_NS + 1_000_000),
+        SpanKind.CLIENT: (START_NS + 2_000_000, START_NS + 52_000_000),
+    }
+    assert {span.name for span in spans.values()} == {"tools/call find", "authorize find"}
+
+
+def test_the_server_span_says_who_what_and_how_it_ended() -> None:
+    span = built(a_record(redactions=2))[SpanKind.SERVER]
+    assert values(span) == {
+        "mcp.method.name": "tools/call",
+        "mcp.protocol.version": "2026-07-28",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "jsonrpc.request.id": "7",
+        "network.transport": "tcp",
+        "client.address": "192.0.2.9",
+        "client.port": 51000,
+        "user.id": "h:acme",
+        "user.roles": ("agent", "support"),
+        "gateway.server.name": "crm",
+        "gateway.tool.exposed_name": "crm__find",
+        "gateway.tool.schema_hash": a_tool().pin,
+        "gateway.tool.risk": "low",
+        "gateway.tool.effect": "read",
+        "gateway.tenant.id": "acme",
+        "gateway.call.id": "call_1",
+        "gateway.run.id": "run_1",
+        "gateway.run.phase": "acting",
+        "gateway.decision": "allow",
+        "gateway.decision.code": "allowed",
+        "gateway.policy.rule.id": "support-reads",
+        "gateway.policy.revision": "sha256:77",
+        "gateway.arguments.digest": "sha256:ab",
+        "gateway.redactions": 2,
+        "gateway.status": "ok",
+        "gateway.executed": "yes",
+    }
+
+
+def test_the_client_span_says_where_the_call_went() -> None:
+    record = a_record(error_code=-32602, status=Status.TOOL_FAILED)
+    span = built(record)[SpanKind.CLIENT]
+    assert values(span) == {
+        "mcp.method.name": "tools/call",
+        "mcp.protocol.version": "2025-11-25",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "error.type": "-32602",
+        "rpc.response.status_code": "-32602",
+        "network.transport": "tcp",
+        "server.address": "crm.internal",
+        "server.port": 8443,
+        "gateway.server.name": "crm",
+        "gateway.call.id": "call_1",
+        "gateway.run.id": "run_1",
+        "gateway.result.size": 512,
+    }
+    assert not span.status.is_ok
+    assert span.status.description == "-32602"
+
+
+def test_a_refused_call_has_no_client_span_and_no_error() -> None:
+    spans = built(a_denied_record())
+    assert set(spans) == {SpanKind.SERVER, SpanKind.INTERNAL}
+    assert spans[SpanKind.SERVER].status.is_unset
+    assert values(spans[SpanKind.SERVER])["gateway.status"] == "denied"
+
+
+def test_a_limit_that_refused_is_named() -> None:
+    record = a_denied_record(status=Status.LIMIT_EXCEEDED, code="refunds-per-day")
+    span = values(built(record)[SpanKind.SERVER])
+    assert span["gateway.limit.id"] == "refunds-per-day"
+    assert "gateway.status.code" not in span
+
+
+def test_a_shadow_rule_that_disagrees_is_on_the_authorize_span() -> None:
+    shadow = (
+        ShadowDecision(effect=DecisionEffect.ALLOW, rule="same", code="allowed"),
+        ShadowDecision(effect=DecisionEffect.DENY, rule="stricter", code="no"),
+    )
+    decision = Decision(effect=DecisionEffect.ALLOW, code="allowed", rule="r", shadow=shadow)
+    span = values(built(a_record(decision=decision))[SpanKind.INTERNAL])
+    assert span["gateway.enforcement"] == "enforced"
+    assert span["gateway.shadow.decision"] == "deny"
+    assert span["gateway.shadow.rule.id"] == "stricter"
+
+
+def test_a_name_that_no_server_has_is_not_repeated() -> None:
+    record = a_denied_record(call=a_call(name="rm -rf"), tool=None, status=Status.UNKNOWN_TOOL)
+    span = built(record)[SpanKind.SERVER]
+    assert span.name == "tools/call _unknown"
+    assert "rm -rf" not in str(values(span))
+
+
+def test_an_unanswered_call_lasts_until_it_was_given_up() -> None:
+    span = built(a_record(status=Status.TIMEOUT, answered_ns=0))[SpanKind.CLIENT]
+    assert span.end_time == START_NS + 53_000_000
+
+
+@pytest.mark.parametrize(
+    ("peer", "address", "port"),
+    [
+        ("host:80", "host", 80),
+        ("[::1]:80", "::1", 80),
+        ("::1", "::1", None),
+        ("host", "host", None),
+        ("", None, None),
+    ],
+)
+def test_addresses_are_split_from_ports(peer: str, address: str | None, port: int | None) -> None:
+    span = values(built(a_record(call=a_call(peer=peer)))[SpanKind.SERVER])
+    assert span.get("client.address") == address
+    assert span.get("client.port") == port
+
+
+def test_stdio_is_a_pipe() -> None:
+    record = a_record(downstream_transport="stdio", downstream_address="")
+    span = values(built(record)[SpanKind.CLIENT])
+    assert span["network.transport"] == "pipe"
+    assert "server.address" not in span
+
+
+def test_the_callers_span_is_a_remote_parent_with_its_state() -> None:
+    span = built(a_record(parent=a_context(state="vendor=1")))[SpanKind.SERVER]
+    assert span.parent is not None
+    assert span.parent.is_remote
+    assert span.context is not None
+    assert span.context.trace_state.to_header() == "vendor=1"
+
+
+def test_every_attribute_that_can_be_set_is_in_the_table() -> None:
+    for span in BUILDER.build(facts_of(a_record(redactions=1), content="{}")):
+        assert set(values(span)) <= set(SPAN_ATTRIBUTES)
