@@ -1,0 +1,1 @@
+"""The fronts that agents speak to."""

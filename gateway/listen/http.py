@@ -1,0 +1,120 @@
+"""The HTTP listener that agents reach: checks, routing by protocol era, and orderly closing."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Final
+from urllib.parse import urlsplit
+
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.types import Receive, Scope, Send
+
+from gateway.clock import Clock
+from gateway.identity import metadata
+from gateway.identity.challenge import Challenge
+from gateway.listen.gate import Authenticator, Gate, ServerInfo
+from gateway.listen.modern import ModernFront
+from gateway.listen.options import HttpOptions
+from gateway.listen.origin import OriginCheck
+from gateway.listen.replies import send_empty, send_error, send_json
+from gateway.listen.rpc import OVERLOADED, UNAUTHENTICATED, RpcError
+from gateway.listen.sessions import LegacySessions
+from gateway.types.calls import Principal
+
+_BUSY: Final = RpcError(code=OVERLOADED, message="too many requests in flight; try again shortly")
+_CLOSING: Final = RpcError(code=OVERLOADED, message="the gateway is shutting down")
+_LEGACY_HEADERS: Final = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
+
+Front = Callable[[Scope, Receive, Send, Principal], Awaitable[None]]
+
+
+class HttpFront:
+    """The ASGI application; run it under `serve`, which tells it when to close."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        authenticator: Authenticator,
+        *,
+        clock: Clock,
+        options: HttpOptions | None = None,
+        info: ServerInfo | None = None,
+    ) -> None:
+        self._options = options = options or HttpOptions()
+        info = info or ServerInfo()
+        self._authenticator = authenticator
+        self._origin = OriginCheck(hosts=options.allowed_hosts, origins=options.allowed_origins)
+        self._document = authenticator.metadata()
+        resource = urlsplit(str(self._document.get("resource", "")))
+        self._metadata_paths = {*metadata.paths(options.path), *metadata.paths(resource.path)}
+        self._modern = ModernFront(gate, authenticator, info=info, options=options, clock=clock)
+        self._legacy = LegacySessions(gate, info=info, options=options, clock=clock)
+        self._in_flight = 0
+        self.is_closing = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection."""
+        match scope["type"]:
+            case "http":
+                await self._request(scope, receive, send)
+            case "lifespan":
+                await self._lifespan(receive, send)
+            case _:  # there are no WebSockets here
+                await send({"type": "websocket.close", "code": 1000})
+
+    async def close_streams(self) -> None:
+        """Stop taking requests and end streams that would stay open for ever."""
+        self.is_closing = True
+        self._modern.subscriptions.close()
+        await self._legacy.close_streams()
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        async with AsyncExitStack() as stack:
+            await receive()
+            await stack.enter_async_context(self._legacy.running())
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._origin.refuse(scope["headers"])
+        if refusal is not None:
+            await send_json(send, refusal[0], {"error": refusal[1]})
+        elif scope["path"] == self._options.path:
+            await self._admit(scope, receive, send)
+        elif scope["path"] in self._metadata_paths and scope["method"] in {"GET", "HEAD"}:
+            await send_json(send, 200, self._document)
+        else:
+            await send_empty(send, 404)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.is_closing or self._in_flight >= self._options.max_requests:
+            error = _CLOSING if self.is_closing else _BUSY
+            await send_error(send, error, headers=[(b"retry-after", b"1")])
+            return
+        # A GET is the one stream of a session, and sessions have a cap of their own.
+        weight = scope["method"] != "GET"
+        self._in_flight += weight
+        try:
+            who = await self._authenticator.authenticate(scope["headers"])
+            if isinstance(who, Challenge):
+                await _challenge(send, who)
+            else:
+                await self._front(scope)(scope, receive, send, who)
+        finally:
+            self._in_flight -= weight
+
+    def _front(self, scope: Scope) -> Front:
+        """Choose the era by the version header alone; the body has to agree with it later."""
+        for key, value in scope["headers"]:
+            if key == b"mcp-protocol-version":
+                return self._legacy if value in _LEGACY_HEADERS else self._modern
+        return self._legacy
+
+
+async def _challenge(send: Send, challenge: Challenge) -> None:
+    """Say which credential would do, in the header for clients and in the body for people."""
+    error = RpcError(code=UNAUTHENTICATED, message=challenge.description)
+    headers = [(b"www-authenticate", challenge.www_authenticate().encode("latin-1"))]
+    if challenge.retry_after_s is not None:
+        headers.append((b"retry-after", b"%d" % max(1, round(challenge.retry_after_s))))
+    await send_error(send, error, status=challenge.status, headers=headers)

@@ -1,0 +1,181 @@
+"""The validation ladder of a stateless request: headers, `_meta`, agreement, version.
+
+Rungs and codes as in MCP 2026-07-28 (streamable HTTP, "Server Validation"); a test compares each
+verdict with the SDK's own ladder, which is too slow for every call.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from mcp.shared.inbound import (
+    decode_header_value,
+    find_invalid_x_mcp_header,
+    validate_mcp_param_headers,
+    x_mcp_header_map,
+)
+from starlette.datastructures import Headers
+
+from gateway.listen.callers import MODERN_VERSION
+from gateway.listen.rpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, RpcError
+from gateway.types.json import Json, JsonObject
+
+VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
+
+_ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name"})
+_KEPT: Final = _ROUTING | {b"content-type", b"content-length", b"accept", b"traceparent"}
+_MODERN_HEADER: Final = MODERN_VERSION.encode()
+_NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+class HeaderView:
+    """The headers that matter to a request, found in one pass."""
+
+    __slots__ = ("duplicate", "has_params", "raw", "values")
+
+    def __init__(self, raw: Sequence[tuple[bytes, bytes]]) -> None:
+        self.raw = raw
+        self.values: dict[bytes, bytes] = {}
+        self.duplicate = b""  # a routing header that came twice
+        self.has_params = False  # whether there are Mcp-Param-* headers
+        values = self.values
+        for key, value in raw:
+            if key in _KEPT:
+                if key in values and key in _ROUTING:
+                    self.duplicate = key
+                values[key] = value
+            elif key.startswith(b"mcp-param-"):
+                self.has_params = True
+
+    def text(self, key: bytes) -> str:
+        """Return a header as text, empty when it is absent."""
+        return self.values.get(key, b"").decode("latin-1")
+
+
+@lru_cache(maxsize=128)
+def accepts(header: bytes) -> tuple[bool, bool]:
+    """Return whether an Accept header takes JSON, and whether it takes an event stream."""
+    ranges = {part.partition(b";")[0].strip().lower() for part in header.split(b",")}
+    any_type = b"*/*" in ranges
+    return (
+        any_type or not ranges.isdisjoint({b"application/json", b"application/*"}),
+        any_type or not ranges.isdisjoint({b"text/event-stream", b"text/*"}),
+    )
+
+
+@lru_cache(maxsize=128)
+def is_json(content_type: bytes) -> bool:
+    """Return whether a Content-Type is exactly JSON; parameters are ignored."""
+    return content_type.partition(b";")[0].strip().lower() == b"application/json"
+
+
+def climb(message: JsonObject, headers: HeaderView) -> RpcError | None:
+    """Return the first rung on which a request fails, or None; its envelope is valid."""
+    if headers.duplicate:
+        name = headers.duplicate.decode()
+        return RpcError(code=HEADER_MISMATCH, message=f"the {name} header appears more than once")
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    if not isinstance(meta, dict):
+        return _bad_meta(f"`params._meta` must be an object with `{VERSION_KEY}`")
+    missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
+    if missing:
+        return _bad_meta(f"`params._meta` lacks `{'`, `'.join(missing)}`")
+    mismatch = _mismatch(message, meta, headers)
+    if mismatch is not None:
+        return mismatch
+    version = meta[VERSION_KEY]
+    if version != MODERN_VERSION:
+        return unsupported(str(version))
+    if not isinstance(meta[CAPABILITIES_KEY], dict):
+        return _bad_meta(f"`{CAPABILITIES_KEY}` must be an object")
+    return None
+
+
+def unsupported(version: str) -> RpcError:
+    """Return the error for a revision that isn't served statelessly."""
+    return RpcError(
+        code=UNSUPPORTED_VERSION,
+        message="Unsupported protocol version",
+        data={"supported": [MODERN_VERSION], "requested": version},
+    )
+
+
+def serves(version_header: bytes) -> bool:
+    """Return whether the revision named by the header is served statelessly."""
+    return version_header == _MODERN_HEADER
+
+
+def _bad_meta(message: str) -> RpcError:
+    return RpcError(code=INVALID_PARAMS, message=message)
+
+
+def _mismatch(message: JsonObject, meta: JsonObject, headers: HeaderView) -> RpcError | None:
+    """Compare the mirrored headers with the body, which alone decides."""
+    values = headers.values
+    version = values.get(b"mcp-protocol-version")
+    if version is None or version.decode("latin-1") != meta[VERSION_KEY]:
+        return _differs("mcp-protocol-version", "protocol version in `params._meta`")
+    method = message["method"]
+    if values.get(b"mcp-method", b"").decode("latin-1") != method:
+        return _differs("mcp-method", "`method`")
+    key = _NAMED_BY.get(method) if isinstance(method, str) else None
+    params = message["params"]
+    if key is None or not isinstance(params, dict) or params.get(key) is None:
+        return None
+    if _decoded(values.get(b"mcp-name")) != params[key]:
+        return _differs("mcp-name", f"`params.{key}`")
+    return None
+
+
+def _decoded(header: bytes | None) -> str | None:
+    """Return a header's text; an unsafe one travels as `=?base64?…?=`."""
+    if header is None:
+        return None
+    text = header.decode("latin-1")
+    return decode_header_value(text) if text.startswith("=?") else text
+
+
+def _differs(header: str, field: str) -> RpcError:
+    return RpcError(
+        code=HEADER_MISMATCH, message=f"the {header} header does not match the body's {field}"
+    )
+
+
+class ParamHeaders:
+    """Checks `Mcp-Param-*` headers against the arguments that they mirror."""
+
+    def __init__(self, *, remembered: int = 4096) -> None:
+        self._remembered = remembered
+        # Keyed by identity: the schema is held, so its id can't be given to another.
+        self._annotated: dict[int, tuple[JsonObject, bool]] = {}
+
+    def refuse(
+        self, schema: JsonObject, arguments: JsonObject, raw: Iterable[tuple[bytes, bytes]]
+    ) -> RpcError | None:
+        """Return the mismatch, or None; headers that the schema does not name are ignored."""
+        if not self._is_annotated(schema):
+            return None
+        rejection = validate_mcp_param_headers(schema, arguments, Headers(raw=list(raw)))
+        if rejection is None:
+            return None
+        return RpcError(code=rejection.code, message=rejection.message)
+
+    def _is_annotated(self, schema: JsonObject) -> bool:
+        known = self._annotated.get(id(schema))
+        if known is not None and known[0] is schema:
+            return known[1]
+        annotated = find_invalid_x_mcp_header(schema) is None and bool(x_mcp_header_map(schema))
+        if len(self._annotated) >= self._remembered:
+            self._annotated.clear()
+        self._annotated[id(schema)] = (schema, annotated)
+        return annotated
+
+
+def cursor_of(params: JsonObject) -> str | RpcError | None:
+    """Return the cursor of a list request; absent and null both mean the first page."""
+    cursor: Json = params.get("cursor")
+    if cursor is None or isinstance(cursor, str):
+        return cursor
+    return RpcError(code=INVALID_PARAMS, message="`cursor` must be a string")

@@ -1,0 +1,240 @@
+"""MCP 2026-07-28 over HTTP: one POST, one request, one answer; no session and no framework."""
+
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.clock import Clock
+from gateway.errors import BadCursor
+from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.callers import MODERN_VERSION, ModernHttpCaller, progress_token
+from gateway.listen.faults import log_fault
+from gateway.listen.gate import Authenticator, Gate, ServerInfo
+from gateway.listen.ladder import (
+    HeaderView,
+    ParamHeaders,
+    accepts,
+    climb,
+    cursor_of,
+    is_json,
+    serves,
+    unsupported,
+)
+from gateway.listen.options import HttpOptions
+from gateway.listen.proposals import Envelope, propose
+from gateway.listen.replies import Asgi, send_empty, send_error
+from gateway.listen.results import ModernResults
+from gateway.listen.rpc import (
+    INSUFFICIENT_SCOPE,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    RpcError,
+    error_bytes,
+    result_bytes,
+)
+from gateway.listen.sse import Exchange
+from gateway.listen.strict import check_request, decode
+from gateway.listen.subscriptions import Subscriptions
+from gateway.types.calls import AuthMethod, Principal, ProposedCall
+from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import Finished, Status
+
+_POST_ONLY: Final = [(b"allow", b"POST")]
+_CLOSE: Final = [(b"connection", b"close")]
+
+
+class ModernFront:
+    """Answers stateless requests; Host, Origin and credential have been checked before."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        authenticator: Authenticator,
+        *,
+        info: ServerInfo,
+        options: HttpOptions,
+        clock: Clock,
+    ) -> None:
+        self._gate = gate
+        self._authenticator = authenticator
+        self._options = options
+        self._clock = clock
+        self._results = ModernResults(info, versions=[MODERN_VERSION])
+        self._params = ParamHeaders()
+        self.subscriptions = Subscriptions(
+            gate,
+            max_streams=options.max_streams,
+            max_per_principal=options.max_streams_per_principal,
+        )
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send, principal: Principal
+    ) -> None:
+        """Serve one HTTP request."""
+        if scope["method"] != "POST":
+            await send_empty(send, 405, _POST_ONLY)
+            return
+        headers = HeaderView(scope["headers"])
+        values = headers.values
+        if not is_json(values.get(b"content-type", b"")):
+            error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
+            await send_error(send, error)
+            return
+        if accepts(values.get(b"accept", b"")) != (True, True):
+            text = "Accept must list both application/json and text/event-stream"
+            await send_error(send, RpcError(code=INVALID_REQUEST, message=text), status=406)
+            return
+        try:
+            body = await read_body(
+                receive,
+                content_length=values.get(b"content-length"),
+                max_bytes=self._options.max_body_bytes,
+                deadline_s=self._options.body_deadline_s,
+            )
+        except BodyRefused as refused:
+            if refused.status:
+                await send_empty(send, refused.status, _CLOSE)
+            return
+        await self._serve(body, headers, Asgi(scope, receive, send), principal)
+
+    async def _serve(
+        self, body: bytes, headers: HeaderView, http: Asgi, principal: Principal
+    ) -> None:
+        send = http.send
+        incoming = decode(body, max_bytes=self._options.max_body_bytes)
+        if isinstance(incoming, RpcError):
+            await send_error(send, incoming)
+            return
+        message = incoming.message
+        malformed = check_request(message)
+        if malformed is not None:
+            await send_error(send, malformed)
+            return
+        request_id = incoming.request_id
+        if request_id is None:  # a notification: nothing in this revision acts on one
+            version = headers.values.get(b"mcp-protocol-version", b"")
+            if serves(version):
+                await send_empty(send, 202)
+            else:
+                await send_error(send, unsupported(version.decode("latin-1")))
+            return
+        failed = climb(message, headers)
+        if failed is not None:
+            await send_error(send, failed, request_id)
+            return
+        client = http.scope.get("client")
+        envelope = Envelope(
+            principal=principal,
+            request_id=request_id,
+            input_error=incoming.input_error,
+            trace_header=headers.text(b"traceparent"),
+            peer=client[0] if client else "",
+        )
+        async with Exchange(http.receive, send) as exchange:
+            answer = await self._answer(exchange, message, envelope, headers)
+            if isinstance(answer, RpcError):
+                challenge = answer.challenge.encode("latin-1")
+                await exchange.finish(
+                    error_bytes(request_id, answer),
+                    status=answer.http_status,
+                    headers=[(b"www-authenticate", challenge)] if challenge else (),
+                )
+            else:
+                await exchange.finish(result_bytes(request_id, answer))
+
+    async def _answer(
+        self, exchange: Exchange, message: JsonObject, envelope: Envelope, headers: HeaderView
+    ) -> JsonObject | RpcError:
+        params = message["params"]
+        assert isinstance(params, dict)  # noqa: S101 - the ladder has seen `params._meta`
+        try:
+            match message["method"]:
+                case "tools/call":
+                    return await self._call(exchange, params, envelope, headers)
+                case "tools/list":
+                    return await self._list(exchange, params, envelope)
+                case "server/discover":
+                    return self._results.discover
+                case "subscriptions/listen":
+                    return await self._listen(exchange, params, envelope)
+                case method:
+                    return RpcError(
+                        code=METHOD_NOT_FOUND, message="Method not found", data=_short(method)
+                    )
+        except Exception as error:
+            log_fault("a request", error)
+            return RpcError(code=INTERNAL_ERROR, message="Internal error")
+
+    async def _call(
+        self, exchange: Exchange, params: JsonObject, envelope: Envelope, headers: HeaderView
+    ) -> JsonObject | RpcError:
+        caller = _caller(exchange, params)
+        call = propose(params, envelope, caller, self._clock)
+        if isinstance(call, RpcError):
+            return call
+        mismatch = self._check_param_headers(call, headers)
+        if mismatch is not None:
+            return mismatch
+        finished = await self._gate.handle(call)
+        if finished.status is Status.FORBIDDEN and finished.scopes and not exchange.is_stream:
+            step_up = self._step_up(finished, envelope.principal)
+            if step_up is not None:
+                return step_up
+        return self._results.stamp(finished.result)
+
+    def _check_param_headers(self, call: ProposedCall, headers: HeaderView) -> RpcError | None:
+        if call.input_error or not (call.arguments or headers.has_params):
+            return None
+        schema = self._gate.tool_schema(call.principal, call.name)
+        if schema is None:
+            return None
+        return self._params.refuse(schema, call.arguments, headers.raw)
+
+    def _step_up(self, finished: Finished, principal: Principal) -> RpcError | None:
+        """Return the 403 of RFC 6750, for a client that can get a token with more scopes.
+
+        Others would see a bare HTTP error where the tool result tells the model what to do next.
+        """
+        if principal.method is not AuthMethod.JWT:
+            return None
+        challenge = self._authenticator.insufficient_scope(finished.scopes)
+        return RpcError(
+            code=INSUFFICIENT_SCOPE,
+            message=challenge.description,
+            data=finished.result.get("structuredContent"),
+            challenge=challenge.www_authenticate(),
+        )
+
+    async def _list(
+        self, exchange: Exchange, params: JsonObject, envelope: Envelope
+    ) -> JsonObject | RpcError:
+        cursor = cursor_of(params)
+        if isinstance(cursor, RpcError):
+            return cursor
+        try:
+            page = await self._gate.list_tools(
+                envelope.principal, _caller(exchange, params), cursor=cursor
+            )
+        except BadCursor:
+            return RpcError(code=INVALID_PARAMS, message="`cursor` is not one of this server's")
+        return self._results.tools(page)
+
+    async def _listen(
+        self, exchange: Exchange, params: JsonObject, envelope: Envelope
+    ) -> JsonObject | RpcError:
+        answer = await self.subscriptions.listen(
+            exchange, envelope.principal, envelope.request_id, params
+        )
+        return answer if isinstance(answer, RpcError) else self._results.stamp(answer)
+
+
+def _caller(exchange: Exchange, params: JsonObject) -> ModernHttpCaller:
+    meta = params["_meta"]
+    token = progress_token(meta) if isinstance(meta, dict) else None
+    return ModernHttpCaller(push=exchange.push, token=token)
+
+
+def _short(value: Json) -> str:
+    return str(value)[:100]

@@ -1,0 +1,72 @@
+"""Host and Origin checks, which keep web pages from reaching the gateway by DNS rebinding.
+
+Host is checked whatever Origin says (OWASP AISVS 10.3.3), Origin on every request that carries one
+(MCP 2026-07-28, transports, "Security").
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+_LOCAL_HOSTS: Final = ("localhost:*", "127.0.0.1:*", "[::1]:*")
+_LOCAL_ORIGINS: Final = tuple(
+    f"{scheme}://{host}" for scheme in ("http", "https") for host in _LOCAL_HOSTS
+)
+_AUTHORITY: Final = re.compile(
+    r"(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)(?::(\d{1,5}))?"
+)
+_REMEMBERED: Final = 256
+
+
+class OriginCheck:
+    """Which names the gateway may be reached under, and from which web origins.
+
+    An entry ends in `:*` for any port (and none); others match exactly. The loopback names are
+    always allowed, as Host and as Origin.
+    """
+
+    def __init__(self, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        self._hosts = _Allowed((*_LOCAL_HOSTS, *hosts))
+        self._origins = _Allowed((*_LOCAL_ORIGINS, *origins))
+        self._passed: set[tuple[bytes, bytes | None]] = set()
+
+    def refuse(self, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, str] | None:
+        """Return the HTTP status and reason to refuse a request with, or None."""
+        hosts = [value for key, value in headers if key == b"host"]
+        origins = [value for key, value in headers if key == b"origin"]
+        if len(hosts) != 1:
+            return 400, "exactly one Host header is required"
+        if len(origins) > 1:
+            return 403, "more than one Origin header"
+        pair = (hosts[0], origins[0] if origins else None)
+        if pair in self._passed:
+            return None
+        refusal = self._judge(*pair)
+        if refusal is None and len(self._passed) < _REMEMBERED:
+            self._passed.add(pair)
+        return refusal
+
+    def _judge(self, host: bytes, origin: bytes | None) -> tuple[int, str] | None:
+        name = host.decode("latin-1").lower()
+        if _AUTHORITY.fullmatch(name) is None:
+            return 400, "malformed Host header"
+        if not self._hosts.allow(name):
+            return 421, "this Host is not served here; add it to `listen.allowed_hosts`"
+        if origin is not None and not self._origins.allow(origin.decode("latin-1").lower()):
+            return 403, "this Origin is not allowed; add it to `listen.allowed_origins`"
+        return None
+
+
+class _Allowed:
+    """Names that match exactly, and names that match with any port."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        lowered = [entry.lower() for entry in entries]
+        self._exact = frozenset(entry for entry in lowered if not entry.endswith(":*"))
+        self._any_port = frozenset(entry[:-2] for entry in lowered if entry.endswith(":*"))
+
+    def allow(self, name: str) -> bool:
+        if name in self._exact or name in self._any_port:
+            return True
+        bare, colon, port = name.rpartition(":")
+        return bool(colon) and port.isascii() and port.isdigit() and bare in self._any_port

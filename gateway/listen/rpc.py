@@ -1,0 +1,68 @@
+"""JSON-RPC 2.0 messages and the MCP error codes, as bytes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gateway import jsontext
+from gateway.types.json import Json, JsonObject
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+HEADER_MISMATCH: Final = -32020
+UNSUPPORTED_VERSION: Final = -32022
+# Codes of our own lie outside of what JSON-RPC and MCP reserve.
+OVERLOADED: Final = 503
+UNAUTHENTICATED: Final = 401
+INSUFFICIENT_SCOPE: Final = 403
+
+# The HTTP status of an error response; anything else travels in a 200.
+HTTP_STATUS: Final[Mapping[int, int]] = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+    OVERLOADED: 503,
+    UNAUTHENTICATED: 401,
+    INSUFFICIENT_SCOPE: 403,
+}
+
+RequestId = int | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RpcError:
+    """A request that can't be served as it stands."""
+
+    code: int
+    message: str
+    data: Json = None
+    challenge: str = ""  # for the `WWW-Authenticate` header
+
+    @property
+    def http_status(self) -> int:
+        """The HTTP status to answer with."""
+        return HTTP_STATUS.get(self.code, 200)
+
+
+def result_bytes(request_id: RequestId, result: JsonObject) -> bytes:
+    """Return a response with a result; the id keeps its JSON type."""
+    return jsontext.dump({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def error_bytes(request_id: RequestId | None, error: RpcError) -> bytes:
+    """Return an error response; the id is null when the request's own can't be told."""
+    body: JsonObject = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return jsontext.dump({"jsonrpc": "2.0", "id": request_id, "error": body})
+
+
+def notification_bytes(method: str, params: JsonObject) -> bytes:
+    """Return a notification."""
+    return jsontext.dump({"jsonrpc": "2.0", "method": method, "params": params})

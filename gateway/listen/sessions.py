@@ -1,0 +1,287 @@
+"""Sessions of the handshake era over HTTP: who owns one, how many there may be, what gets in.
+
+The SDK keeps the sessions; in front of it every message is read once and strictly, and a session
+answers only to the principal that opened it (a session id is never a credential).
+"""
+
+import contextlib
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Final
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import Message, Receive, Scope, Send
+
+from gateway import jsontext
+from gateway.clock import Clock
+from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.gate import Gate, ServerInfo
+from gateway.listen.ladder import VERSION_KEY, HeaderView, is_json
+from gateway.listen.legacy import ARRIVAL, Arrival, SdkFront
+from gateway.listen.options import HttpOptions
+from gateway.listen.replies import Asgi, send_empty, send_error
+from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RpcError
+from gateway.listen.strict import Incoming, decode
+from gateway.types.calls import AuthMethod, Principal
+from gateway.types.json import JsonObject
+
+_SESSION_HEADER: Final = b"mcp-session-id"
+_GONE: Final = RpcError(code=INVALID_REQUEST, message="Session not found")
+
+Owner = tuple[str, str, str, str, str, AuthMethod]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Session:
+    owner: Owner
+    last_used: float  # monotonic seconds
+    serving: int = 0  # HTTP requests, an open event stream included
+    request_ids: set[str] = field(default_factory=set[str])
+
+
+class LegacySessions:
+    """Answers requests of the handshake era; Host, Origin and credential have been checked."""
+
+    def __init__(self, gate: Gate, *, info: ServerInfo, options: HttpOptions, clock: Clock) -> None:
+        self._options = options
+        self._clock = clock
+        self._sdk = SdkFront(gate, info=info, clock=clock)
+        self._manager = StreamableHTTPSessionManager(
+            self._sdk.server,
+            # JSON mode would drop progress, and requests could not be cancelled.
+            json_response=False,
+            # Host and Origin are checked for every endpoint alike, by `origin`.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            session_idle_timeout=options.session_idle_s,
+            max_request_body_size=options.max_body_bytes,
+            max_sessions=options.max_sessions,
+        )
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()  # least recently used first
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Serve for as long as the context is open; every session ends with it."""
+        async with self._manager.run(), self._sdk.announcing():
+            yield
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send, principal: Principal
+    ) -> None:
+        """Serve one HTTP request."""
+        headers = HeaderView(scope["headers"])
+        message: JsonObject = {}
+        input_error = ""
+        if scope["method"] == "POST":
+            incoming = await self._read(headers, receive, send)
+            if incoming is None:
+                return
+            message, input_error = incoming.message, incoming.input_error
+            receive = _replay(incoming.body, receive)
+        client = scope.get("client")
+        arrival = Arrival(
+            principal=principal,
+            transport="http",
+            input_error=input_error,
+            trace_header=headers.text(b"traceparent"),
+            peer=client[0] if client else "",
+            tickets={},
+        )
+        http = Asgi({**scope, ARRIVAL: arrival}, receive, send)
+        session_id = _header(scope["headers"], _SESSION_HEADER)
+        if session_id is None:
+            await self._open(message, arrival, http)
+        else:
+            await self._use(session_id, message, arrival, http)
+
+    async def close_streams(self) -> None:
+        """End sessions without a request under way, so that their open streams don't hold us."""
+        for session_id, session in list(self._sessions.items()):
+            if not session.request_ids:
+                await self._end(session_id)
+
+    async def _read(self, headers: HeaderView, receive: Receive, send: Send) -> "_Read | None":
+        """Read and check a POST's body, or answer it and return None."""
+        if not is_json(headers.values.get(b"content-type", b"")):
+            error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
+            await send_error(send, error)
+            return None
+        try:
+            body = await read_body(
+                receive,
+                content_length=headers.values.get(b"content-length"),
+                max_bytes=self._options.max_body_bytes,
+                deadline_s=self._options.body_deadline_s,
+            )
+        except BodyRefused as refused:
+            if refused.status:
+                await send_empty(send, refused.status, [(b"connection", b"close")])
+            return None
+        incoming = decode(body, max_bytes=self._options.max_body_bytes)
+        error = incoming if isinstance(incoming, RpcError) else _stateless(incoming)
+        if error is not None:
+            await send_error(send, error)
+            return None
+        assert isinstance(incoming, Incoming)  # noqa: S101 - errors have left above
+        if incoming.input_error:  # the SDK gets the message without the arguments
+            body = jsontext.dump(incoming.message)
+        return _Read(message=incoming.message, input_error=incoming.input_error, body=body)
+
+    async def _open(self, message: JsonObject, arrival: Arrival, http: Asgi) -> None:
+        """Let the SDK open a session, and note whose it is."""
+        owner = _owner(arrival.principal)
+        if message.get("method") == "initialize" and not await self._make_room(owner):
+            text = "too many open sessions; end one first"
+            await send_error(http.send, RpcError(code=OVERLOADED, message=text), status=429)
+            return
+
+        async def noting(event: Message) -> None:
+            if event["type"] == "http.response.start" and event["status"] < 400:
+                opened = _header(event["headers"], _SESSION_HEADER)
+                if opened is not None:
+                    now = self._clock.monotonic()
+                    self._sessions[opened] = _Session(owner=owner, last_used=now)
+            await http.send(_redeemed(event, arrival))
+
+        await self._manager.handle_request(http.scope, http.receive, noting)
+
+    async def _use(
+        self, session_id: str, message: JsonObject, arrival: Arrival, http: Asgi
+    ) -> None:
+        session = self._sessions.get(session_id)
+        if session is None or session.owner != _owner(arrival.principal):
+            await send_error(http.send, _GONE, status=404)  # the same answer: no oracle
+            return
+        request_id = _request_key(message)
+        if request_id is not None and request_id in session.request_ids:
+            error = RpcError(code=INVALID_REQUEST, message="`id` is in use by a request under way")
+            await send_error(http.send, error)
+            return
+        if request_id is not None:
+            session.request_ids.add(request_id)
+        session.serving += 1
+
+        async def noting(event: Message) -> None:
+            if event["type"] == "http.response.start" and (
+                event["status"] == 404
+                or (http.scope["method"] == "DELETE" and event["status"] < 400)
+            ):
+                self._sessions.pop(session_id, None)
+            await http.send(_redeemed(event, arrival))
+
+        try:
+            await self._manager.handle_request(http.scope, http.receive, noting)
+        finally:
+            session.serving -= 1
+            session.last_used = self._clock.monotonic()
+            if request_id is not None:
+                session.request_ids.discard(request_id)
+            if session_id in self._sessions:
+                self._sessions.move_to_end(session_id)
+
+    async def _make_room(self, owner: Owner) -> bool:
+        """Make sure the owner may open one more; its longest unused idle session may have to go."""
+        self._forget_expired()
+        mine = [item for item in self._sessions.items() if item[1].owner == owner]
+        if len(mine) < self._options.max_sessions_per_principal:
+            return True
+        idle = next((session_id for session_id, session in mine if not session.serving), None)
+        if idle is None:
+            return False
+        await self._end(idle)
+        return True
+
+    def _forget_expired(self) -> None:
+        """Drop the sessions that the SDK has ended for being idle; they are at the front."""
+        now = self._clock.monotonic()
+        for session_id, session in list(self._sessions.items()):
+            if session.serving:
+                continue
+            if now - session.last_used <= self._options.session_idle_s:
+                return
+            del self._sessions[session_id]
+
+    async def _end(self, session_id: str) -> None:
+        """End a session the way a client would: by DELETE."""
+        self._sessions.pop(session_id, None)
+        scope: Scope = {
+            "type": "http",
+            "method": "DELETE",
+            "path": self._options.path,
+            "query_string": b"",
+            "headers": [(_SESSION_HEADER, session_id.encode("latin-1"))],
+        }
+        await self._manager.handle_request(scope, _left, _nowhere)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    message: JsonObject
+    input_error: str
+    body: bytes
+
+
+def _stateless(incoming: Incoming) -> RpcError | None:
+    """Refuse a stateless request that came without its version header (MCP 2026-07-28)."""
+    params = incoming.message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    if not isinstance(meta, dict) or VERSION_KEY not in meta:
+        return None
+    if incoming.message.get("method") == "initialize":
+        return None
+    return RpcError(
+        code=HEADER_MISMATCH,
+        message="the mcp-protocol-version header does not match the body's protocol version",
+    )
+
+
+def _owner(principal: Principal) -> Owner:
+    """Return what stays the same when a token is renewed."""
+    return (
+        principal.issuer,
+        principal.subject,
+        principal.client,
+        principal.tenant,
+        principal.user,
+        principal.method,
+    )
+
+
+def _request_key(message: JsonObject) -> str | None:
+    """Return a request's id as the SDK files it: without its type."""
+    if "method" not in message or message.get("id") is None:
+        return None
+    return str(message["id"])
+
+
+def _header(headers: list[tuple[bytes, bytes]], name: bytes) -> str | None:
+    return next((value.decode("latin-1") for key, value in headers if key.lower() == name), None)
+
+
+def _redeemed(event: Message, arrival: Arrival) -> Message:
+    if event["type"] == "http.response.body" and arrival.tickets:
+        return {**event, "body": arrival.redeem(event.get("body", b""))}
+    return event
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a receive that gives the body that has been read, then what follows."""
+    given = False
+
+    async def replayed() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
+
+
+async def _left() -> Message:
+    return {"type": "http.disconnect"}
+
+
+async def _nowhere(event: Message) -> None:
+    del event

@@ -1,0 +1,134 @@
+"""The response to one HTTP request: a JSON body, or an event stream if there is news before."""
+
+import asyncio
+from collections import deque
+from types import TracebackType
+from typing import Final, Self
+
+from starlette.types import Receive, Send
+
+from gateway.listen.replies import Headers, send_bytes
+
+# Most calls are over by then and never pay for a task that watches their client.
+WATCH_AFTER_S: Final = 0.05
+# Proxies cut connections that stay silent, often after 30 or 60 s.
+KEEPALIVE_S: Final = 15.0
+_WRITE_DEADLINE_S: Final = 30.0
+_MAX_WAITING: Final = 256
+_PING: Final = b": ping\r\n\r\n"
+_SSE_HEADERS: Final = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+def event(message: bytes) -> bytes:
+    """Return one SSE event that carries a JSON-RPC message (one line, as `jsontext` writes it)."""
+    return b"event: message\r\ndata: " + message + b"\r\n\r\n"
+
+
+class Exchange:
+    """Owns a response and the tasks beside it; used as a context by the request's own task.
+
+    The client's leaving cancels that task (MCP 2026-07-28: a disconnect is the cancellation), and
+    the context swallows just that cancellation.
+    """
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self.client_gone = False
+        self._receive = receive
+        self._send = send
+        self._loop = asyncio.get_running_loop()
+        self._owner = asyncio.current_task()
+        self._timers: list[asyncio.TimerHandle] = []
+        self._watcher: asyncio.Task[None] | None = None
+        self._pump: asyncio.Task[None] | None = None
+        self._waiting: deque[bytes] = deque()
+        self._wake = asyncio.Event()
+        self._ended = False
+
+    async def __aenter__(self) -> Self:
+        self._timers.append(self._loop.call_later(WATCH_AFTER_S, self._watch))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        self._ended = True
+        for timer in self._timers:
+            timer.cancel()
+        for task in (self._watcher, self._pump):
+            if task is not None:
+                task.cancel()
+        if self.client_gone and self._owner is not None:
+            self._owner.uncancel()
+            return kind is asyncio.CancelledError
+        return False
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the event stream has begun, which fixes the HTTP status at 200."""
+        return self._pump is not None
+
+    def push(self, message: bytes) -> None:
+        """Send a notification at the client's pace; begins the stream; a slow client loses some."""
+        if self._ended:
+            return
+        if len(self._waiting) >= _MAX_WAITING:
+            self._waiting.popleft()
+        self._waiting.append(event(message))
+        self._begin()
+
+    async def finish(self, body: bytes, *, status: int = 200, headers: Headers = ()) -> None:
+        """Send the JSON-RPC response, as the last event if a stream has begun."""
+        if self._ended:
+            return
+        self._ended = True
+        if self._pump is None:
+            await send_bytes(self._send, status, body, headers)
+            return
+        self._waiting.append(event(body))
+        self._wake.set()
+        async with asyncio.timeout(_WRITE_DEADLINE_S):
+            await self._pump
+
+    def _begin(self) -> None:
+        if self._pump is None:
+            self._pump = self._loop.create_task(self._write())  # owned: cancelled in __aexit__
+        self._wake.set()
+
+    def _watch(self) -> None:
+        self._watcher = self._loop.create_task(self._await_leaving())  # owned, as above
+        self._timers.append(self._loop.call_later(KEEPALIVE_S, self._begin))
+
+    async def _await_leaving(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        if not self._ended and self._owner is not None:
+            self.client_gone = True
+            self._owner.cancel()
+
+    async def _write(self) -> None:
+        """Write the stream: events as they come, comments in between so that it stays open."""
+        await self._send(
+            {"type": "http.response.start", "status": 200, "headers": list(_SSE_HEADERS)}
+        )
+        while True:
+            while self._waiting:
+                await self._body(self._waiting.popleft())
+            if self._ended:
+                break
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(KEEPALIVE_S):
+                    await self._wake.wait()
+            except TimeoutError:
+                await self._body(_PING)
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _body(self, chunk: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})

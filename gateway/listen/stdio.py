@@ -1,0 +1,172 @@
+"""The stdio front: one client, whose messages are read strictly, one a line, within a cap.
+
+The SDK's own transport has no cap, joins long lines in quadratic time and rounds numbers; only its
+protocol engine is used. EOF lets requests under way finish for a moment; a signal doesn't.
+"""
+
+from typing import Final
+
+import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from gateway import jsontext
+from gateway.clock import Clock
+from gateway.listen.gate import Gate, ServerInfo
+from gateway.listen.legacy import Arrival, SdkFront
+from gateway.listen.lines import LineReader, LineTooLong, claimed_stdio, write_all
+from gateway.listen.rpc import INVALID_REQUEST, RpcError, error_bytes
+from gateway.listen.strict import check_request, decode
+from gateway.types.calls import Principal
+from gateway.types.json import JsonObject
+
+_GRACE_S: Final = 2.0  # after EOF; hosts wait about that long before they send a signal
+_TOO_LONG: Final = RpcError(code=INVALID_REQUEST, message="the message is too long")
+
+
+async def serve_stdio(
+    gate: Gate,
+    principal: Principal,
+    *,
+    clock: Clock,
+    stop: anyio.Event,
+    info: ServerInfo | None = None,
+    max_line_bytes: int = 1024 * 1024,
+) -> None:
+    """Serve the client on stdin and stdout until it leaves or `stop` is set."""
+    front = SdkFront(gate, info=info or ServerInfo(), clock=clock)
+    with claimed_stdio() as (stdin, stdout):
+        await serve_descriptors(
+            front, principal, stdin, stdout, stop=stop, max_line_bytes=max_line_bytes
+        )
+
+
+async def serve_descriptors(
+    front: SdkFront,
+    principal: Principal,
+    stdin: int,
+    stdout: int,
+    *,
+    stop: anyio.Event,
+    max_line_bytes: int = 1024 * 1024,
+) -> None:
+    """Serve a client on two non-blocking descriptors, which stay the caller's."""
+    link = _Link(stdin, stdout, principal, max_line_bytes=max_line_bytes)
+    async with anyio.create_task_group() as tasks:
+
+        async def leave_when_told() -> None:
+            await stop.wait()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(leave_when_told)
+        async with front.announcing():
+            await link.run(front)
+        tasks.cancel_scope.cancel()
+
+
+class _Link:
+    """The wire between two descriptors and the SDK's engine."""
+
+    def __init__(
+        self, stdin: int, stdout: int, principal: Principal, *, max_line_bytes: int
+    ) -> None:
+        self._reader = LineReader(stdin, max_bytes=max_line_bytes)
+        self._stdout = stdout
+        self._max_line_bytes = max_line_bytes
+        self._principal = principal
+        self._writing = anyio.Lock()
+        self._open: set[str] = set()  # ids of requests under way
+        self._all_answered = anyio.Event()
+
+    async def run(self, front: SdkFront) -> None:
+        """Carry messages both ways until the client leaves."""
+        to_engine, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, from_engine = anyio.create_memory_object_stream[SessionMessage](0)
+        options = front.server.create_initialization_options()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._read, to_engine)
+                tasks.start_soon(self._write, from_engine)
+                await front.server.run(incoming, outgoing, options)
+                tasks.cancel_scope.cancel()
+        except* (BrokenPipeError, ConnectionResetError):
+            pass  # the client has left without closing stdin
+
+    async def _read(self, to_engine: ObjectSendStream[SessionMessage | Exception]) -> None:
+        async with to_engine:
+            while True:
+                try:
+                    line = await self._reader.read()
+                except LineTooLong:
+                    await self._refuse(_TOO_LONG)
+                    continue
+                if line is None:
+                    break
+                message = await self._understand(line)
+                if message is not None:
+                    await to_engine.send(message)
+            if self._open:
+                with anyio.move_on_after(_GRACE_S):
+                    await self._all_answered.wait()
+
+    async def _understand(self, line: bytes) -> SessionMessage | None:
+        if not line.strip():
+            return None
+        incoming = decode(line, max_bytes=self._max_line_bytes)
+        if isinstance(incoming, RpcError):
+            await self._refuse(incoming)
+            return None
+        message = incoming.message
+        if "method" not in message and "id" in message:
+            return None  # a response: we ask clients nothing
+        malformed = check_request(message)
+        if malformed is not None:
+            await self._refuse(malformed)
+            return None
+        self._note(message)
+        arrival = Arrival(
+            principal=self._principal, transport="stdio", input_error=incoming.input_error
+        )
+        kind = JSONRPCRequest if "id" in message else JSONRPCNotification
+        return SessionMessage(
+            kind.model_validate(message), metadata=ServerMessageMetadata(request_context=arrival)
+        )
+
+    def _note(self, message: JsonObject) -> None:
+        """Keep count of what has to be answered before leaving."""
+        params = message.get("params")
+        if message["method"] == "notifications/cancelled" and isinstance(params, dict):
+            self._settle(params.get("requestId"))
+        elif "id" in message and message["method"] != "subscriptions/listen":
+            self._open.add(repr(message["id"]))
+
+    def _settle(self, request_id: object) -> None:
+        self._open.discard(repr(request_id))
+        if not self._open:
+            self._all_answered.set()
+            self._all_answered = anyio.Event()
+
+    async def _write(self, from_engine: ObjectReceiveStream[SessionMessage]) -> None:
+        async with from_engine:
+            async for item in from_engine:
+                message = item.message
+                if isinstance(message, JSONRPCResponse):
+                    body: JsonObject = {
+                        "jsonrpc": "2.0",
+                        "id": message.id,
+                        "result": message.result,
+                    }
+                    text = jsontext.dump(body)
+                else:
+                    text = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+                await self._send(text)
+                if not isinstance(message, JSONRPCNotification | JSONRPCRequest):
+                    self._settle(message.id)
+
+    async def _refuse(self, error: RpcError) -> None:
+        await self._send(error_bytes(None, error))
+
+    async def _send(self, text: bytes) -> None:
+        async with self._writing:
+            await write_all(self._stdout, text + b"\n")
