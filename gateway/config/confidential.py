@@ -1,0 +1,51 @@
+"""Which texts of a configuration must never show up in an output."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from gateway.config.settings import Settings
+
+# Shorter texts, such as a port, would be cut out of innocent words everywhere.
+_SHORTEST: Final = 8
+_TELLING: Final = re.compile(
+    r"auth|cookie|credential|dsn|key|pass(?:phrase|wd|word)?$|secret|session|signature|token",
+    re.IGNORECASE,
+)
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]* +(?=\S)")
+# Places of the file that the environment fills with credentials, as a rule.
+_FILLED: Final = frozenset({"args", "env", "headers", "url"})
+
+Path = tuple[str | int, ...]
+
+
+def find(settings: Settings, taken: Iterable[tuple[Path, str]]) -> tuple[str, ...]:
+    """Return the texts to redact, longest first; `taken` are the values from the environment."""
+    texts = {text for text in _texts(settings, taken) if len(text) >= _SHORTEST}
+    return tuple(sorted(texts, key=lambda text: (-len(text), text)))
+
+
+def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[str]:
+    for path, text in taken:
+        if _is_filled(path):
+            yield from _forms(text)
+    for entry in settings.servers.values():
+        for name, text in (*entry.headers.items(), *entry.env.items()):
+            if _TELLING.search(name):
+                yield from _forms(text)
+    password = urlsplit(settings.store.url).password
+    if password:
+        yield password
+        yield unquote(password)
+
+
+def _is_filled(path: Sequence[str | int]) -> bool:
+    return path[:1] == ("store",) or (
+        path[:1] == ("servers",) and len(path) > 2 and path[2] in _FILLED
+    )
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Return the text, and what follows its scheme, as in `Bearer …`."""
+    return text, _SCHEME.sub("", text, count=1)

@@ -1,0 +1,66 @@
+"""Relative paths in a configuration file start in the folder that holds it."""
+
+from pathlib import Path
+from typing import Final
+
+from gateway.config.identity import IdentitySettings
+from gateway.config.servers import ServerSettings
+from gateway.config.settings import Settings
+
+_SQLITE: Final = "sqlite:///"
+
+
+def resolve(settings: Settings, *, folder: Path, home: str | None) -> Settings:
+    """Return the settings with absolute paths; `~/` stands for `home` when there is one."""
+    base = _Base(folder, home)
+    servers = {name: _server(entry, base) for name, entry in settings.servers.items()}
+    store = settings.store.model_copy(update={"url": _store(settings.store.url, base)})
+    return settings.model_copy(
+        update={
+            "servers": servers,
+            "identity": _identity(settings.identity, base),
+            "policies": base.path(settings.policies),
+            "store": store,
+        }
+    )
+
+
+class _Base:
+    """The folder that relative paths start in, and the one that `~` stands for."""
+
+    def __init__(self, folder: Path, home: str | None) -> None:
+        self._folder = folder.absolute()
+        self._home = home
+
+    def path(self, path: Path) -> Path:
+        if self._home and path.parts[:1] == ("~",):
+            return Path(self._home, *path.parts[1:])
+        return self._folder / path
+
+
+def _server(entry: ServerSettings, base: _Base) -> ServerSettings:
+    update: dict[str, object] = {}
+    if entry.cwd is not None:
+        update["cwd"] = base.path(entry.cwd)
+    if entry.tls.ca is not None:
+        update["tls"] = entry.tls.model_copy(update={"ca": base.path(entry.tls.ca)})
+    if entry.command is not None and "/" in entry.command:  # a bare name is looked up in PATH
+        update["command"] = str(base.path(Path(entry.command)))
+    return entry.model_copy(update=update)
+
+
+def _identity(identity: IdentitySettings, base: _Base) -> IdentitySettings:
+    issuers = tuple(
+        issuer.model_copy(update={"jwks_file": base.path(issuer.jwks_file)})
+        if issuer.jwks_file is not None
+        else issuer
+        for issuer in identity.jwt
+    )
+    return identity.model_copy(update={"jwt": issuers})
+
+
+def _store(url: str, base: _Base) -> str:
+    """Return the URL with an absolute path: `sqlite:////data/weighbridge.db`."""
+    if not url.startswith(_SQLITE):
+        return url
+    return _SQLITE + str(base.path(Path(url.removeprefix(_SQLITE))))

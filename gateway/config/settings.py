@@ -1,0 +1,263 @@
+"""The whole configuration file as frozen values; every key with its meaning and default."""
+
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from gateway.config.addresses import (
+    Address,
+    Endpoint,
+    EndpointUrl,
+    Host,
+    Origin,
+    Url,
+    endpoint,
+    is_loopback,
+    split_url,
+)
+from gateway.config.identity import ApiKeySettings, IdentitySettings, check_ids
+from gateway.config.section import Many, Section, Unique
+from gateway.config.servers import ServerName, ServerSettings
+from gateway.config.units import Duration, Size, Word
+from gateway.types.runs import Phase
+
+_UNRESERVED: Final = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/"
+)
+
+
+def _check_path(path: str) -> str:
+    if not path.startswith("/") or path != "/" + path.strip("/") or "//" in path:
+        raise PydanticCustomError(
+            "path", "is not a path; write it as `/mcp`, without a `/` at its end"
+        )
+    if not set(path) <= _UNRESERVED or ".." in path.split("/"):
+        raise PydanticCustomError(
+            "path", "has to consist of letters, digits, `-`, `.`, `_` and `~`"
+        )
+    if path.startswith("/.well-known"):
+        raise PydanticCustomError(
+            "path", "begins with `/.well-known`, which is taken by the protected-resource metadata"
+        )
+    return path
+
+
+def _check_store(url: str) -> str:
+    if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
+        return url
+    if url.startswith(("postgresql://", "postgres://")):
+        return url
+    raise PydanticCustomError(
+        "store", "is not a store; write `sqlite:///weighbridge.db` or `postgresql://user@host/name`"
+    )
+
+
+HttpPath = Annotated[str, AfterValidator(_check_path), Word("path of a URL")]
+StoreUrl = Annotated[str, AfterValidator(_check_store), Word("URL")]
+
+
+class ExposeSettings(Section):
+    """How the tools of the servers are named towards agents."""
+
+    transparent: bool = Field(
+        default=False, description="keep original names; for a gateway with one server"
+    )
+    max_name: int = Field(
+        default=64,
+        ge=16,
+        le=128,
+        description="longest name; shorter leaves room for a host's prefix",
+    )
+    separator: Literal["_", "__", "-", "--"] = Field(
+        default="__", description="between the server's name and the tool's"
+    )
+
+
+class ListenSettings(Section):
+    """The MCP endpoint for agents."""
+
+    address: Address = Field(
+        default="127.0.0.1:8700", description="any but a loopback address needs authentication"
+    )
+    path: HttpPath = Field(default="/mcp", description="path of the endpoint")
+    public_url: EndpointUrl | None = Field(
+        default=None,
+        description="URL of the endpoint as clients reach it, path included; default: from "
+        "`address` and `path`",
+    )
+    allowed_hosts: Unique[Host] = Field(
+        default=frozenset(),
+        description="accepted `Host` headers, besides the address and the host of `public_url`",
+    )
+    allowed_origins: Unique[Origin] = Field(
+        default=frozenset(),
+        description="web pages that may call: accepted `Origin` headers, besides our own",
+    )
+    max_body: Size = Field(
+        default=1 << 20, ge=1024, le=64 << 20, description="largest request, in bytes"
+    )
+    max_concurrency: int = Field(
+        default=256, ge=1, le=100_000, description="requests under way at the same time"
+    )
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The address as host and port."""
+        return endpoint(self.address)
+
+    @property
+    def resource(self) -> str:
+        """The URL of the endpoint as clients know it: the resource that tokens are made for."""
+        return self.public_url or f"http://{self.address}{self.path}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the endpoint, as far as the file says."""
+        hosts = [self.endpoint.host, *(host.rsplit(":", 1)[0] for host in self.allowed_hosts)]
+        if self.public_url is not None:
+            hosts.append(split_url(self.public_url).hostname or "")
+        return all(is_loopback(host) for host in hosts)
+
+
+class AdminSettings(Section):
+    """The listener for people: approvals, runs, events and health."""
+
+    address: Address = Field(
+        default="127.0.0.1:8701", description="any but a loopback address needs `api_keys`"
+    )
+    public_url: Url | None = Field(
+        default=None, description="URL as people reach it, for links; default: from `address`"
+    )
+    api_keys: Many[ApiKeySettings] = Field(
+        default=(), description="keys of people and programs; no key of `identity` works here"
+    )
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The address as host and port."""
+        return endpoint(self.address)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the listener, as far as the file says."""
+        hosts = [self.endpoint.host]
+        if self.public_url is not None:
+            hosts.append(split_url(self.public_url).hostname or "")
+        return all(is_loopback(host) for host in hosts)
+
+    @field_validator("api_keys")
+    @classmethod
+    def _ids_differ(cls, keys: tuple[ApiKeySettings, ...]) -> tuple[ApiKeySettings, ...]:
+        return check_ids(keys)
+
+
+class StoreSettings(Section):
+    """Where events, runs, operations and approvals are kept; a text is short for its `url`."""
+
+    url: StoreUrl = Field(
+        default="sqlite:///weighbridge.db",
+        description="`sqlite:///` and a path (relative ones start beside this file), or "
+        "`postgresql://…`",
+    )
+    reads_when_unavailable: Literal["refuse", "allow"] = Field(
+        default="refuse",
+        description="reads while nothing can be recorded; writes are always refused then",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: object) -> object:
+        return {"url": value} if isinstance(value, str) else value
+
+
+class ContractsSettings(Section):
+    """What happens to tools that nobody has reviewed."""
+
+    unreviewed: Literal["refuse", "observe"] = Field(
+        default="refuse", description="`observe` lets policy decide on a drafted contract"
+    )
+
+
+class TelemetrySettings(Section):
+    """What traces and metrics carry; where they go is told by the `OTEL_*` variables."""
+
+    service_name: str = Field(
+        default="weighbridge", min_length=1, max_length=128, description="`service.name`"
+    )
+    incoming_context: Literal["parent", "link", "ignore"] = Field(
+        default="parent", description="what a caller's `traceparent` becomes"
+    )
+    capture_content: bool = Field(
+        default=False, description="put redacted arguments and results on spans"
+    )
+
+
+class LimitsSettings(Section):
+    """Bounds that hold for every call, unless a contract says less."""
+
+    call_timeout: Duration = Field(
+        default=60.0, gt=0, le=86400, description="longest time for one call to a server"
+    )
+    max_result_bytes: Size = Field(
+        default=256 << 10, ge=1024, le=64 << 20, description="largest result that leaves"
+    )
+
+
+class RunsSettings(Section):
+    """How calls belong to runs."""
+
+    default_phase: Phase = Field(
+        default=Phase.ACTING, description="phase of a call that belongs to no run of its own"
+    )
+
+
+class Settings(Section):
+    """The configuration of one gateway."""
+
+    servers: dict[ServerName, ServerSettings] = Field(
+        default_factory=dict, description="the tool servers behind the gateway, by name"
+    )
+    expose: ExposeSettings = Field(
+        default_factory=ExposeSettings, description=ExposeSettings.__doc__
+    )
+    listen: ListenSettings = Field(
+        default_factory=ListenSettings, description=ListenSettings.__doc__
+    )
+    admin: AdminSettings = Field(default_factory=AdminSettings, description=AdminSettings.__doc__)
+    identity: IdentitySettings = Field(
+        default_factory=IdentitySettings, description=IdentitySettings.__doc__
+    )
+    store: StoreSettings = Field(default_factory=StoreSettings, description=StoreSettings.__doc__)
+    policies: Path = Field(
+        default=Path("policies"), description="folder of policies, contracts and their tests"
+    )
+    contracts: ContractsSettings = Field(
+        default_factory=ContractsSettings, description=ContractsSettings.__doc__
+    )
+    telemetry: TelemetrySettings = Field(
+        default_factory=TelemetrySettings, description=TelemetrySettings.__doc__
+    )
+    limits: LimitsSettings = Field(
+        default_factory=LimitsSettings, description=LimitsSettings.__doc__
+    )
+    runs: RunsSettings = Field(default_factory=RunsSettings, description=RunsSettings.__doc__)
+
+    @model_validator(mode="after")
+    def _audiences_are_apart(self) -> Self:
+        agents = {key.hash for key in self.identity.api_keys}
+        if any(key.hash in agents for key in self.admin.api_keys):
+            raise PydanticCustomError(
+                "api_keys", "a key of `identity` also opens `admin`; make another key for people"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _transparent_has_one_server(self) -> Self:
+        used = [name for name, entry in self.servers.items() if not entry.disabled]
+        if self.expose.transparent and len(used) > 1:
+            raise PydanticCustomError(
+                "expose", "`expose.transparent` works with one server; disable the others"
+            )
+        return self

@@ -1,0 +1,118 @@
+"""API keys: 256 random bits behind a public id, kept as a SHA-256."""
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from gateway.identity.challenge import Rejected
+from gateway.types.calls import AuthMethod, Principal
+
+PREFIX: Final = "wb_"
+_KEY: Final = re.compile(r"wb_([A-Za-z0-9-]{1,40})_[0-9a-f]{64}", re.ASCII)
+_NOBODY: Final = "sha256:" + "0" * 64
+
+
+class KeyEntry(Protocol):
+    """One key as the configuration names it."""
+
+    @property
+    def id(self) -> str:
+        """Name of the key."""
+        ...
+
+    @property
+    def hash(self) -> str:
+        """`sha256:` and 64 hex digits over the whole key."""
+        ...
+
+    @property
+    def user(self) -> str:
+        """Name of the user."""
+        ...
+
+    @property
+    def tenant(self) -> str:
+        """Name of the tenant."""
+        ...
+
+    @property
+    def roles(self) -> Collection[str]:
+        """Roles, for policies."""
+        ...
+
+    @property
+    def scopes(self) -> Collection[str]:
+        """Scopes, for contracts."""
+        ...
+
+    @property
+    def client(self) -> str | None:
+        """Name of the client; None means the key's id."""
+        ...
+
+    @property
+    def expires(self) -> datetime | None:
+        """When the key stops to work, in UTC."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewKey:
+    """A key to hand over once, and the line that lets it in."""
+
+    key: str
+    config_line: str
+
+
+def hash_key(key: str) -> str:
+    """Return the form in which a key is kept.
+
+    One SHA-256 is enough: a slow hash protects secrets that people choose, and no table or guess
+    reaches 256 random bits. A slow one would let anybody who sends junk keep a core busy.
+    """
+    return "sha256:" + hashlib.sha256(key.encode()).hexdigest()
+
+
+def new_api_key(key_id: str, *, user: str, tenant: str) -> NewKey:
+    """Make a key and its entry for `identity.api_keys`."""
+    key = f"{PREFIX}{key_id}_{secrets.token_hex(32)}"
+    if not _KEY.fullmatch(key):
+        raise ValueError("a key id has up to 40 letters, digits and `-`")
+    # JSON texts are YAML texts, whatever the names hold.
+    entry = f"id: {json.dumps(key_id)}, hash: {json.dumps(hash_key(key))}"
+    names = f"user: {json.dumps(user)}, tenant: {json.dumps(tenant)}"
+    return NewKey(key=key, config_line=f"- {{{entry}, {names}}}")
+
+
+class ApiKeys:
+    """The keys that are accepted, by id."""
+
+    def __init__(self, entries: Iterable[KeyEntry]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+
+    def principal(self, key: str, *, now: datetime) -> Principal:
+        """Return who a key belongs to, or reject it the same way whatever is wrong with it."""
+        found = _KEY.fullmatch(key)
+        entry = self._entries.get(found[1]) if found else None
+        # An unknown id takes the same steps as a wrong secret, so that time tells no ids.
+        right = hmac.compare_digest(hash_key(key), entry.hash if entry else _NOBODY)
+        if entry is None or not right:
+            raise Rejected("the API key is not valid")
+        if entry.expires is not None and entry.expires <= now:
+            raise Rejected("the API key has expired")
+        return Principal(
+            issuer="api_keys",
+            subject=entry.id,
+            client=entry.client or entry.id,
+            tenant=entry.tenant,
+            user=entry.user,
+            roles=frozenset(entry.roles),
+            scopes=frozenset(entry.scopes),
+            method=AuthMethod.API_KEY,
+        )

@@ -1,0 +1,1 @@
+"""Downstream servers: connections, supervision and the catalogue of their tools."""

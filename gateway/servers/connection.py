@@ -1,0 +1,253 @@
+"""What every connection to a downstream can do, and the words that both transports share."""
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import mcp_types
+
+import gateway
+from gateway.errors import WeighbridgeError
+from gateway.types.calls import Era
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Failure,
+    Rejected,
+    Undelivered,
+)
+
+Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
+OnNote: TypeAlias = Callable[[str], None]  # the method of a notification that isn't progress
+Mask: TypeAlias = Callable[[str], str]
+
+CLIENT_INFO: JsonObject = {"name": "weighbridge", "version": gateway.__version__}
+# Nothing is relayed to the callers, so nothing is declared (MCP 2026-07-28, basic/patterns/mrtr).
+CAPABILITIES: JsonObject = {}
+
+METHOD_NOT_FOUND = mcp_types.METHOD_NOT_FOUND
+LIST_CHANGED = "notifications/tools/list_changed"
+CANCELLED = "notifications/cancelled"
+PROGRESS = "notifications/progress"
+
+
+class ConnectFault(WeighbridgeError):
+    """A server can't be reached or understood; `slow` faults don't mend themselves soon."""
+
+    def __init__(
+        self, message: str, *, failure: Failure = Failure.UNAVAILABLE, slow: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.failure = failure
+        self.slow = slow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """What a handshake settled."""
+
+    era: Era
+    version: str
+    capabilities: JsonObject = field(default_factory=dict[str, Json])
+    server: str = ""  # the server's own name for itself: for display only
+
+    @property
+    def tells_changes(self) -> bool:
+        """Whether the server sends a note when its tools change."""
+        tools = self.capabilities.get("tools")
+        return isinstance(tools, dict) and tools.get("listChanged") is True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotMcp:
+    """The other side answered, but not with an MCP message; `status` is HTTP's."""
+
+    status: int
+    detail: str
+    executed: Execution
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """Why a connection can't be used any more."""
+
+    reason: str
+    slow: bool = False
+
+
+Reply: TypeAlias = Delivery | NotMcp
+
+
+class Connection(Protocol):
+    """A way to one server. Owned by one supervisor task; `call` may be used from any task."""
+
+    @property
+    def lost(self) -> Lost | None:
+        """Why it can't be used any more, or None; its owner is told once through `on_lost`."""
+        ...
+
+    async def exchange(self, method: str, params: JsonObject, *, deadline: float) -> Reply:
+        """Send a handshake request; never cancelled towards the server, never repeated."""
+        ...
+
+    def adopt(self, spoken: Spoken) -> None:
+        """Use what the handshake settled from now on."""
+        ...
+
+    def listen(self) -> None:
+        """Ask to be told when tools change, as far as the server offers it."""
+        ...
+
+    async def notify(self, method: str, params: JsonObject | None = None) -> None:
+        """Send a notification, as well as it goes."""
+        ...
+
+    async def call(
+        self,
+        method: str,
+        params: JsonObject,
+        *,
+        deadline: float,
+        on_progress: Progress | None = None,
+        headers: Mapping[str, str] | None = None,
+        is_read: bool = False,
+    ) -> Delivery:
+        """Send one request and return its end.
+
+        `deadline` is on the loop's clock, and nothing that the server sends extends it. Raises
+        nothing but `CancelledError`, after the server was told as well as its revision allows.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End it within the configured times; nothing of it is left afterwards."""
+        ...
+
+
+def request(request_id: int, method: str, params: JsonObject) -> JsonObject:
+    """Return a JSON-RPC request."""
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+
+
+def notification(method: str, params: JsonObject | None = None) -> JsonObject:
+    """Return a JSON-RPC notification."""
+    message: JsonObject = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        message["params"] = params
+    return message
+
+
+def stamp(params: JsonObject, spoken: Spoken | None, progress_token: int | None) -> JsonObject:
+    """Add the `_meta` that belongs to this hop; the caller's own object stays as it is."""
+    if progress_token is None and (spoken is None or spoken.era is Era.LEGACY):
+        return params
+    given = params.get("_meta")
+    meta: JsonObject = dict(given) if isinstance(given, dict) else {}
+    if spoken is not None and spoken.era is Era.MODERN:
+        meta |= modern_meta(spoken.version)
+    if progress_token is not None:
+        meta["progressToken"] = progress_token
+    return {**params, "_meta": meta}
+
+
+def modern_meta(version: str) -> JsonObject:
+    """Return what every request of the stateless era carries (MCP 2026-07-28, basic)."""
+    return {
+        mcp_types.PROTOCOL_VERSION_META_KEY: version,
+        mcp_types.CLIENT_INFO_META_KEY: CLIENT_INFO,
+        mcp_types.CLIENT_CAPABILITIES_META_KEY: CAPABILITIES,
+    }
+
+
+def answer_to(message: JsonObject) -> JsonObject:
+    """Answer what a server asks: pings get `{}`, everything else is refused at once."""
+    reply: JsonObject = {"jsonrpc": "2.0", "id": message.get("id")}
+    if message.get("method") == "ping":
+        return {**reply, "result": {}}
+    return {**reply, "error": {"code": METHOD_NOT_FOUND, "message": "not offered by this client"}}
+
+
+def outcome_of(message: JsonObject, *, server: str, size: int, modern: bool) -> Delivery:
+    """Read a JSON-RPC response: exactly one of a result object and an error."""
+    if "error" in message:
+        return _rejection(message, server=server, size=size)
+    result = message.get("result")
+    if not isinstance(result, dict):
+        return malformed(server, "without a result object")
+    if modern:
+        kind = result.get("resultType", "complete")
+        if kind == "input_required":  # never asked for: no capability was declared
+            return malformed(server, "that asks for input which this gateway does not relay")
+        if kind != "complete":
+            return malformed(server, "of an unknown `resultType`")
+    return Delivered(result=result, size=size)
+
+
+def _rejection(message: JsonObject, *, server: str, size: int) -> Delivery:
+    error = message["error"]
+    if "result" in message:
+        return malformed(server, "with both a result and an error")
+    if not isinstance(error, dict) or type(error.get("code")) is not int:
+        return malformed(server, "with an error that has no code")
+    code, text = error["code"], error.get("message")
+    assert isinstance(code, int)  # noqa: S101 - just checked; narrows for the type checker
+    return Rejected(
+        code=code,
+        message=text if isinstance(text, str) else "",
+        data=error.get("data"),
+        size=size,
+    )
+
+
+def malformed(server: str, what: str) -> Undelivered:
+    """Say that an answer came which is no answer; the tool may well have run."""
+    return Undelivered(
+        failure=Failure.MALFORMED,
+        executed=Execution.UNKNOWN,
+        detail=f"`{server}` sent an answer {what}",
+    )
+
+
+def timed_out(server: str, executed: Execution) -> Undelivered:
+    """Say that the deadline passed."""
+    return Undelivered(
+        failure=Failure.TIMEOUT,
+        executed=executed,
+        detail=f"`{server}` did not answer in time",
+    )
+
+
+class Rising:
+    """Lets progress through only while it rises (MCP, basic/utilities/progress)."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def accept(self, params: Json) -> tuple[float, float | None, str | None] | None:
+        """Return progress, total and message, or None for a note that isn't passed on."""
+        if not isinstance(params, dict):
+            return None
+        progress = _number(params.get("progress"))
+        if progress is None or not progress > self._last:
+            return None
+        self._last = progress
+        message = params.get("message")
+        return progress, _number(params.get("total")), message if isinstance(message, str) else None
+
+
+def _number(value: Json) -> float | None:
+    """Return a JSON number as a float, unless it can't be one."""
+    if isinstance(value, bool) or value is None or isinstance(value, str | list | dict):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

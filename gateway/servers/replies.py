@@ -1,0 +1,206 @@
+"""One HTTP response read as the end of one request: JSON, an event stream, or a plain no."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import aiohttp
+
+from gateway import jsontext
+from gateway.errors import JsonError
+from gateway.servers.connection import (
+    PROGRESS,
+    NotMcp,
+    Progress,
+    Reply,
+    Rising,
+    malformed,
+    outcome_of,
+)
+from gateway.servers.frames import id_in
+from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
+from gateway.types.json import JsonObject
+from gateway.types.operations import Execution, Failure, Undelivered
+
+_REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC error
+_MOST_BAD_EVENTS = 10
+
+# Answers that a server gives instead of acting (RFC 9110, 15.5). A 400, 409 or 422 may stem from
+# the tool itself, and a 5xx proves nothing.
+_NOT_ACTED = frozenset({401, 403, 404, 405, 406, 411, 413, 414, 415, 421, 426, 429, 431})
+
+
+class AnswerTooLarge(Exception):
+    """A body is larger than the cap, counted as it is on the wire."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Exchange:
+    """One request under way: what its response is matched with, and where by-products go."""
+
+    server: str
+    number: int
+    cap: int
+    modern: bool
+    in_session: bool
+    take: Callable[[JsonObject], None]  # requests and notes that the server sends by itself
+    on_progress: Progress | None = None
+    rising: Rising = field(default_factory=Rising)
+
+
+async def read_reply(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply:
+    """Return the end of a request; raises aiohttp's errors when the connection breaks."""
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if encoding.strip().lower() != "identity":
+        return malformed(exchange.server, "in an encoding that was not asked for")
+    if not 200 <= response.status < 300:
+        return await _refusal(response, exchange)
+    try:
+        if response.content_type == "text/event-stream":
+            return await _stream(response, exchange)
+        if response.content_type == "application/json":
+            return _message(await read_capped(response, exchange.cap), exchange)
+    except (AnswerTooLarge, EventTooLarge):
+        return Undelivered(
+            failure=Failure.TOO_LARGE,
+            executed=Execution.UNKNOWN,
+            detail=f"the answer of `{exchange.server}` is too large: "
+            f"the limit is {exchange.cap} bytes",
+        )
+    return malformed(exchange.server, "that is neither JSON nor an event stream")
+
+
+async def read_capped(response: aiohttp.ClientResponse, cap: int) -> bytes:
+    """Read a body of at most `cap` bytes; raises AnswerTooLarge without reading the rest."""
+    declared = response.content_length
+    if declared is not None:
+        if declared > cap:
+            raise AnswerTooLarge
+        return await response.read()
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in response.content.iter_any():
+        size += len(piece)
+        if size > cap:
+            raise AnswerTooLarge
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+async def _refusal(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply:
+    server, status = exchange.server, response.status
+    if status in (401, 403):  # the server's challenge is for us, and goes no further
+        return Undelivered(
+            failure=Failure.UNAUTHORIZED,
+            executed=Execution.NO,
+            detail=f"`{server}` refused the gateway's own credential (HTTP {status}); "
+            f"the credential for `{server}` needs renewal",
+        )
+    if status == 429:
+        return Undelivered(
+            failure=Failure.RATE_LIMITED,
+            executed=Execution.NO,
+            detail=f"`{server}` asks for fewer calls (HTTP 429)",
+            retry_after_s=_retry_after(response),
+        )
+    if not (status == 404 and exchange.in_session):  # that one always means: session unknown
+        rejected = await _rejection(response, exchange)
+        if rejected is not None:
+            return rejected
+    redirected = 300 <= status < 400
+    return NotMcp(
+        status=status,
+        detail=f"`{server}` answered HTTP {status}"
+        + ("; redirects are not followed, set the final `url`" if redirected else ""),
+        executed=Execution.NO if redirected or status in _NOT_ACTED else Execution.UNKNOWN,
+        retry_after_s=_retry_after(response),
+    )
+
+
+async def _rejection(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply | None:
+    """Return the JSON-RPC error in the body of an HTTP error, if there is one."""
+    try:
+        body = await read_capped(response, _REFUSAL_BYTES)
+        message = jsontext.parse_result(body)
+    except (AnswerTooLarge, JsonError):
+        return None
+    if not isinstance(message, dict) or not isinstance(message.get("error"), dict):
+        return None
+    if message.get("id") not in (exchange.number, None):
+        return None
+    return outcome_of(message, server=exchange.server, size=len(body), modern=exchange.modern)
+
+
+def _message(body: bytes, exchange: Exchange) -> Reply:
+    try:
+        message = jsontext.parse_result(body)
+    except JsonError as error:
+        return malformed(exchange.server, f"that is not JSON: {error.message}")
+    if not isinstance(message, dict):
+        return malformed(exchange.server, "that is not a JSON-RPC message")
+    if not _answers(message, exchange):
+        return malformed(exchange.server, "to another request")
+    return outcome_of(message, server=exchange.server, size=len(body), modern=exchange.modern)
+
+
+def _answers(message: JsonObject, exchange: Exchange) -> bool:
+    number = message.get("id")
+    return type(number) is int and number == exchange.number and "method" not in message
+
+
+async def _stream(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply:
+    reader = EventReader(exchange.cap)
+    bad = 0
+    async for piece in response.content.iter_any():
+        for event in reader.feed(piece):
+            reply = await _event(event, exchange)
+            if reply is _BAD:
+                bad += 1
+                if bad >= _MOST_BAD_EVENTS:
+                    return malformed(exchange.server, "as a stream of things that are no messages")
+            elif reply is not None:
+                return reply
+    return Undelivered(
+        failure=Failure.CLOSED,
+        executed=Execution.UNKNOWN,
+        detail=f"`{exchange.server}` ended the event stream without an answer",
+    )
+
+
+_BAD = NotMcp(status=200, detail="not a message", executed=Execution.UNKNOWN)
+
+
+async def _event(event: StreamEvent, exchange: Exchange) -> Reply | None:
+    """Return the answer if this event is it, `_BAD` for a thing that is no message, else None."""
+    try:
+        message = jsontext.parse_result(event.data)
+    except JsonError as error:
+        if id_in(event.data[:512], event.data[-512:]) == exchange.number:
+            return malformed(exchange.server, f"that is not JSON: {error.message}")
+        return _BAD
+    if not isinstance(message, dict):
+        return _BAD
+    if _answers(message, exchange):
+        size = len(event.data)
+        return outcome_of(message, server=exchange.server, size=size, modern=exchange.modern)
+    if message.get("method") == PROGRESS:
+        await _progress(message, exchange)
+    elif "method" in message:
+        exchange.take(message)
+    return None
+
+
+async def _progress(message: JsonObject, exchange: Exchange) -> None:
+    params = message.get("params")
+    if exchange.on_progress is None or not isinstance(params, dict):
+        return
+    token = params.get("progressToken")
+    if type(token) is int and token == exchange.number:
+        news = exchange.rising.accept(params)
+        if news is not None:
+            await exchange.on_progress(*news)
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+    """Return `Retry-After` in seconds; the form with a date is rare and left out."""
+    value = response.headers.get("Retry-After", "").strip()
+    return float(value) if value.isdecimal() and len(value) < 8 else None

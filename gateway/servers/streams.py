@@ -1,0 +1,58 @@
+"""Streams that no call belongs to: on them a server tells that its tools changed."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TypeAlias
+
+import aiohttp
+import anyio
+
+from gateway import jsontext
+from gateway.errors import JsonError
+from gateway.servers.connection import LIST_CHANGED, notification
+from gateway.servers.sse import EventReader, EventTooLarge
+from gateway.types.json import JsonObject
+
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 60.0
+
+# Opens the stream after the event with the given id; an empty id means from now on.
+Opening: TypeAlias = AbstractAsyncContextManager[aiohttp.ClientResponse]
+Open: TypeAlias = Callable[[str], Opening]
+Take: TypeAlias = Callable[[JsonObject], None]
+
+
+async def follow(open_stream: Open, take: Take, *, cap: int) -> None:
+    """Hand on what comes, reopen what ends; returns when the server offers no such stream."""
+    last_id, pause, first = "", _FIRST_PAUSE_S, True
+    while True:
+        heard = False
+        try:
+            async with open_stream(last_id) as response:
+                if not _is_stream(response):
+                    return  # 405 is the usual way to say so, and no fault
+                if not first:  # a change in between would have gone unheard
+                    take(notification(LIST_CHANGED))
+                first = False
+                reader = EventReader(cap)
+                async for piece in response.content.iter_any():
+                    for event in reader.feed(piece):
+                        heard, last_id = True, event.last_id
+                        _hand_on(event.data, take)
+        except (aiohttp.ClientError, OSError, EventTooLarge):
+            pass  # the calls notice an outage; this stream only opens again
+        pause = _FIRST_PAUSE_S if heard else min(pause * 2, _LONGEST_PAUSE_S)
+        await anyio.sleep(pause)
+
+
+def _is_stream(response: aiohttp.ClientResponse) -> bool:
+    return response.status == 200 and response.content_type == "text/event-stream"
+
+
+def _hand_on(data: bytes, take: Take) -> None:
+    try:
+        message = jsontext.parse_result(data)
+    except JsonError:
+        return
+    if isinstance(message, dict) and "method" in message:
+        take(message)

@@ -1,0 +1,197 @@
+"""Events on their way to the database: in order, bounded, kept until they are committed."""
+
+import asyncio
+import itertools
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gateway.errors import StoreUnavailable
+from gateway.store.engine import Parameters
+
+_GROUP_ENTRIES: Final = 1_000
+_GROUP_BYTES: Final = 4 << 20
+_LINGER_S: Final = 0.005  # how long events that nobody waits for gather before they are written
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event as it will be stored."""
+
+    row: Parameters
+    size: int
+    durable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much may wait; ends of calls that were sent may use a quarter more."""
+
+    events: int = 10_000
+    bytes: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Events that were refused since a time, because too many were waiting."""
+
+    count: int
+    since: datetime
+
+
+@dataclass(eq=False, slots=True)
+class Waiter:
+    """Someone who waits until everything up to a position is committed."""
+
+    target: int
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[None]
+
+
+class Backlog:
+    """A queue between the callers' threads and the writer's; positions count appended events."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._changed = threading.Condition(threading.Lock())
+        self._entries: deque[Entry] = deque()
+        self._bytes = 0
+        self._appended = 0
+        self._committed = 0
+        self._urgent = False
+        self._closing = False
+        self._waiters: set[Waiter] = set()
+        self._gap: Gap | None = None
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def bytes(self) -> int:
+        """The size of what is waiting."""
+        return self._bytes
+
+    @property
+    def committed(self) -> int:
+        """How many events have been committed."""
+        return self._committed
+
+    def append(self, entries: Sequence[Entry], *, owed: bool, now: datetime) -> None:
+        """Add all of them, or none and raise StoreUnavailable."""
+        size = sum(entry.size for entry in entries)
+        durable = any(entry.durable for entry in entries)
+        with self._changed:
+            self._admit(len(entries), size, owed=owed, now=now)
+            was_empty = not self._entries
+            self._entries.extend(entries)
+            self._bytes += size
+            self._appended += len(entries)
+            self._urgent = self._urgent or durable
+            if was_empty or durable:
+                self._changed.notify()
+
+    def _admit(self, count: int, size: int, *, owed: bool, now: datetime) -> None:
+        room = 5 if owed else 4
+        full = (len(self._entries) + count) * 4 > self._bounds.events * room
+        heavy = (self._bytes + size) * 4 > self._bounds.bytes * room
+        if self._closing or full or heavy:
+            gap = self._gap or Gap(count=0, since=now)
+            self._gap = Gap(count=gap.count + count, since=gap.since)
+            raise StoreUnavailable(
+                "the event log is closed" if self._closing else "too many events wait to be stored"
+            )
+
+    def wait(self) -> Waiter | None:
+        """Return a future for all that was appended so far; None if it is committed already."""
+        with self._changed:
+            if self._committed >= self._appended:
+                return None
+            loop = asyncio.get_running_loop()
+            waiter = Waiter(self._appended, loop, loop.create_future())
+            self._waiters.add(waiter)
+            self._urgent = True
+            self._changed.notify()
+            return waiter
+
+    def forget(self, waiter: Waiter) -> None:
+        """Take back a wait; the events stay."""
+        with self._changed:
+            self._waiters.discard(waiter)
+
+    def group(self) -> list[Entry] | None:
+        """Block until there is something to write and return it; None once closed and empty.
+
+        What is returned stays in the backlog until it is `done`.
+        """
+        with self._changed:
+            while not self._entries:
+                if self._closing:
+                    return None
+                self._changed.wait()
+            self._changed.wait_for(self._is_urgent, timeout=_LINGER_S)
+            self._urgent = False
+            return self._head()
+
+    def _is_urgent(self) -> bool:
+        return self._urgent or self._closing or len(self._entries) >= _GROUP_ENTRIES
+
+    def _head(self) -> list[Entry]:
+        group: list[Entry] = []
+        size = 0
+        for entry in itertools.islice(self._entries, _GROUP_ENTRIES):
+            if group and size + entry.size > _GROUP_BYTES:
+                break
+            group.append(entry)
+            size += entry.size
+        return group
+
+    def done(self, group: Sequence[Entry]) -> Gap | None:
+        """Drop what was committed and wake who waited; return a gap that is not yet recorded."""
+        with self._changed:
+            for _ in group:
+                self._bytes -= self._entries.popleft().size
+            self._committed += len(group)
+            ready = [waiter for waiter in self._waiters if waiter.target <= self._committed]
+            self._waiters.difference_update(ready)
+            self._urgent = self._urgent or bool(self._waiters)
+            gap, self._gap = self._gap, None
+        _wake(ready)
+        return gap
+
+    def pause(self, seconds: float) -> None:
+        """Wait before the next try; closing ends the wait."""
+        with self._changed:
+            self._urgent = True
+            self._changed.wait_for(lambda: self._closing, timeout=seconds)
+
+    def close(self) -> None:
+        """Take nothing more."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+
+    @property
+    def closing(self) -> bool:
+        """Whether nothing more is taken."""
+        return self._closing
+
+
+def _wake(waiters: Sequence[Waiter]) -> None:
+    """Complete the futures of each loop in one hop."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for waiter in waiters:
+        by_loop.setdefault(waiter.loop, []).append(waiter.future)
+    for loop, futures in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_complete, futures)
+        except RuntimeError:
+            continue  # the loop has ended, and whoever waited with it
+
+
+def _complete(futures: Sequence[asyncio.Future[None]]) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)

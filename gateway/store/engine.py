@@ -1,0 +1,104 @@
+"""What a database must promise, so that everything above it is written once."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from enum import IntEnum
+from typing import Protocol, TypeAlias
+
+Value: TypeAlias = str | int | float | None
+Parameters: TypeAlias = Mapping[str, Value]
+
+
+class Lock(IntEnum):
+    """What only one transaction at a time may do, over all processes that share the database."""
+
+    MIGRATIONS = 1
+    EVENTS = 2
+    LIMITS = 3
+
+
+class Row:
+    """One row of a result; reading a column as another type than it has is an error."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Parameters) -> None:
+        self._columns = columns
+
+    def text(self, column: str) -> str:
+        """Return a text."""
+        value = self._columns[column]
+        if not isinstance(value, str):
+            raise TypeError(f"column `{column}` is not a text")
+        return value
+
+    def integer(self, column: str) -> int:
+        """Return a whole number."""
+        value = self._columns[column]
+        if not isinstance(value, int):
+            raise TypeError(f"column `{column}` is not a whole number")
+        return value
+
+    def number(self, column: str) -> float:
+        """Return a number."""
+        value = self._columns[column]
+        if not isinstance(value, int | float):
+            raise TypeError(f"column `{column}` is not a number")
+        return float(value)
+
+
+class Transaction(Protocol):
+    """An open transaction; statements are named as in `sql/queries.sql`."""
+
+    def execute(self, name: str, parameters: Parameters) -> int:
+        """Run one statement; return how many rows it changed."""
+        ...
+
+    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> None:
+        """Run one statement with each of several sets of parameters, in order."""
+        ...
+
+    def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
+        """Return the rows of one query; `where` fills its `{where}`, and is never made of input."""
+        ...
+
+    def script(self, text: str) -> None:
+        """Run the statements of a migration."""
+        ...
+
+
+class Engine(Protocol):
+    """One connection to one database.
+
+    Obligations of every implementation:
+    - Used by one thread at a time; `close` may come from another once nothing is under way.
+    - Connects when first used, brings the tables up to date, and after any failure that may have
+      broken the connection connects anew on the next use: nobody has to restart anything.
+    - Every call ends within a bound, whoever else holds locks; the bound is the implementation's.
+    - `transaction` either commits all of it before it returns, or raises and commits nothing. If
+      the answer to the commit itself is lost, nobody knows; so statements have to bear repeating.
+    - With a `lock`, no other transaction with the same lock runs between its first statement and
+      its commit, and it sees all that those before it committed.
+    - With `durable`, a committed transaction survives the loss of power. Without, the last few may
+      be lost, but never one out of the middle.
+    - Whatever the driver raises comes out as `StoreUnavailable` with one line for people, without
+      addresses' passwords.
+    """
+
+    def transaction(
+        self, *, lock: Lock | None = None, durable: bool = True
+    ) -> AbstractContextManager[Transaction]:
+        """Begin, and commit at the end of the block, or roll back when it raises."""
+        ...
+
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that only reads, from one consistent state; waits for no writer."""
+        ...
+
+    def has_table(self, name: str) -> bool:
+        """Whether the database has such a table."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection; the next use opens it again."""
+        ...

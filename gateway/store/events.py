@@ -1,0 +1,243 @@
+"""The event log: append-only, written in groups, read by number or by what is looked for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gateway import ids, jsontext
+from gateway.clock import Clock
+from gateway.errors import StoreUnavailable
+from gateway.events import admin
+from gateway.events.envelope import Origin, to_bytes
+from gateway.store.backlog import Backlog, Bounds, Entry, Gap
+from gateway.store.engine import Engine, Parameters, Row, Transaction, Value
+from gateway.store.times import microseconds
+from gateway.store.worker import Worker
+from gateway.store.writer import Health, Writer
+from gateway.types.events import Event
+from gateway.types.json import JsonObject
+
+_WAIT_S: Final = 5.0
+_POLL_S: Final = 0.25
+_PAGE: Final = 500
+_COLUMN: Final = 256  # characters; an index entry of PostgreSQL has to fit into a third of a page
+
+_CONDITIONS: Final = {
+    "tenant": "tenant = :tenant",
+    "run": "run_id = :run",
+    "call": "call_id = :call",
+    "actor": "actor_user = :actor",
+    "tool": "tool = :tool",
+    "decision": "decision = :decision",
+    "status": "status = :status",
+    "kind": "kind = :kind",
+    "stage": "stage = :stage",
+    "rule": "rule = :rule",
+    "trace": "trace_id = :trace",
+    "since": "at >= :since",
+    "until": "at < :until",
+    "after": "seq > :after",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """What is looked for; an empty field matches everything, `until` itself is left out."""
+
+    tenant: str = ""
+    run: str = ""
+    call: str = ""
+    actor: str = ""
+    tool: str = ""
+    decision: str = ""
+    status: str = ""
+    kind: str = ""
+    stage: str = ""
+    rule: str = ""
+    trace: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    after: int = 0  # the number of an event; only later ones match
+    limit: int = 100
+    newest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent:
+    """An event as it is kept: its number in the log, and the exact bytes."""
+
+    seq: int
+    body: bytes
+
+    def json(self) -> JsonObject:
+        """Return the event with its number, as people and programs read it."""
+        value = jsontext.parse_result(self.body)
+        assert isinstance(value, dict)  # noqa: S101 - only objects are ever appended
+        return {"seq": self.seq, **value}
+
+
+class EventLog:
+    """Appends without waiting, and says when what was appended is kept."""
+
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        worker: Worker,
+        origin: Origin,
+        clock: Clock,
+        bounds: Bounds | None = None,
+        wait_s: float = _WAIT_S,
+    ) -> None:
+        self._worker = worker
+        self._origin = origin
+        self._clock = clock
+        self._wait_s = wait_s
+        self._backlog = Backlog(bounds or Bounds())
+        self._writer = Writer(engine, self._backlog, clock=clock, on_gap=self._record_gap)
+
+    @property
+    def health(self) -> Health:
+        """Whether events are being kept, and how many wait."""
+        return self._writer.health
+
+    def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
+        """Hand events to the writer, all or none, and return at once.
+
+        They are serialised here: later changes to their values change nothing. With `durable` they
+        are committed so that a loss of power can't undo it. Ends of calls that were already sent
+        are `owed`: a reserve is kept for them.
+
+        Raises StoreUnavailable when too many events wait, and none of these was taken; how many
+        were refused is recorded as soon as the log works again.
+        """
+        entries = [self._entry(event, durable=durable) for event in events]
+        self._backlog.append(entries, owed=owed, now=self._clock.now())
+
+    async def kept(self) -> None:
+        """Wait until everything appended so far is committed.
+
+        Raises StoreUnavailable when that took too long, or has been failing for that long already.
+        The events are then in doubt, not lost: they stay in order and are written when the
+        database works again. So whoever now refuses the call that they announced appends that
+        end too, and the log tells the whole story either way.
+        """
+        waiter = self._backlog.wait()
+        if waiter is None:
+            return
+        try:
+            if self._writer.failing_for() >= self._wait_s:
+                raise StoreUnavailable(self._unavailable())
+            async with asyncio.timeout(self._wait_s):
+                await waiter.future
+        except TimeoutError:
+            raise StoreUnavailable(self._unavailable()) from None
+        finally:
+            self._backlog.forget(waiter)
+
+    async def query(self, wanted: EventFilter) -> list[StoredEvent]:
+        """Return the events that match, in the order of the log."""
+        where, parameters = _conditions(wanted)
+        name = "query_events_newest" if wanted.newest_first else "query_events"
+
+        def read(transaction: Transaction) -> list[StoredEvent]:
+            return [_stored(row) for row in transaction.fetch(name, parameters, where=where)]
+
+        return await self._worker.read(read)
+
+    async def last_seq(self) -> int:
+        """Return the number of the newest event, 0 for an empty log."""
+        return await self._worker.read(
+            lambda transaction: transaction.fetch("last_seq", {})[0].integer("seq")
+        )
+
+    async def tail(
+        self, after_seq: int = 0, *, follow: bool = False, poll_s: float = _POLL_S
+    ) -> AsyncIterator[StoredEvent]:
+        """Yield the events after a number; with `follow`, those to come as well, for ever.
+
+        Works from any process: while following, the database is asked every `poll_s` seconds.
+        """
+        while True:
+            page = await self.query(EventFilter(after=after_seq, limit=_PAGE))
+            for event in page:
+                after_seq = event.seq
+                yield event
+            if len(page) < _PAGE:
+                if not follow:
+                    return
+                await asyncio.sleep(poll_s)
+
+    def close(self, timeout_s: float = _WAIT_S) -> int:
+        """Write what waits within a bound; return how many events are left unwritten."""
+        return self._writer.close(timeout_s)
+
+    def _unavailable(self) -> str:
+        reason = self._writer.health.reason or "the database is slow"
+        return f"the event log could not be written within {self._wait_s:g} s: {reason}"
+
+    def _entry(self, event: Event, *, durable: bool) -> Entry:
+        written = to_bytes(event, self._origin)
+        return Entry(_columns(event, written), len(written), durable)
+
+    def _record_gap(self, gap: Gap, reason: str) -> None:
+        event = admin.events_refused(
+            id=ids.ulid(), at=self._clock.now(), count=gap.count, since=gap.since, reason=reason
+        )
+        with suppress(StoreUnavailable):  # full again or closing: the next success records it
+            self.append([event], owed=True)
+
+
+def _columns(event: Event, written: bytes) -> Parameters:
+    body = event.body
+    return {
+        "id": _column(event.id),
+        "at": microseconds(event.at),
+        "kind": event.kind.value,
+        "stage": event.stage.value,
+        "tenant": _column(event.tenant),
+        "run_id": _column(event.run),
+        "call_id": _column(event.call),
+        "tool": _column(body.get("tool")),
+        "actor_user": _column(event.actor.user if event.actor is not None else ""),
+        "decision": _column(body.get("decision")),
+        "rule": _column(body.get("rule")),
+        "status": _column(body.get("status")),
+        "trace_id": _column(event.trace_id),
+        "body": written.decode(),
+    }
+
+
+def _column(value: object) -> str:
+    """Return a text that every engine takes: no NUL, no half pairs, short enough for an index."""
+    if not isinstance(value, str) or not value:
+        return ""
+    if value.isascii() and "\0" not in value:
+        return value[:_COLUMN]
+    clean = value[:_COLUMN].replace("\0", "\ufffd")
+    return clean.encode("utf-8", "replace").decode()
+
+
+def _conditions(wanted: EventFilter) -> tuple[str, dict[str, Value]]:
+    """Return the condition in SQL, made of constant parts only, and its parameters."""
+    parameters: dict[str, Value] = {"limit": wanted.limit}
+    for name in _CONDITIONS:
+        value: object = getattr(wanted, name)
+        match value:
+            case datetime():
+                parameters[name] = microseconds(value)
+            case str() if value:
+                parameters[name] = _column(value)
+            case int() if value:
+                parameters[name] = value
+            case _:
+                continue
+    parts = [text for name, text in _CONDITIONS.items() if name in parameters]
+    return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
+
+
+def _stored(row: Row) -> StoredEvent:
+    return StoredEvent(seq=row.integer("seq"), body=row.text("body").encode())

@@ -1,0 +1,89 @@
+"""Limits that all gateways on one store share: sliding windows, taken from before a call is sent.
+
+What was taken counts for the length of its window from the moment it was taken, so that a crash
+between taking and sending errs on the safe side.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from gateway.clock import Clock
+from gateway.store.engine import Lock, Parameters, Transaction
+from gateway.store.times import microseconds
+from gateway.store.worker import Worker
+from gateway.types.decisions import Exceeded, Limit
+
+_SECOND: Final = 1_000_000
+_ROUNDING: Final = 1e-9  # sums of amounts such as 0.1 may be off by this part
+
+
+class Limits:
+    """Reservations against limits, by call."""
+
+    def __init__(self, worker: Worker, clock: Clock) -> None:
+        self._worker = worker
+        self._clock = clock
+
+    async def reserve(self, call_id: str, limits: Sequence[Limit]) -> Exceeded | None:
+        """Take from every limit or from none; a call that has taken already takes nothing more.
+
+        Raises StoreUnavailable; then it may still have taken, so `release` is in order.
+        """
+        now = self._clock.now()
+        return await self._worker.write(
+            lambda transaction: _reserve(transaction, call_id, limits, now), lock=Lock.LIMITS
+        )
+
+    async def release(self, call_id: str) -> None:
+        """Give back what a call took that was never carried out; nothing once it is settled."""
+        await self._worker.write(
+            lambda transaction: transaction.execute("release", {"call_id": call_id})
+        )
+
+    async def settle(self, call_id: str) -> None:
+        """Note that the call was carried out, or may have been: what it took stays taken."""
+        await self._worker.write(
+            lambda transaction: transaction.execute("settle", {"call_id": call_id})
+        )
+
+
+def _reserve(
+    transaction: Transaction, call_id: str, limits: Sequence[Limit], at: datetime
+) -> Exceeded | None:
+    now = microseconds(at)
+    if transaction.fetch("reservations_of_call", {"call_id": call_id})[0].integer("taken"):
+        return None
+    for limit in limits:
+        exceeded = _exceeded(transaction, limit, now)
+        if exceeded is not None:
+            return exceeded
+    for limit in limits:
+        place: Parameters = {"limit_id": limit.id, "key": limit.key}
+        transaction.execute("forget_reservations", {**place, "now": now})
+        transaction.execute(
+            "reserve",
+            {
+                **place,
+                "call_id": call_id,
+                "amount": limit.amount,
+                "at": now,
+                "expires": now + round(limit.window_s * _SECOND),
+            },
+        )
+    return None
+
+
+def _exceeded(transaction: Transaction, limit: Limit, now: int) -> Exceeded | None:
+    """Return when there will be room; a call that alone is too much has to wait a whole window."""
+    rows = transaction.fetch("reserved", {"limit_id": limit.id, "key": limit.key, "now": now})
+    taken = sum(row.number("amount") for row in rows)
+    most = limit.maximum + abs(limit.maximum) * _ROUNDING
+    if taken + limit.amount <= most:
+        return None
+    for row in rows:
+        taken -= row.number("amount")
+        if taken + limit.amount <= most:
+            wait = (row.integer("expires") - now) / _SECOND
+            return Exceeded(limit=limit.id, retry_after_s=wait)
+    return Exceeded(limit=limit.id, retry_after_s=limit.window_s)

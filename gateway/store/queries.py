@@ -1,0 +1,44 @@
+"""The statements of `sql/queries.sql`, by name."""
+
+import re
+from functools import cache
+from importlib import resources
+from typing import Final
+
+_HEADER: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
+_FOLDER: Final = resources.files("gateway.store") / "sql"
+
+
+@cache
+def statements() -> dict[str, str]:
+    """Return name and text of every statement, comments left out."""
+    parts = _HEADER.split((_FOLDER / "queries.sql").read_text(encoding="utf-8"))
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {name: _without_comments(text).strip().rstrip(";") for name, text in named}
+
+
+@cache
+def migrations(dialect: str) -> tuple[tuple[int, str, str], ...]:
+    """Return number, name and text of each migration, in order.
+
+    `0001_start.sql` is for both engines; `0001_start.sqlite.sql` follows it on that engine only.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for file in (_FOLDER / "migrations").iterdir():
+        name, _, only = file.name.removesuffix(".sql").partition(".")
+        if file.name.endswith(".sql"):
+            found.setdefault(name, {})[only] = file.read_text(encoding="utf-8")
+    return tuple(
+        (int(name[:4]), name, parts[""] + parts.get(dialect, ""))
+        for name, parts in sorted(found.items())
+    )
+
+
+def psycopg_form(text: str) -> str:
+    """Return a statement with `%(name)s` for each `:name`."""
+    return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))
+
+
+def _without_comments(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))

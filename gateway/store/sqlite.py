@@ -1,0 +1,193 @@
+"""SQLite: one file, private to its owner, many processes."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.store import queries
+from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
+
+_SETTINGS: Final = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA journal_size_limit = 67108864",
+)
+_BUSY: Final = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
+_SAID: Final = {
+    "SQLITE_BUSY": "the database is locked by another process",
+    "SQLITE_LOCKED": "the database is locked",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_READONLY": "the database is read-only",
+    "SQLITE_CANTOPEN": "the database file can't be opened",
+    "SQLITE_NOTADB": "the file is not a database",
+    "SQLITE_CORRUPT": "the database file is damaged",
+    "SQLITE_PERM": "the database file may not be used by this user",
+}
+
+
+class SqliteEngine:
+    """A database file in WAL mode; see `Engine` for what it promises.
+
+    A call waits at most `busy_s` seconds for the locks of other processes.
+    """
+
+    def __init__(self, path: Path, *, prepare: Callable[[Engine], None], busy_s: float) -> None:
+        self._path = path
+        self._prepare = prepare
+        self._busy_ms = round(busy_s * 1000)
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None  # device and inode of what was opened
+
+    @contextmanager
+    def transaction(
+        self, *, lock: Lock | None = None, durable: bool = True
+    ) -> Generator[Transaction, None, None]:
+        """Begin, and commit at the end of the block; the write lock of SQLite is every lock."""
+        del lock
+        with self._reported():
+            connection = self._ready()
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            with _open(connection, "BEGIN IMMEDIATE"):
+                yield _Transaction(connection)
+            # A removed file takes commits as ever; this is how one finds out.
+            self._check_file()
+
+    @contextmanager
+    def reading(self) -> Generator[Transaction, None, None]:
+        """Begin a transaction that only reads."""
+        with self._reported():
+            connection = self._ready()
+            with _open(connection, "BEGIN"):
+                yield _Transaction(connection)
+
+    def has_table(self, name: str) -> bool:
+        """Whether the database has such a table."""
+        with self._reported():
+            found = self._ready().execute(
+                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)
+            )
+            return found.fetchone() is not None
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):  # nothing is under way that could be lost
+                connection.close()
+
+    def _ready(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            self._check_file()
+            return self._connection
+        self._connection = connection = self._connect()
+        try:
+            self._prepare(self)
+        except BaseException:
+            self.close()
+            raise
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        self._make_file()
+        connection = sqlite3.connect(
+            self._path,
+            timeout=self._busy_ms / 1000,
+            isolation_level=None,
+            check_same_thread=False,  # one thread at a time is the engine's own obligation
+        )
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            if mode != "wal":
+                raise StoreUnavailable(f"`{self._path}` can't be used in WAL mode, as a store must")
+            for setting in _SETTINGS:
+                connection.execute(setting)
+            found = self._path.stat()
+        except BaseException:
+            connection.close()
+            raise
+        self._file = found.st_dev, found.st_ino
+        return connection
+
+    def _make_file(self) -> None:
+        """Make the file so that nobody else can read it, before SQLite would make it otherwise."""
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        if self._path.stat().st_mode & 0o077:
+            self._path.chmod(0o600)
+
+    def _check_file(self) -> None:
+        found = self._path.stat()
+        if (found.st_dev, found.st_ino) != self._file:
+            raise FileNotFoundError(self._path)
+
+    @contextmanager
+    def _reported(self) -> Generator[None, None, None]:
+        """Say in words what the driver or the system says in codes; drop a broken connection."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorname", "")
+            primary = "_".join(code.split("_")[:2])
+            if primary not in _BUSY:
+                self.close()
+            said = _SAID.get(primary, str(error) or "unknown fault")
+            raise StoreUnavailable(f"`{self._path}`: {said}") from error
+        except OSError as error:
+            self.close()
+            reason = os.strerror(error.errno).lower() if error.errno else "the file was removed"
+            raise StoreUnavailable(f"`{self._path}`: {reason}") from error
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder of a new database, for its owner only; one that exists is left as it is."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise ConfigurationError(
+            f"`{path.parent}`: {reason}; choose another folder for the store"
+        ) from error
+
+
+@contextmanager
+def _open(connection: sqlite3.Connection, begin: str) -> Generator[None, None, None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):  # the fault that led here says more
+                connection.execute("ROLLBACK")
+        raise
+
+
+class _Transaction:
+    """Statements on an open transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, name: str, parameters: Parameters) -> int:
+        return self._connection.execute(queries.statements()[name], parameters).rowcount
+
+    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> None:
+        self._connection.executemany(queries.statements()[name], parameters)
+
+    def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
+        text = queries.statements()[name].replace("{where}", where)
+        cursor = self._connection.execute(text, parameters)
+        columns = [column[0] for column in cursor.description]
+        return [Row(dict(zip(columns, values, strict=True))) for values in cursor.fetchall()]
+
+    def script(self, text: str) -> None:
+        """Run statement by statement: `executescript` would commit what is open."""
+        statement = ""
+        for line in text.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                self._connection.execute(statement)
+                statement = ""

@@ -1,0 +1,84 @@
+"""The store as a whole: one database, its parts, and the threads that use it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.clock import Clock, SystemClock
+from gateway.events.envelope import Origin
+from gateway.store import keys
+from gateway.store.backlog import Bounds
+from gateway.store.dialects import dialect_of
+from gateway.store.events import EventLog
+from gateway.store.instances import Instances
+from gateway.store.keys import TenantKeys
+from gateway.store.limits import Limits
+from gateway.store.revisions import Revisions
+from gateway.store.seen import SeenValues
+from gateway.store.worker import Worker
+
+# Shorter for the writer, which tries again by itself, than for callers, who wait 5 s and give up.
+_WRITER_BUSY_S: Final = 2.0
+_WORKER_BUSY_S: Final = 4.5
+_CLOSE_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """Everything that outlives the process."""
+
+    events: EventLog
+    limits: Limits
+    seen: SeenValues
+    revisions: Revisions
+    instances: Instances
+    keys: TenantKeys
+    _worker: Worker
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        *,
+        origin: Origin,
+        secret: str = "",
+        create: bool = True,
+        clock: Clock | None = None,
+        bounds: Bounds | None = None,
+    ) -> "Store":
+        """Connect, bring the tables up to date and start the threads; blocks for seconds at most.
+
+        `origin` is the process that events are written by. `secret` replaces the generated key of
+        digests. Without `create`, a SQLite file that isn't there is a ConfigurationError. Raises
+        StoreUnavailable when the database can't be used now.
+        """
+        clock = clock or SystemClock()
+        dialect = dialect_of(url, clock, create=create)
+        engine = dialect.connect(_WORKER_BUSY_S)
+        try:
+            tenant_keys = keys.load(engine, dialect.path, secret)
+        except BaseException:
+            engine.close()
+            raise
+        worker = Worker(engine)
+        events = EventLog(
+            engine=dialect.connect(_WRITER_BUSY_S),
+            worker=worker,
+            origin=origin,
+            clock=clock,
+            bounds=bounds,
+        )
+        return cls(
+            events=events,
+            limits=Limits(worker, clock),
+            seen=SeenValues(worker, tenant_keys, clock),
+            revisions=Revisions(worker),
+            instances=Instances(worker, clock),
+            keys=tenant_keys,
+            _worker=worker,
+        )
+
+    def close(self, timeout_s: float = _CLOSE_S) -> int:
+        """Write the events that wait, within a bound; return how many are left unwritten."""
+        left = self.events.close(timeout_s)
+        self._worker.close()
+        return left

@@ -1,0 +1,131 @@
+"""The one thread that writes events: in groups, in order, again and again until they are kept."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gateway.clock import Clock
+from gateway.errors import StoreUnavailable
+from gateway.store.backlog import Backlog, Entry, Gap
+from gateway.store.engine import Engine, Lock
+
+_FIRST_PAUSE_S: Final = 0.05
+_LONGEST_PAUSE_S: Final = 1.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """Whether events are being kept: `reason` and `since` while they are not."""
+
+    ok: bool
+    backlog: int  # events that wait
+    backlog_bytes: int
+    committed: int  # events since the start
+    since: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failing:
+    since: datetime
+    since_s: float  # on the monotonic clock
+    reason: str
+
+
+class Writer:
+    """Moves a backlog into the database; a failing database only ever makes it wait."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        backlog: Backlog,
+        *,
+        clock: Clock,
+        on_gap: Callable[[Gap, str], None],
+    ) -> None:
+        self._engine = engine
+        self._backlog = backlog
+        self._clock = clock
+        self._on_gap = on_gap
+        self._failing: _Failing | None = None
+        self._last_reason = ""
+        self._stop = threading.Event()
+        # A daemon: a disk that never answers must not keep the process from ending.
+        self._thread = threading.Thread(target=self._run, name="event-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def health(self) -> Health:
+        """How the database does, as the last try showed."""
+        failing = self._failing
+        return Health(
+            ok=failing is None,
+            backlog=len(self._backlog),
+            backlog_bytes=self._backlog.bytes,
+            committed=self._backlog.committed,
+            since=failing.since if failing is not None else None,
+            reason=failing.reason if failing is not None else "",
+        )
+
+    def failing_for(self) -> float:
+        """Return the seconds since the first of the failures in a row; 0 while all is well."""
+        failing = self._failing
+        return 0.0 if failing is None else self._clock.monotonic() - failing.since_s
+
+    def close(self, timeout_s: float) -> int:
+        """Write what waits, within a bound; return how many events could not be written."""
+        self._backlog.close()
+        self._thread.join(timeout_s)
+        self._stop.set()
+        return len(self._backlog)
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE_S
+        while not self._stop.is_set():
+            group = self._backlog.group()
+            if group is None:
+                break
+            try:
+                self._commit(group)
+            except StoreUnavailable as error:
+                self._failed(str(error))
+                self._backlog.pause(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+                if self._backlog.closing:
+                    self._stop.wait(_FIRST_PAUSE_S)
+            else:
+                self._succeeded(group)
+                pause = _FIRST_PAUSE_S
+        self._engine.close()
+
+    def _commit(self, group: list[Entry]) -> None:
+        durable = any(entry.durable for entry in group)
+        try:
+            with self._engine.transaction(lock=Lock.EVENTS, durable=durable) as transaction:
+                transaction.execute_many("append_event", [entry.row for entry in group])
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # the thread has to outlive faults that nobody foresaw
+            _log.exception("the event log met a fault of its own")
+            raise StoreUnavailable(f"the event log met a fault: {type(error).__name__}") from error
+
+    def _failed(self, reason: str) -> None:
+        if self._failing is None:
+            now = self._clock.now()
+            self._failing = _Failing(now, self._clock.monotonic(), reason)
+            _log.error("events can't be stored and wait in memory: %s", reason)
+        elif self._failing.reason != reason:
+            self._failing = _Failing(self._failing.since, self._failing.since_s, reason)
+        self._last_reason = reason
+
+    def _succeeded(self, group: list[Entry]) -> None:
+        if self._failing is not None:
+            self._failing = None
+            _log.warning("events are stored again")
+        gap = self._backlog.done(group)
+        if gap is not None:
+            self._on_gap(gap, self._last_reason or "too many events at once")
