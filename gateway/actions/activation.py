@@ -1,0 +1,102 @@
+"""The revision in force, and the switch to the next one: load, lint, test, store, switch."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from gateway.actions import revisions
+from gateway.clock import Clock
+from gateway.errors import ConfigurationError, FileError, StoreUnavailable
+from gateway.policy.findings import Level
+from gateway.revision import Revision, Unreviewed
+
+_log = logging.getLogger("weighbridge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reloaded:
+    """What a reload came to."""
+
+    activated: bool
+    revision: str  # the one in force afterwards
+    previous: str = ""
+    problem: str = ""  # why the files on disk are not in force
+
+
+@dataclass(slots=True, kw_only=True)
+class Activation:
+    """Holds one revision; a call takes it once and keeps it to its end."""
+
+    folder: Path
+    unreviewed: Unreviewed
+    clock: Clock
+    keep: Callable[[Revision, str], Awaitable[None]]  # stores it whole; raises StoreUnavailable
+    tell: Callable[[Reloaded, str], None]  # event and metric
+    problem: str = ""
+    warnings: int = 0
+    after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    _current: Revision | None = field(default=None)
+
+    def current(self) -> Revision:
+        """Return the revision in force."""
+        if self._current is None:
+            raise ConfigurationError("no policy is in force yet")
+        return self._current
+
+    async def start(self) -> None:
+        """Load the first revision; raises ConfigurationError when the folder can't be used."""
+        outcome = await self.reload("start")
+        if self._current is None:
+            raise ConfigurationError(outcome.problem)
+
+    async def reload(self, because: str) -> Reloaded:
+        """Take what is on disk if all of it is good; otherwise stay, and say why."""
+        built = await anyio.to_thread.run_sync(self._build)
+        revision, problem = built.revision, built.problem
+        if revision is not None and self._is_current(revision):
+            self.problem = ""
+            return Reloaded(activated=False, revision=revision.id)
+        if revision is not None:
+            try:
+                await self.keep(revision, because)
+            except StoreUnavailable as error:
+                revision, problem = None, f"the revision could not be stored: {error}"
+        if revision is None:
+            return self._stays(problem, because)
+        previous = self._current.id if self._current is not None else ""
+        self._current = revision
+        self.problem = ""
+        self.warnings = sum(finding.level is Level.WARNING for finding in built.findings)
+        outcome = Reloaded(activated=True, revision=revision.id, previous=previous)
+        _log.info("revision %s is in force (%s)", revision.id[:19], because)
+        self.tell(outcome, because)
+        for callback in self.after:
+            callback()
+        return outcome
+
+    def _is_current(self, revision: Revision) -> bool:
+        return self._current is not None and self._current.id == revision.id
+
+    def _stays(self, problem: str, because: str) -> Reloaded:
+        in_force = self._current.id if self._current is not None else ""
+        self.problem = problem
+        outcome = Reloaded(activated=False, revision=in_force, problem=problem)
+        _log.error("the policy folder is not taken (%s): %s", because, problem)
+        if in_force:
+            self.tell(outcome, because)
+        return outcome
+
+    def _build(self) -> revisions.Built:
+        try:
+            folder = revisions.read(self.folder)
+        except FileError as error:
+            return revisions.Built(revision=None, errors=revisions.each(error))
+        return revisions.build(
+            folder,
+            unreviewed=self.unreviewed,
+            at=self.clock.now(),
+            prefix=f"{self.folder}/",
+        )

@@ -1,0 +1,114 @@
+"""Contract files as a person keeps them: drafts are added, pins renewed, the rest left alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gateway import yamltext
+from gateway.contracts import files, writing
+from gateway.contracts.draft import draft
+from gateway.contracts.pins import pinned
+from gateway.errors import FileError
+from gateway.types.tools import Contract, Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """What happened to one tool's contract."""
+
+    tool: str
+    change: str  # drafted | renewed
+    file: Path
+    reasons: tuple[str, ...] = ()
+
+
+def pin(
+    folder: Path, tools: Sequence[Tool], names: Iterable[str] = (), *, reviewed: bool = False
+) -> tuple[Pinned, ...]:
+    """Draft contracts for tools that have none; renew those that are named.
+
+    A renewed contract keeps everything that a person wrote about the tool: naming it is the review
+    of its new definition. Quarantined tools are left out, since nothing could be enforced. Raises
+    FileError for files that can't be read.
+    """
+    wanted = frozenset(names)
+    known = contracts(folder)
+    done: list[Pinned] = []
+    drafts: dict[str, list[Tool]] = {}
+    for tool in tools:
+        if tool.quarantine is not None or (wanted and tool.key not in wanted):
+            continue
+        if tool.key not in known:
+            drafts.setdefault(tool.server, []).append(tool)
+        elif wanted:
+            path, contract = known[tool.key]
+            renewed = replace(
+                contract,
+                pin=tool.pin,
+                definition=pinned(tool.definition),
+                reviewed=contract.reviewed or reviewed,
+            )
+            _replace(path, renewed)
+            done.append(Pinned(tool=tool.key, change="renewed", file=path))
+    for server, found in sorted(drafts.items()):
+        done += _add(folder / f"{server}.yaml", found, reviewed=reviewed)
+    return tuple(done)
+
+
+def contracts(folder: Path) -> dict[str, tuple[Path, Contract]]:
+    """Return every contract below a folder with the file it stands in."""
+    return {
+        contract.tool: (path, contract)
+        for path in sorted(folder.rglob("*.yaml"))
+        for contract in files.load(_read(path), file=str(path))
+    }
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"can't be read: {error}", file=str(path)) from error
+
+
+def _add(path: Path, tools: Sequence[Tool], *, reviewed: bool) -> list[Pinned]:
+    made = [draft(tool) for tool in sorted(tools, key=lambda tool: tool.key)]
+    entries = [replace(each.contract, reviewed=reviewed) for each in made]
+    reasons = {each.contract.tool: each.reasons for each in made}
+    text = writing.dump(entries, reasons=reasons)
+    if path.exists():
+        text = _read(path).rstrip("\n") + "\n" + _body(text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, text)
+    return [
+        Pinned(tool=each.contract.tool, change="drafted", file=path, reasons=tuple(each.reasons))
+        for each in made
+    ]
+
+
+def _replace(path: Path, contract: Contract) -> None:
+    """Write one entry anew in its place; comments and entries around it stay as they are."""
+    text = _read(path)
+    document = yamltext.load(text, file=str(path))
+    lines = text.splitlines(keepends=True)
+    first, _ = document.key_place(("tools", contract.tool))
+    names = [known.tool for known in files.load(text, file=str(path))]
+    starts = [document.key_place(("tools", name))[0] for name in names]
+    after = min((line for line in starts if line > first), default=len(lines) + 1)
+    while after - 2 >= first and lines[after - 2].lstrip().startswith(("#", "\n")):
+        after -= 1  # what stands above the next entry belongs to it
+    entry = _body(writing.dump([contract]))
+    _write(path, "".join(lines[: first - 1]) + entry + "".join(lines[after - 1 :]))
+
+
+def _body(text: str) -> str:
+    """Return the entries of a written file, without its head."""
+    return text.partition("\ntools:\n")[2].rstrip("\n") + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file as a whole: a reload never sees half of it."""
+    files.load(text, file=str(path))  # never leave a file behind that can't be read
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

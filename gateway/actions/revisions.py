@@ -1,0 +1,183 @@
+"""From a folder of files to a revision: read, lint, test; then the switch, all or nothing."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from gateway.actions import trial
+from gateway.contracts import files as contract_files
+from gateway.contracts import schemas
+from gateway.errors import FileError, FilesError, SchemaError
+from gateway.policy import cases, testing
+from gateway.policy import compile as policies
+from gateway.policy import files as policy_files
+from gateway.policy.findings import Finding, Level
+from gateway.policy.lint import lint
+from gateway.revision import Revision, Unreviewed
+from gateway.types.tools import Contract
+
+_LARGEST = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """The texts of a policy folder, by path relative to it, in three kinds."""
+
+    contracts: Mapping[str, str]
+    policies: Mapping[str, str]
+    tests: Mapping[str, str]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Everything, as it is stored with a revision."""
+        return {**self.contracts, **self.policies, **self.tests}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What a folder gives: a revision unless there are errors, and all that was found."""
+
+    revision: Revision | None
+    errors: tuple[FileError, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    report: testing.Report | None = None
+
+    @property
+    def problem(self) -> str:
+        """The first thing that keeps the folder from being used, as one line; or nothing."""
+        for error in self.errors:
+            more = len(self.errors) - 1
+            return f"{error} (and {more} more)" if more else str(error)
+        for finding in self.findings:
+            if finding.level is Level.ERROR:
+                return f"{finding.file}:{finding.line}:{finding.column}: {finding.message}"
+        if self.report is not None and self.report.failed:
+            first = next(result for result in self.report.results if not result.passed)
+            return f"{first.place}: policy test `{first.name}` fails: {first.problems[0]}"
+        return ""
+
+
+def read(folder: Path) -> Folder:
+    """Read every `.yaml` below a folder; raises FileError for one that can't be read."""
+    if not folder.is_dir():
+        raise FileError("there is no such folder; make it, or set `policies`", file=str(folder))
+    kinds: dict[str, dict[str, str]] = {"contracts": {}, "tests": {}, "": {}}
+    for path in sorted(folder.rglob("*.yaml")):
+        name = PurePosixPath(path.relative_to(folder))
+        top = name.parts[0] if len(name.parts) > 1 else ""
+        kind = kinds.get(top)
+        if kind is None:
+            raise FileError("this folder holds only `contracts/` and `tests/`", file=str(path))
+        kind[str(name)] = _text(path)
+    return Folder(contracts=kinds["contracts"], policies=kinds[""], tests=kinds["tests"])
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        if len(data) > _LARGEST:
+            raise FileError(f"larger than {_LARGEST} bytes", file=str(path))
+        return data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"can't be read: {error}", file=str(path)) from error
+
+
+def build(folder: Folder, *, unreviewed: Unreviewed, at: datetime, prefix: str = "") -> Built:
+    """Compile, lint and test; `prefix` goes before file names in messages."""
+    errors: list[FileError] = []
+    contracts = _contracts(folder, prefix, errors)
+    compiled = _schemas(contracts, errors)
+    parsed: list[policy_files.PolicyFile] = []
+    for name, text in folder.policies.items():
+        try:
+            parsed.append(policy_files.load(text, file=prefix + name))
+        except FileError as error:
+            errors.extend(each(error))
+    if errors:
+        return Built(revision=None, errors=tuple(errors))
+    findings = lint(parsed, contracts)
+    try:
+        policy = policies.compile_policy(parsed)
+    except FilesError as error:
+        return Built(revision=None, errors=error.errors, findings=tuple(findings))
+    revision = Revision(
+        id=revision_id(folder, unreviewed),
+        contracts={contract.tool: contract for contract in contracts},
+        schemas=compiled,
+        policy=policy,
+        unreviewed=unreviewed,
+        activated_at=at,
+        texts=folder.texts,
+    )
+    return _tested(folder, revision, tuple(findings), prefix)
+
+
+def each(error: FileError) -> tuple[FileError, ...]:
+    """Return the single faults of an error that may stand for several."""
+    return error.errors if isinstance(error, FilesError) else (error,)
+
+
+def revision_id(folder: Folder, unreviewed: Unreviewed) -> str:
+    """Digest over names and texts: the same files, the same id, on every machine."""
+    whole = hashlib.sha256(f"unreviewed={unreviewed.value}\0".encode())
+    for name, text in sorted({**folder.contracts, **folder.policies}.items()):
+        whole.update(f"{name}\0{len(text.encode())}\0{text}".encode())
+    return f"sha256:{whole.hexdigest()}"
+
+
+def _contracts(folder: Folder, prefix: str, errors: list[FileError]) -> list[Contract]:
+    found: dict[str, Contract] = {}
+    for name, text in folder.contracts.items():
+        try:
+            loaded: Sequence[Contract] = contract_files.load(text, file=prefix + name)
+        except FileError as error:
+            errors.extend(each(error))
+            continue
+        for contract in loaded:
+            first = found.setdefault(contract.tool, contract)
+            if first is not contract:
+                file, _, line = contract.place.rpartition(":")
+                errors.append(
+                    FileError(
+                        f"`{contract.tool}` has a contract already, at {first.place}",
+                        file=file,
+                        line=int(line or 0),
+                        column=1,
+                    )
+                )
+    return list(found.values())
+
+
+def _schemas(
+    contracts: Sequence[Contract], errors: list[FileError]
+) -> dict[str, schemas.ToolSchemas]:
+    compiled: dict[str, schemas.ToolSchemas] = {}
+    for contract in contracts:
+        try:
+            compiled[contract.pin] = schemas.compile_tool(contract.definition)
+        except SchemaError as error:
+            file, _, line = contract.place.rpartition(":")
+            where = f" at `{error.pointer}`" if error.pointer else ""
+            message = f"`{contract.tool}`: {error.message}{where}"
+            errors.append(FileError(message, file=file, line=int(line or 0), column=1))
+    return compiled
+
+
+def _tested(
+    folder: Folder, revision: Revision, findings: tuple[Finding, ...], prefix: str
+) -> Built:
+    try:
+        files = [cases.load(text, file=prefix + name) for name, text in folder.tests.items()]
+    except FileError as error:
+        return Built(revision=None, errors=each(error), findings=findings)
+    found = [case for file in files for case in file.cases(revision.contracts)]
+    report = testing.run(
+        found,
+        revision.policy,
+        validate=trial.validate(revision),
+        decide=trial.decide(revision),
+    )
+    built = Built(revision=revision, findings=findings, report=report)
+    return replace(built, revision=None) if built.problem else built

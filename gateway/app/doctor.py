@@ -1,0 +1,186 @@
+"""Checks of everything a gateway needs, before it runs: one mend for each finding."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio.to_thread
+
+from gateway import __version__, ids
+from gateway.actions import revisions
+from gateway.app.inspect import Inspection, inspect
+from gateway.clock import SystemClock
+from gateway.config.load import Loaded
+from gateway.errors import ConfigurationError, FileError, StoreUnavailable
+from gateway.events.envelope import Origin
+from gateway.policy.findings import Level
+from gateway.revision import Revision, Unreviewed
+from gateway.servers.state import ServerStatus
+from gateway.store.store import Store
+from gateway.telemetry import environment as telemetry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """One thing that was looked at."""
+
+    part: str  # config | servers | contracts | policies | store | telemetry
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+async def examine(
+    loaded: Loaded, folder: Path, environ: Mapping[str, str]
+) -> tuple[Diagnosis, ...]:
+    """Look at every part; each look is bounded, and none changes anything but a probe of the
+    store.
+    """
+    found: list[Diagnosis] = [*_config(loaded)]
+    built = await anyio.to_thread.run_sync(_build, loaded)
+    inspection = await inspect(loaded, folder, environ)
+    found += _servers(inspection)
+    found += _policies(built)
+    if built.revision is not None:
+        found += _contracts(inspection, built.revision)
+    found.append(await _store(loaded))
+    found += _telemetry(environ)
+    return tuple(found)
+
+
+def _config(loaded: Loaded) -> Iterator[Diagnosis]:
+    yield Diagnosis(part="config", ok=True, found="the configuration can be read")
+    for warning in loaded.warnings:
+        yield Diagnosis(part="config", ok=False, found=warning, mend="see the configuration page")
+    if not loaded.settings.servers:
+        yield Diagnosis(
+            part="config",
+            ok=False,
+            found="there are no servers",
+            mend="add entries under `servers`, as in an agent client's `mcpServers`",
+        )
+
+
+def _build(loaded: Loaded) -> revisions.Built:
+    settings = loaded.settings
+    try:
+        texts = revisions.read(settings.policies)
+    except FileError as error:
+        return revisions.Built(revision=None, errors=revisions.each(error))
+    return revisions.build(
+        texts,
+        unreviewed=Unreviewed(settings.contracts.unreviewed),
+        at=SystemClock().now(),
+        prefix=f"{settings.policies}/",
+    )
+
+
+def _servers(inspection: Inspection) -> Iterator[Diagnosis]:
+    for state in inspection.states:
+        if state.status is ServerStatus.READY and not state.list_error:
+            version = f"{state.transport}, MCP {state.version}"
+            yield Diagnosis(
+                part="servers",
+                ok=True,
+                found=f"`{state.name}` answers ({version}) with {state.tools} tools",
+            )
+        else:
+            reason = state.list_error or state.reason or f"it is {state.status}"
+            yield Diagnosis(
+                part="servers",
+                ok=False,
+                found=f"`{state.name}`: {reason}",
+                mend=f"run its command or open its URL by hand; then mend `servers.{state.name}`",
+            )
+        for tool in state.quarantined:
+            where = f" at `{tool.pointer}`" if tool.pointer else ""
+            yield Diagnosis(
+                part="servers",
+                ok=False,
+                found=f"`{state.name}.{tool.name}` is kept back: {tool.reason}{where}",
+                mend="tell the server's author; its other tools work",
+            )
+    for name, reason in inspection.misconfigured.items():
+        yield Diagnosis(
+            part="servers",
+            ok=False,
+            found=f"`{name}`: {reason}",
+            mend="set the variable, or write `${NAME:-default}`",
+        )
+
+
+def _policies(built: revisions.Built) -> Iterator[Diagnosis]:
+    if built.problem:
+        yield Diagnosis(
+            part="policies",
+            ok=False,
+            found=built.problem,
+            mend="run `weighbridge policy lint` and `weighbridge policy test`",
+        )
+        return
+    warnings = [each for each in built.findings if each.level is Level.WARNING]
+    tests = len(built.report.results) if built.report is not None else 0
+    yield Diagnosis(
+        part="policies", ok=True, found=f"the policy compiles and {tests} tests of it pass"
+    )
+    for each in warnings:
+        yield Diagnosis(
+            part="policies",
+            ok=False,
+            found=f"{each.file}:{each.line}: {each.message}",
+            mend="run `weighbridge policy lint`",
+        )
+
+
+def _contracts(inspection: Inspection, revision: Revision) -> Iterator[Diagnosis]:
+    reviewed = 0
+    for tool in inspection.tools:
+        contract = revision.contracts.get(tool.key)
+        if contract is None or not contract.reviewed:
+            yield Diagnosis(
+                part="contracts",
+                ok=False,
+                found=f"`{tool.key}` has no reviewed contract and is not exposed",
+                mend="run `weighbridge tools pin`, look at the draft, set `reviewed: true`",
+            )
+        elif contract.pin != tool.pin:
+            yield Diagnosis(
+                part="contracts",
+                ok=False,
+                found=f"`{tool.key}` is not what was reviewed, and blocked",
+                mend=f"run `weighbridge tools diff {tool.key}`, then `tools pin {tool.key}`",
+            )
+        else:
+            reviewed += 1
+    yield Diagnosis(part="contracts", ok=True, found=f"{reviewed} tools are as reviewed")
+
+
+async def _store(loaded: Loaded) -> Diagnosis:
+    try:
+        await anyio.to_thread.run_sync(_open_and_close, loaded.settings.store.url)
+    except (StoreUnavailable, ConfigurationError) as error:
+        return Diagnosis(
+            part="store",
+            ok=False,
+            found=str(error),
+            mend="make the place writable, or set `store`",
+        )
+    return Diagnosis(part="store", ok=True, found="the store can be used")
+
+
+def _open_and_close(url: str) -> None:
+    Store.open(url, origin=Origin(instance=ids.new("doctor"), version=__version__)).close()
+
+
+def _telemetry(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
+    variables = telemetry.read(environ)
+    for warning in variables.warnings:
+        yield Diagnosis(part="telemetry", ok=False, found=warning, mend="see the telemetry page")
+    if variables.exports:
+        yield Diagnosis(part="telemetry", ok=True, found="spans and metrics are exported")
+    else:
+        yield Diagnosis(
+            part="telemetry",
+            ok=True,
+            found="nothing is exported; set `OTEL_EXPORTER_OTLP_ENDPOINT` to see traces",
+        )

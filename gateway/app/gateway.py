@@ -1,0 +1,145 @@
+"""A running gateway, as the fronts, the admin listener and the commands see it."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gateway import __version__
+from gateway.actions.activation import Activation
+from gateway.actions.state import Snapshot
+from gateway.app.watch import ToolWatch
+from gateway.listing import Listing, ToolPage
+from gateway.pipeline import Pipeline
+from gateway.servers.fleet import Servers
+from gateway.servers.state import ServerState
+from gateway.store.store import Store
+from gateway.telemetry.health import SignalState
+from gateway.telemetry.telemetry import Telemetry
+from gateway.types.calls import Caller, Principal, ProposedCall
+from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import Finished
+
+
+@dataclass(slots=True, kw_only=True)
+class Gateway:
+    """Everything wired; `app.start` makes one."""
+
+    pipeline: Pipeline
+    listing: Listing
+    servers: Servers
+    activation: Activation
+    watch: ToolWatch
+    store: Store
+    telemetry: Telemetry
+    misconfigured: dict[str, str]
+    front: str
+    changed: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    async def handle(self, call: ProposedCall) -> Finished:
+        """Weigh one call."""
+        return await self.pipeline.handle(call)
+
+    async def list_tools(
+        self, principal: Principal, caller: Caller, *, cursor: str | None
+    ) -> ToolPage:
+        """Return a page of what this principal may see; raises BadCursor."""
+        del caller  # a list is the same on every transport
+        return self.listing.page(principal, cursor)
+
+    def tool_schema(self, principal: Principal, name: str) -> JsonObject | None:
+        """Return the input schema under which this principal sees a tool, or None."""
+        return self.listing.schema(principal, name)
+
+    def on_tools_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back when any list may have changed; returns the way out."""
+        self.changed.append(callback)
+        return lambda: self.changed.remove(callback)
+
+    async def reload(self, because: str) -> None:
+        """Take the policy folder as it is now, if it can be used."""
+        await self.activation.reload(because)
+
+    def lists_changed(self) -> None:
+        """Look at what changed, and tell the fronts."""
+        self.watch.look()
+        for callback in tuple(self.changed):
+            callback()
+
+    def not_ready(self) -> tuple[str, ...]:
+        """Say why the gateway can't do its work, if it can't."""
+        reasons = [
+            f"the required server `{state.name}` is {state.status}"
+            for state in self.servers.missing
+        ]
+        if not self.store.events.health.ok:
+            reasons.append("the event log can't be written")
+        return tuple(reasons)
+
+    def snapshot(self) -> Snapshot:
+        """Return the state for `weighbridge status`."""
+        revision = self.activation.current()
+        states = self.servers.states()
+        health = self.store.events.health
+        telemetry = self.telemetry.state()
+        store: JsonObject = {"ok": health.ok, "backlog": health.backlog, "reason": health.reason}
+        unreviewed = [
+            tool.key
+            for tool in self.servers.catalog.tools()
+            if (contract := revision.contracts.get(tool.key)) is None or not contract.reviewed
+        ]
+        return Snapshot(
+            version=__version__,
+            pid=os.getpid(),
+            front=self.front,
+            revision=revision.id,
+            problem=self.activation.problem,
+            warnings=self.activation.warnings,
+            servers=[
+                *(_server(state) for state in states),
+                *(
+                    {"name": name, "status": "misconfigured", "reason": reason}
+                    for name, reason in self.misconfigured.items()
+                ),
+            ],
+            quarantined=[
+                {
+                    "tool": f"{state.name}.{tool.name}",
+                    "pointer": tool.pointer,
+                    "reason": tool.reason,
+                }
+                for state in states
+                for tool in state.quarantined
+            ],
+            unreviewed=unreviewed,
+            changed=[tool.key for tool, _ in self.watch.changed()],
+            store=store,
+            telemetry=[_signal(telemetry.traces), _signal(telemetry.metrics)],
+        )
+
+
+def _server(state: ServerState) -> JsonObject:
+    return {
+        "name": state.name,
+        "status": state.status.value,
+        "since": state.since.isoformat(timespec="seconds"),
+        "reason": state.reason or state.list_error,
+        "transport": state.transport,
+        "version": state.version,
+        "tools": state.tools,
+        "stale": state.stale,
+        "required": state.required,
+        "attempts": state.attempts,
+        "in_flight": state.in_flight,
+        "stderr": state.stderr_tail[-400:],
+    }
+
+
+def _signal(state: SignalState) -> JsonObject:
+    found: dict[str, Json] = {
+        "signal": state.signal,
+        "exporter": state.exporter,
+        "endpoint": state.endpoint,
+        "exported": state.exported,
+        "dropped": state.dropped,
+    }
+    return found

@@ -1,0 +1,131 @@
+"""Starts a gateway from its configuration, and ends it in order."""
+
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from gateway import __version__, ids
+from gateway.app.gateway import Gateway
+from gateway.app.keeping import Keeping
+from gateway.app.owner import ProcessOwner
+from gateway.app.wiring import Wiring
+from gateway.clock import Clock, SystemClock
+from gateway.config.load import Loaded
+from gateway.errors import StoreUnavailable
+from gateway.events import admin
+from gateway.events.envelope import Origin
+from gateway.events.redact import Redactor
+from gateway.store.store import Store
+from gateway.telemetry.options import IncomingContext, TelemetryOptions
+from gateway.telemetry.telemetry import Telemetry
+from gateway.types.records import CallRecord
+
+_log = logging.getLogger("weighbridge")
+_LAST_CALLS_S = 10.0  # for calls that change something, at a stop
+_FIRST_LISTS_S = 1.0  # a front is served after that, whatever the servers do
+
+
+@asynccontextmanager
+async def open_gateway(
+    loaded: Loaded, folder: Path, environ: Mapping[str, str], *, front: str
+) -> AsyncGenerator[Gateway]:
+    """Run a gateway for as long as the context is open.
+
+    Raises ConfigurationError or StoreUnavailable when it can't start. On the way out, calls that
+    change something get a moment to end, then servers stop, then events and spans are written.
+    """
+    clock, instance = SystemClock(), ids.new("gw")
+    store = await anyio.to_thread.run_sync(
+        lambda: Store.open(
+            loaded.settings.store.url,
+            origin=Origin(instance=instance, version=__version__),
+            clock=clock,
+        )
+    )
+    try:
+        keeping = Keeping(store=store)
+        telemetry = _telemetry(loaded, environ, keeping, clock)
+        wiring = Wiring(
+            loaded=loaded,
+            folder=folder,
+            environ=environ,
+            front=front,
+            clock=clock,
+            keeping=keeping,
+            telemetry=telemetry,
+        )
+        try:
+            async with _running(wiring, instance) as gateway:
+                yield gateway
+            with anyio.CancelScope(shield=True), anyio.move_on_after(2):
+                await _forget(store, instance)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(telemetry.shutdown)
+    finally:
+        left = 0
+        with anyio.CancelScope(shield=True):
+            left = await anyio.to_thread.run_sync(store.close)
+        if left:
+            _log.error("%d events could not be written before the end", left)
+
+
+@asynccontextmanager
+async def _running(wiring: Wiring, instance: str) -> AsyncGenerator[Gateway]:
+    async with anyio.create_task_group() as tasks, anyio.create_task_group() as owned:
+        owner = ProcessOwner(owned)
+        gateway = await wiring.gateway(owner)
+        await tasks.start(gateway.servers.run)
+        wiring.start_loops(gateway, instance, tasks.start_soon)
+        await gateway.servers.first_lists(_FIRST_LISTS_S)
+        revision = gateway.activation.current().id
+        names = list(wiring.loaded.settings.servers)
+        wiring.say(
+            admin.gateway_started(
+                id=ids.ulid(), at=wiring.clock.now(), revision=revision, servers=names
+            )
+        )
+        try:
+            yield gateway
+        finally:
+            with anyio.CancelScope(shield=True):
+                if not await owner.idle(_LAST_CALLS_S):
+                    _log.warning("calls were still under way; their ends are unknown")
+            tasks.cancel_scope.cancel()
+            owned.cancel_scope.cancel()
+    wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="told to"))
+
+
+async def _forget(store: Store, instance: str) -> None:
+    try:
+        await store.instances.forget(instance)
+    except StoreUnavailable as error:
+        _log.debug("the end could not be noted: %s", error)
+
+
+def _telemetry(
+    loaded: Loaded, environ: Mapping[str, str], keeping: Keeping, clock: Clock
+) -> Telemetry:
+    settings = loaded.settings.telemetry
+    redactor = Redactor(keeping.store.keys.redaction, loaded.secrets)
+
+    def redacted(record: CallRecord) -> str:
+        tags = record.contract.sensitive if record.contract is not None else None
+        tenant = record.call.principal.tenant
+        return str(redactor.value(record.call.arguments, tenant=tenant, tags=tags).value)
+
+    return Telemetry.start(
+        TelemetryOptions(
+            incoming_context=IncomingContext(settings.incoming_context),
+            service_name=settings.service_name,
+            capture_content=settings.capture_content,
+        ),
+        environ,
+        pseudonym=keeping.pseudonym,
+        redacted=redacted,
+        clock=clock,
+    )

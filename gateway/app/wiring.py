@@ -1,0 +1,174 @@
+"""Which part is built from which, in one place."""
+
+import logging
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import open_signal_receiver
+
+from gateway import ids
+from gateway.actions.activation import Activation, Reloaded
+from gateway.app.entries import entries, misconfigured
+from gateway.app.gateway import Gateway
+from gateway.app.inspect import naming
+from gateway.app.keeping import Keeping
+from gateway.app.watch import ToolWatch
+from gateway.clock import Clock
+from gateway.config.load import Loaded
+from gateway.errors import StoreUnavailable
+from gateway.events import admin
+from gateway.events.redact import Redactor
+from gateway.housekeeping import Reloader, Snapshots
+from gateway.listing import Listing
+from gateway.pipeline import Owner, Pipeline
+from gateway.revision import Unreviewed
+from gateway.servers.catalog import Catalog
+from gateway.servers.fleet import Servers
+from gateway.servers.opening import Surroundings
+from gateway.steps.claim import Claim
+from gateway.steps.dispatch import Dispatch
+from gateway.steps.normalise import Normalise
+from gateway.steps.record import Record
+from gateway.steps.resolve import Resolve
+from gateway.telemetry.telemetry import Telemetry
+from gateway.types.events import Event
+
+_log = logging.getLogger("weighbridge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wiring:
+    """The parts that everything else is built from."""
+
+    loaded: Loaded
+    folder: Path  # of the configuration file
+    environ: Mapping[str, str]
+    front: str
+    clock: Clock
+    keeping: Keeping
+    telemetry: Telemetry
+
+    async def gateway(self, owner: Owner) -> Gateway:
+        """Build the gateway with its first revision in force; raises ConfigurationError."""
+        settings, redactor = self.loaded.settings, self._redactor()
+        servers = Servers(
+            entries(settings, self.environ),
+            Surroundings(
+                environment=self.environ,
+                folder=self.folder,
+                clock=self.clock,
+                mask=redactor.text,
+            ),
+            naming(settings.expose),
+        )
+        activation = Activation(
+            folder=settings.policies,
+            unreviewed=Unreviewed(settings.contracts.unreviewed),
+            clock=self.clock,
+            keep=self.keeping.keep_revision,
+            tell=self._reloaded,
+        )
+        await activation.start()
+        resolve = Resolve(
+            catalogue=servers.catalog,
+            revision=activation.current,
+            clock=self.clock,
+            default_phase=settings.runs.default_phase,
+            seen=self.keeping.find_origins,
+        )
+        gateway = Gateway(
+            pipeline=self._pipeline(servers.catalog, resolve, redactor, owner),
+            listing=Listing(
+                catalogue=servers.catalog,
+                resolve=resolve,
+                revision=activation.current,
+                clock=self.clock,
+            ),
+            servers=servers,
+            activation=activation,
+            watch=ToolWatch(
+                catalog=servers.catalog,
+                revision=activation.current,
+                journal=self.keeping.store.events,
+                clock=self.clock,
+                schema_changed=self.telemetry.schema_changed,
+            ),
+            store=self.keeping.store,
+            telemetry=self.telemetry,
+            misconfigured=misconfigured(settings),
+            front=self.front,
+        )
+        servers.catalog.on_change(gateway.lists_changed)
+        activation.after.append(gateway.lists_changed)
+        self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
+        return gateway
+
+    def start_loops(self, gateway: Gateway, instance: str, start: Callable[..., object]) -> None:
+        """Start what runs beside the calls: reload, signals, snapshots."""
+        reloader = Reloader(folder=self.loaded.settings.policies, reload=gateway.reload)
+
+        async def write() -> None:
+            await self.keeping.store.instances.save(instance, gateway.snapshot().as_json())
+
+        snapshots = Snapshots(write=write)
+        gateway.on_tools_changed(snapshots.tell)
+        start(reloader.run, name="reloader")
+        start(snapshots.run, name="snapshots")
+        start(_reload_on_hangup, reloader, name="signals")
+
+    def say(self, event: Event) -> None:
+        """Append an event about the gateway itself."""
+        try:
+            self.keeping.store.events.append([event])
+        except StoreUnavailable as error:
+            _log.error("an event could not be recorded: %s", error)
+
+    def _redactor(self) -> Redactor:
+        return Redactor(self.keeping.store.keys.redaction, self.loaded.secrets)
+
+    def _pipeline(
+        self, catalog: Catalog, resolve: Resolve, redactor: Redactor, owner: Owner
+    ) -> Pipeline:
+        limits, store = self.loaded.settings.limits, self.keeping.store
+        return Pipeline(
+            resolve=resolve,
+            claim=Claim(limits=store.limits),
+            dispatch=Dispatch(server=catalog.server, timeout_s=limits.call_timeout),
+            normalise=Normalise(
+                max_result_bytes=limits.max_result_bytes, digest=self.keeping.digest
+            ),
+            record=Record(
+                journal=store.events,
+                telemetry=self.telemetry,
+                redactor=redactor,
+                digest=self.keeping.digest,
+                seen_values=self.keeping,
+                clock=self.clock,
+            ),
+            owner=owner,
+        )
+
+    def _reloaded(self, outcome: Reloaded, because: str) -> None:
+        self.telemetry.policy_reloaded(activated=outcome.activated)
+        now = self.clock.now()
+        if outcome.activated:
+            event = admin.policy_activated(
+                id=ids.ulid(),
+                at=now,
+                revision=outcome.revision,
+                by=because,
+                previous=outcome.previous,
+            )
+        else:
+            event = admin.policy_refused(
+                id=ids.ulid(), at=now, by=because, errors=[outcome.problem]
+            )
+        self.say(event)
+
+
+async def _reload_on_hangup(reloader: Reloader) -> None:
+    with open_signal_receiver(signal.SIGHUP) as signals:
+        async for _ in signals:
+            reloader.tell()

@@ -1,0 +1,86 @@
+"""All that a decision may depend on, and what judging it says."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from gateway.revision import Revision
+from gateway.types.actors import Actor
+from gateway.types.calls import ProposedCall
+from gateway.types.decisions import Decision, DecisionEffect
+from gateway.types.json import JsonObject, JsonPointer
+from gateway.types.outcomes import Refusal
+from gateway.types.runs import Phase
+from gateway.types.tools import Contract, Effect, Risk, Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the store has seen one argument's value before: a type, and the record it was in."""
+
+    type: str
+    record: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What was looked up for this call, once, before judging."""
+
+    now: datetime  # UTC
+    origins: Mapping[JsonPointer, tuple[Origin, ...]] = field(
+        default_factory=dict[JsonPointer, tuple[Origin, ...]]
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A call with everything a decision may depend on; what is learned starts at its worst."""
+
+    call: ProposedCall
+    tool: Tool
+    contract: Contract
+    actor: Actor
+    phase: Phase
+    facts: Facts
+    revision: Revision
+    run_id: str = ""
+    # Learned by the checks:
+    arguments: JsonObject | None = None  # None: unchecked, and never sent
+    effect: Effect = Effect.DESTRUCTIVE
+    risk: Risk = Risk.CRITICAL
+    risk_reason: str = "unclassified"
+    held: str = ""  # why a person has to decide, when a check other than policy says so
+    notes: tuple[str, ...] = ()
+    decision: Decision = field(default_factory=Decision)
+
+    @property
+    def is_plain_read(self) -> bool:
+        """Whether none of the durable steps apply: a read that is allowed and not limited."""
+        return (
+            self.effect is Effect.READ
+            and self.decision.effect is DecisionEffect.ALLOW
+            and not self.decision.limits
+        )
+
+
+Check: TypeAlias = Callable[[Case], Case | Refusal]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the reasoning."""
+
+    step: str
+    outcome: str  # passed | changed | refused
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The outcome of judging: the case as it ended, and the refusal if there is one."""
+
+    case: Case
+    refusal: Refusal | None
+    findings: tuple[Finding, ...]

@@ -1,0 +1,183 @@
+"""`weighbridge events`: read the event log, while gateways write it or not."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+import click
+
+from gateway import __version__, ids
+from gateway.cli import output
+from gateway.cli.options import config_option, json_option, load
+from gateway.clock import SystemClock
+from gateway.config.units import parse_duration
+from gateway.errors import WeighbridgeError
+from gateway.events.envelope import Origin
+from gateway.store.events import EventFilter, StoredEvent
+from gateway.store.store import Store
+from gateway.types.events import EventKind
+from gateway.types.json import Json, JsonObject
+
+T = TypeVar("T")
+
+
+@click.group("events")
+def command() -> None:
+    """Read the event log: who called what, how it was decided, and how it ended."""
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncGenerator[Store]:
+    """Open the store of a configuration for reading."""
+    url = load(path).settings.store.url
+    origin = Origin(instance=ids.new("cli"), version=__version__)
+    store = await anyio.to_thread.run_sync(lambda: Store.open(url, origin=origin, create=False))
+    try:
+        yield store
+    finally:
+        await anyio.to_thread.run_sync(store.close)
+
+
+@command.command(
+    epilog="Example: weighbridge events query --tenant acme --decision deny --since 24h"
+)
+@config_option
+@click.option("--tenant", default="")
+@click.option("--run", default="")
+@click.option("--call", default="", help="Id of one call; gives its whole story.")
+@click.option("--actor", default="", help="The user who acted.")
+@click.option("--tool", default="", help="As in contracts: server.name")
+@click.option("--kind", type=click.Choice([each.value for each in EventKind]), default=None)
+@click.option("--decision", type=click.Choice(["allow", "deny", "require_approval"]), default=None)
+@click.option("--status", default="", help="How the call ended, such as denied or timeout.")
+@click.option("--rule", default="", help="Id of the deciding rule.")
+@click.option("--trace", default="", help="Trace id, 32 hex digits.")
+@click.option("--since", default="", help="A time in UTC (2026-11-29T09:00:00) or an age (24h).")
+@click.option("--until", default="", help="As --since; this moment itself is left out.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True)
+@click.option("--newest", is_flag=True, help="The newest first.")
+@json_option
+def query(
+    path: Path,
+    tenant: str,
+    run: str,
+    call: str,
+    actor: str,
+    tool: str,
+    kind: str | None,
+    decision: str | None,
+    status: str,
+    rule: str,
+    trace: str,
+    since: str,
+    until: str,
+    limit: int,
+    newest: bool,
+    as_json: bool,
+) -> None:
+    """Find events by what they say. With --json, one event a line, exactly as it is kept."""
+    wanted = EventFilter(
+        tenant=tenant,
+        run=run,
+        call=call,
+        actor=actor,
+        tool=tool,
+        kind=kind or "",
+        decision=decision or "",
+        status=status,
+        rule=rule,
+        trace=trace,
+        since=_moment(since),
+        until=_moment(until),
+        limit=limit,
+        newest_first=newest,
+    )
+
+    async def find() -> list[StoredEvent]:
+        async with opened(path) as store:
+            return await store.events.query(wanted)
+
+    found = _run(find)
+    if as_json:
+        for event in found:
+            output.as_json_line(event.json())
+        return
+    rows = [_row(event.json()) for event in found]
+    output.table(_HEADERS, rows)
+    if len(found) == limit:
+        click.echo(f"(the first {limit}; --limit gives more)", err=True)
+
+
+@command.command(epilog="Example: weighbridge events tail --json | jq .body.status")
+@config_option
+@click.option(
+    "--lines", type=click.IntRange(0, 10_000), default=10, help="Older ones to begin with."
+)
+@json_option
+def tail(path: Path, lines: int, as_json: bool) -> None:
+    """Follow the log, until interrupted."""
+
+    async def follow() -> None:
+        async with opened(path) as store:
+            last = await store.events.last_seq()
+            async for event in store.events.tail(max(0, last - lines), follow=True):
+                if as_json:
+                    output.as_json_line(event.json())
+                else:
+                    output.line("  ".join(_row(event.json())))
+
+    try:
+        _run(follow)
+    except KeyboardInterrupt:
+        return
+
+
+def _run(work: Callable[[], Coroutine[None, None, T]]) -> T:
+    try:
+        return anyio.run(work)
+    except WeighbridgeError as error:
+        output.fail(str(error))
+
+
+_HEADERS = ("seq", "time", "kind", "stage", "tenant", "user", "tool", "outcome", "rule", "call")
+
+
+def _row(event: JsonObject) -> tuple[str, ...]:
+    body = _object(event.get("body"))
+    actor = _object(event.get("actor"))
+    said = body.get("status") or body.get("action") or ""
+    if event.get("kind") == EventKind.AUTHORIZATION.value:
+        said = body.get("decision") or ""
+    return (
+        str(event["seq"]),
+        str(event["ts"])[:19],
+        str(event["kind"]),
+        str(event["stage"]),
+        str(event.get("tenant") or ""),
+        str(actor.get("user") or ""),
+        str(body.get("tool") or body.get("name") or ""),
+        str(said),
+        str(body.get("rule") or body.get("code") or ""),
+        str(event.get("call") or ""),
+    )
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _moment(text: str) -> datetime | None:
+    if not text:
+        return None
+    now = SystemClock().now()
+    try:
+        if text[0].isdigit() and text[-1] in "smhd":
+            return now - timedelta(seconds=parse_duration(text))
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        output.fail(f"`{text}` is neither a time (2026-11-29T09:00:00) nor an age (24h)")
+    return found if found.tzinfo is not None else found.replace(tzinfo=now.tzinfo)

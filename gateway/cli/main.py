@@ -1,0 +1,52 @@
+"""The `weighbridge` command: one module a subcommand, loaded when it is called."""
+
+import importlib
+from collections.abc import Mapping
+
+import click
+
+from gateway import __version__
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "demo": ("gateway.cli.demo", "see the main job on embedded defaults"),
+    "serve": ("gateway.cli.serve", "serve agents over Streamable HTTP"),
+    "stdio": ("gateway.cli.stdio", "serve one agent host over stdin and stdout"),
+    "doctor": ("gateway.cli.doctor", "check everything, with a mend for each finding"),
+    "status": ("gateway.cli.status", "show servers, tools, revision, store and telemetry"),
+    "tools": ("gateway.cli.tools", "list, pin and compare tool definitions"),
+    "policy": ("gateway.cli.policy", "lint, test and explain the policy"),
+    "events": ("gateway.cli.events", "read the event log"),
+    "keys": ("gateway.cli.keys", "make API keys"),
+}
+
+
+class LateGroup(click.Group):
+    """Imports a subcommand only when it is named, so that `--help` and `keys` are instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command, importing its module."""
+        if cmd_name not in COMMANDS:
+            return None
+        return getattr(importlib.import_module(COMMANDS[cmd_name][0]), "command")  # noqa: B009 - the module is only known here
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LateGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with `weighbridge demo`, then `weighbridge doctor --config config.yaml`.",
+)
+@click.version_option(__version__, prog_name="weighbridge")
+def main() -> None:
+    """Weigh every tool call before it crosses.
+
+    Put Weighbridge into an agent host as its MCP server; the real tool servers stand behind it.
+    """

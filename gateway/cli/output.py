@@ -1,0 +1,52 @@
+"""What commands print: tables for people, JSON for programs, one line for errors."""
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from gateway import jsontext
+from gateway.results import marks
+from gateway.types.json import Json
+
+EXIT_FAILED = 1  # the command ran and found something wrong
+EXIT_USAGE = 2  # the command was called wrongly, or a file that it needs can't be used
+EXIT_DOES_NOT_COMPILE = 3
+EXIT_TESTS_FAILED = 4
+
+
+def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
+    """End the command with one line on standard error."""
+    click.echo(f"weighbridge: {marks.visible(message)}", err=True)
+    sys.exit(code)
+
+
+def as_json(value: Json) -> None:
+    """Print one JSON document, indented when a person looks."""
+    if sys.stdout.isatty():
+        click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    else:
+        click.echo(jsontext.dump(value).decode())
+
+
+def as_json_line(value: Json) -> None:
+    """Print one JSON value on one line, digits as they are kept."""
+    click.echo(jsontext.dump(value).decode())
+
+
+def line(text: str = "") -> None:
+    """Print a line of text for people; hidden characters are made visible."""
+    click.echo(marks.visible(text))
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows under headers, cut to the width of the terminal."""
+    cells = [list(headers), *([marks.visible(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[index]) for row in cells) for index in range(len(headers))]
+    width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 10_000
+    for row in cells:
+        text = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+        click.echo(text if len(text) <= width else text[: width - 1] + "…")

@@ -1,0 +1,118 @@
+"""`weighbridge serve`: the gateway over Streamable HTTP, and the admin listener."""
+
+import logging
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import click
+from starlette.applications import Starlette
+
+from gateway import jsontext
+from gateway.admin.site import Readiness, site
+from gateway.app.gateway import Gateway
+from gateway.app.start import open_gateway
+from gateway.cli import logs, output
+from gateway.cli.options import config_option, load
+from gateway.clock import SystemClock
+from gateway.config import environment
+from gateway.config.addresses import Endpoint
+from gateway.config.exposure import refuse_open_listeners
+from gateway.config.load import Loaded
+from gateway.errors import ConfigurationError, WeighbridgeError, first_cause
+from gateway.identity.authenticate import Authenticator
+from gateway.listen.http import HttpFront
+from gateway.listen.options import HttpOptions
+from gateway.listen.serve import serve, stop_on_signals
+
+_log = logging.getLogger("weighbridge")
+
+
+@click.command(
+    "serve", epilog="Example: weighbridge serve --config config.yaml, then point a client at /mcp"
+)
+@config_option
+@click.option(
+    "--ready-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write URL and pid there, as JSON, once calls are answered.",
+)
+def command(path: Path, ready_file: Path | None) -> None:
+    """Serve agents over Streamable HTTP until SIGTERM or SIGINT; SIGHUP reloads the policy."""
+    loaded = load(path)
+    logs.set_up(loaded)
+    try:
+        refuse_open_listeners(loaded.settings)
+        anyio.run(_serve, loaded, path, ready_file, backend_options={"use_uvloop": True})
+    except* (WeighbridgeError, OSError) as group:
+        output.fail(str(first_cause(group)))
+
+
+async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
+    settings, clock = loaded.settings, SystemClock()
+    with _bound(settings.listen.endpoint) as sock, _bound(settings.admin.endpoint) as admin_sock:
+        # Taken now: the event loop owns the sockets once it serves on them.
+        url = f"http://{_name(sock)}{settings.listen.path}"
+        admin_url = f"http://{_name(admin_sock)}"
+        async with (
+            stop_on_signals() as stop,
+            open_gateway(loaded, path.parent, environment.environ(), front=url) as gateway,
+        ):
+            authenticator = Authenticator(
+                settings.identity, resource=settings.listen.public_url or url, clock=clock
+            )
+            front = HttpFront(
+                gateway,
+                authenticator,
+                clock=clock,
+                options=HttpOptions(
+                    path=settings.listen.path,
+                    allowed_hosts=tuple(settings.listen.allowed_hosts),
+                    allowed_origins=tuple(settings.listen.allowed_origins),
+                    max_body_bytes=settings.listen.max_body,
+                    max_requests=settings.listen.max_concurrency,
+                ),
+            )
+
+            def ready() -> None:
+                _log.info("serving agents at %s, people at %s", url, admin_url)
+                if ready_file is not None:
+                    ready_file.write_bytes(jsontext.dump({"url": url, "admin": admin_url}))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(
+                    lambda: serve(_admin(gateway), admin_sock, stop=stop), name="admin listener"
+                )
+                await serve(front, sock, stop=stop, on_ready=ready, on_closing=front.close_streams)
+
+
+@contextmanager
+def _bound(endpoint: Endpoint) -> Generator[socket.socket]:
+    """Bind before anything starts: a taken port ends the command at once."""
+    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((endpoint.host, endpoint.port))
+        except OSError as error:
+            address = f"{endpoint.host}:{endpoint.port}"
+            raise ConfigurationError(
+                f"can't listen on `{address}`: {error.strerror}; stop what listens there, or set "
+                "another address"
+            ) from error
+        yield sock
+
+
+def _name(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _admin(gateway: Gateway) -> Starlette:
+    def readiness() -> Readiness:
+        reasons = gateway.not_ready()
+        return Readiness(ready=not reasons, reasons=reasons)
+
+    return site(readiness)

@@ -1,0 +1,111 @@
+"""`weighbridge status`: what each running gateway says of itself, read from the store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import click
+
+from gateway.cli import output
+from gateway.cli.events import opened
+from gateway.cli.options import config_option, json_option
+from gateway.clock import SystemClock
+from gateway.errors import WeighbridgeError
+from gateway.store.instances import InstanceStatus
+from gateway.types.json import Json, JsonObject
+
+_FRESH_S = 10.0  # a running gateway writes every two seconds
+
+
+@click.command("status", epilog="Example: weighbridge status --config config.yaml --json")
+@config_option
+@json_option
+def command(path: Path, as_json: bool) -> None:
+    """Show servers, tools, the revision in force, the store and telemetry.
+
+    Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise.
+    """
+
+    async def read() -> list[InstanceStatus]:
+        async with opened(path) as store:
+            return await store.instances.all()
+
+    try:
+        found = anyio.run(read)
+    except WeighbridgeError as error:
+        output.fail(str(error), output.EXIT_FAILED)
+    now = SystemClock().now()
+    running = [one for one in found if (now - one.at).total_seconds() <= _FRESH_S]
+    if as_json:
+        output.as_json(
+            [{"instance": one.instance, "at": one.at.isoformat(), **one.status} for one in running]
+        )
+    elif not running:
+        click.echo("no gateway of this store is running; start one with `weighbridge serve`")
+    problems = False
+    for one in running:
+        lines = list(_problems(one.status))
+        problems = problems or bool(lines)
+        if not as_json:
+            _show(one.status, lines)
+    if problems or not running:
+        raise SystemExit(output.EXIT_FAILED)
+
+
+def _show(status: JsonObject, problems: list[str]) -> None:
+    output.line(f"weighbridge {status['version']} at {status['front']} (pid {status['pid']})")
+    output.line(f"revision {status['revision']}")
+    output.table(
+        ("server", "state", "tools", "speaks", "since", "reason"),
+        [
+            (
+                str(server.get("name")),
+                str(server.get("status")) + (" (stale list)" if server.get("stale") else ""),
+                str(server.get("tools", "–")),
+                str(server.get("version") or "–"),
+                str(server.get("since") or "–"),
+                str(server.get("reason") or ""),
+            )
+            for server in _objects(status.get("servers"))
+        ],
+    )
+    store = status.get("store")
+    if isinstance(store, dict):
+        output.line(
+            f"store     {'ok' if store.get('ok') else store.get('reason')}, "
+            f"{store.get('backlog')} events waiting"
+        )
+    for signal in _objects(status.get("telemetry")):
+        where = f" to {signal['endpoint']}" if signal.get("endpoint") else ""
+        output.line(
+            f"{signal['signal']:<9} {signal['exporter']}{where}, {signal['exported']} exported, "
+            f"{signal['dropped']} dropped"
+        )
+    for problem in problems:
+        output.line(f"MEND  {problem}")
+
+
+def _problems(status: JsonObject) -> Iterator[str]:
+    if status.get("problem"):
+        yield f"the policy folder is not taken: {status['problem']}"
+    for server in _objects(status.get("servers")):
+        if server.get("status") != "ready":
+            yield f"server `{server.get('name')}` is {server.get('status')}: {server.get('reason')}"
+    for tool in _objects(status.get("quarantined")):
+        where = f" at `{tool['pointer']}`" if tool.get("pointer") else ""
+        yield f"`{tool['tool']}` is quarantined: {tool['reason']}{where}"
+    for name in _texts(status.get("changed")):
+        yield f"`{name}` is not what was reviewed; run `weighbridge tools diff {name}`"
+    unreviewed = _texts(status.get("unreviewed"))
+    if unreviewed:
+        shown = ", ".join(f"`{name}`" for name in unreviewed[:3])
+        more = f" and {len(unreviewed) - 3} more" if len(unreviewed) > 3 else ""
+        yield f"no reviewed contract for {shown}{more}; run `weighbridge tools pin`"
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _texts(value: Json) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -1,0 +1,47 @@
+"""`weighbridge stdio`: the same gateway as a stdio server, for hosts that start their servers."""
+
+from pathlib import Path
+
+import anyio
+import click
+
+from gateway.app.start import open_gateway
+from gateway.cli import logs, output
+from gateway.cli.options import config_option, load
+from gateway.clock import SystemClock
+from gateway.config import environment
+from gateway.config.load import Loaded
+from gateway.errors import WeighbridgeError, first_cause
+from gateway.identity.local import local_principal
+from gateway.listen.serve import stop_on_signals
+from gateway.listen.stdio import serve_stdio
+
+
+@click.command(
+    "stdio",
+    epilog="Example, in an agent client's mcpServers: "
+    '{"weighbridge": {"command": "weighbridge", "args": ["stdio", "-c", "/path/config.yaml"]}}',
+)
+@config_option
+def command(path: Path) -> None:
+    """Serve one agent host over standard input and output; who acts is `identity.local`."""
+    loaded = load(path)
+    logs.set_up(loaded)
+    try:
+        anyio.run(_serve, loaded, path, backend_options={"use_uvloop": True})
+    except* (WeighbridgeError, OSError) as group:
+        output.fail(str(first_cause(group)))
+
+
+async def _serve(loaded: Loaded, path: Path) -> None:
+    async with (
+        stop_on_signals() as stop,
+        open_gateway(loaded, path.parent, environment.environ(), front="stdio") as gateway,
+    ):
+        await serve_stdio(
+            gateway,
+            local_principal(loaded.settings.identity.local),
+            clock=SystemClock(),
+            stop=stop,
+            max_line_bytes=loaded.settings.listen.max_body,
+        )

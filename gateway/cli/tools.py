@@ -1,0 +1,171 @@
+"""`weighbridge tools`: what servers publish, what was reviewed, and what changed since."""
+
+from pathlib import Path
+
+import anyio
+import click
+
+from gateway.actions import pinning
+from gateway.app.inspect import Inspection, inspect
+from gateway.cli import output
+from gateway.cli.options import config_option, json_option, load, relative
+from gateway.config import environment
+from gateway.config.load import Loaded
+from gateway.contracts.diff import Change, diff
+from gateway.errors import FileError
+from gateway.types.json import Json
+from gateway.types.tools import Contract, Tool
+
+
+@click.group("tools")
+def command() -> None:
+    """List, pin and compare the tools of the configured servers."""
+
+
+def _inspected(loaded: Loaded, path: Path) -> Inspection:
+    found = anyio.run(inspect, loaded, path.parent, environment.environ())
+    for state in found.states:
+        if state.status != "ready":
+            click.echo(f"weighbridge: server `{state.name}`: {state.reason}", err=True)
+    for name, reason in found.misconfigured.items():
+        click.echo(f"weighbridge: server `{name}`: {reason}", err=True)
+    return found
+
+
+def _contracts(loaded: Loaded) -> dict[str, Contract]:
+    try:
+        found = pinning.contracts(loaded.settings.policies / "contracts")
+    except FileError as error:
+        output.fail(str(error))
+    return {name: contract for name, (_, contract) in found.items()}
+
+
+def _state(tool: Tool, contract: Contract | None) -> str:
+    if tool.quarantine is not None:
+        return "quarantined"
+    if contract is None:
+        return "no contract"
+    if not contract.reviewed:
+        return "unreviewed"
+    return "reviewed" if contract.pin == tool.pin else "changed"
+
+
+@command.command("list", epilog="Example: weighbridge tools list --config config.yaml")
+@config_option
+@json_option
+def list_tools(path: Path, as_json: bool) -> None:
+    """Show every tool with its exposed name and whether it is reviewed."""
+    loaded = load(path)
+    found, known = _inspected(loaded, path), _contracts(loaded)
+    rows = [(tool, known.get(tool.key)) for tool in found.tools]
+    if as_json:
+        output.as_json(
+            [
+                {
+                    "tool": tool.key,
+                    "exposed": tool.exposed_name,
+                    "state": _state(tool, contract),
+                    "pin": tool.pin,
+                    "effect": contract.effect.value if contract is not None else None,
+                    "risk": contract.risk.value if contract is not None else None,
+                    "reason": tool.quarantine.reason if tool.quarantine is not None else "",
+                }
+                for tool, contract in rows
+            ]
+        )
+        return
+    output.table(
+        ("tool", "exposed as", "effect", "risk", "state"),
+        [
+            (
+                tool.key,
+                tool.exposed_name,
+                contract.effect.value if contract is not None else "–",
+                contract.risk.value if contract is not None else "–",
+                _state(tool, contract),
+            )
+            for tool, contract in rows
+        ],
+    )
+
+
+@command.command("pin", epilog="Example: weighbridge tools pin, then review the drafts")
+@click.argument("names", nargs=-1)
+@config_option
+@click.option("--reviewed", is_flag=True, help="Mark as reviewed what is written now.")
+@json_option
+def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool) -> None:
+    """Draft contracts for new tools; NAMES renews the pins of reviewed ones that changed.
+
+    A draft is not served until a person has set `reviewed: true`.
+    """
+    loaded = load(path)
+    found = _inspected(loaded, path)
+    unknown = sorted({*names} - {tool.key for tool in found.tools})
+    if unknown:
+        output.fail(f"no server publishes `{unknown[0]}`; see `weighbridge tools list`")
+    folder = loaded.settings.policies / "contracts"
+    try:
+        done = pinning.pin(folder, found.tools, names, reviewed=reviewed)
+    except FileError as error:
+        output.fail(str(error))
+    if as_json:
+        output.as_json(
+            [
+                {
+                    "tool": each.tool,
+                    "change": each.change,
+                    "file": str(each.file),
+                    "reasons": list(each.reasons),
+                }
+                for each in done
+            ]
+        )
+        return
+    for each in done:
+        because = f" ({'; '.join(each.reasons)})" if each.reasons else ""
+        output.line(f"{each.change}  {each.tool}  in {relative(each.file)}{because}")
+    if not done:
+        click.echo("nothing to pin: every tool has a contract")
+
+
+@command.command("diff", epilog="Example: weighbridge tools diff crm.find")
+@click.argument("names", nargs=-1)
+@config_option
+@json_option
+def diff_tools(names: tuple[str, ...], path: Path, as_json: bool) -> None:
+    """Show what servers changed since their tools were reviewed, descriptions included.
+
+    Exit code 1 when something differs.
+    """
+    loaded = load(path)
+    found, known = _inspected(loaded, path), _contracts(loaded)
+    changed: dict[str, tuple[Change, ...]] = {}
+    for tool in found.tools:
+        contract = known.get(tool.key)
+        if contract is None or (names and tool.key not in names) or contract.pin == tool.pin:
+            continue
+        changed[tool.key] = diff(contract.definition, tool.definition)
+    if as_json:
+        output.as_json({tool: _as_json(changes) for tool, changes in changed.items()})
+    else:
+        for tool, changes in changed.items():
+            output.line(tool)
+            for change in changes:
+                output.line(f"  {change.kind:<8} {change.pointer}")
+                output.line(f"    - {change.before}")
+                output.line(f"    + {change.after}")
+    if changed:
+        raise SystemExit(output.EXIT_FAILED)
+
+
+def _as_json(changes: tuple[Change, ...]) -> list[Json]:
+    return [
+        {
+            "pointer": each.pointer,
+            "kind": each.kind.value,
+            "before": each.before,
+            "after": each.after,
+        }
+        for each in changes
+    ]

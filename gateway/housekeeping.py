@@ -1,0 +1,84 @@
+"""The loops that run beside the calls: reload on change, snapshots of the state, clean ends."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+_log = logging.getLogger("weighbridge")
+
+Fingerprint = Mapping[str, tuple[int, int]]
+
+
+def fingerprint(folder: Path) -> Fingerprint:
+    """Return size and modification time of every YAML file below a folder."""
+    found: dict[str, tuple[int, int]] = {}
+    for path in sorted(folder.rglob("*.yaml")):
+        try:
+            state = path.stat()
+        except FileNotFoundError:  # removed between the listing and the look
+            continue
+        found[str(path.relative_to(folder))] = (state.st_mtime_ns, state.st_size)
+    return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Reloader:
+    """Reloads the policy folder when a file in it changes, or when it is told to (SIGHUP)."""
+
+    folder: Path
+    reload: Callable[[str], Awaitable[None]]
+    every_s: float = 1.0
+    _told: anyio.Event = field(default_factory=anyio.Event)
+
+    def tell(self) -> None:
+        """Reload now, changed or not."""
+        self._told.set()
+
+    async def run(self) -> None:
+        """Watch for ever; a change is taken once it has been still for one look."""
+        loaded = seen = await anyio.to_thread.run_sync(fingerprint, self.folder)
+        while True:
+            with anyio.move_on_after(self.every_s):
+                await self._told.wait()
+            told = self._told.is_set()
+            if told:
+                self._told = anyio.Event()
+            now = await anyio.to_thread.run_sync(fingerprint, self.folder)
+            still = now == seen
+            seen = now
+            if told or (still and now != loaded):
+                loaded = now
+                await self._once("told to" if told else "a file changed")
+
+    async def _once(self, because: str) -> None:
+        try:
+            await self.reload(because)
+        except Exception:  # the loop must outlive any file and any store
+            _log.exception("the policy folder could not be reloaded")
+
+
+@dataclass(slots=True, kw_only=True)
+class Snapshots:
+    """Writes what `weighbridge status` shows, every few seconds and when something changes."""
+
+    write: Callable[[], Awaitable[None]]
+    every_s: float = 2.0
+    _told: anyio.Event = field(default_factory=anyio.Event)
+
+    def tell(self) -> None:
+        """Write one soon."""
+        self._told.set()
+
+    async def run(self) -> None:
+        """Write for ever; a store that is away is tried again at the next turn."""
+        while True:
+            try:
+                await self.write()
+            except Exception as error:
+                _log.debug("the state could not be written: %s", error)
+            self._told = anyio.Event()
+            with anyio.move_on_after(self.every_s):
+                await self._told.wait()

@@ -1,0 +1,40 @@
+"""What is in force: contracts and policy as one immutable bundle with an id."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from gateway.contracts.schemas import ToolSchemas, compile_tool
+from gateway.policy.engine import CompiledPolicy
+from gateway.types.tools import Contract
+
+
+class Unreviewed(StrEnum):
+    """What happens to a tool without a reviewed contract."""
+
+    REFUSE = "refuse"  # neither listed nor callable
+    OBSERVE = "observe"  # goes by a drafted contract at its worst guess; policy still decides
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One immutable bundle; every decision names the id it was made under."""
+
+    id: str  # `sha256:…` over the texts it was made from
+    contracts: Mapping[str, Contract]  # by `server.name`
+    schemas: Mapping[str, ToolSchemas]  # by pin; compiled once
+    policy: CompiledPolicy
+    unreviewed: Unreviewed = Unreviewed.REFUSE
+    _drafted: dict[str, ToolSchemas] = field(default_factory=dict[str, ToolSchemas], repr=False)
+    activated_at: datetime | None = None
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])  # file name → text, as stored
+
+    def schemas_for(self, contract: Contract) -> ToolSchemas:
+        """Return the compiled schemas of a contract; a drafted one is compiled on first use."""
+        schemas = self.schemas.get(contract.pin)
+        if schemas is None:
+            schemas = self._drafted.get(contract.pin)
+        if schemas is None:
+            schemas = self._drafted[contract.pin] = compile_tool(contract.definition)
+        return schemas

@@ -1,0 +1,18 @@
+"""Step 10: a person's decision, bound to this exact call."""
+
+from gateway.case import Case
+from gateway.types.decisions import DecisionEffect
+from gateway.types.outcomes import Refusal, Status
+
+
+def check(case: Case) -> Case | Refusal:
+    """Refuse a call that a person has to allow: there is nobody here who could be asked."""
+    if case.decision.effect is not DecisionEffect.REQUIRE_APPROVAL:
+        return case
+    because = f": {case.decision.reason}" if case.decision.reason else ""
+    return Refusal(
+        status=Status.APPROVAL_DENIED,
+        code="no_approver_surface",
+        rule=case.decision.rule,
+        reason=f"a person has to approve this call, and no approver surface is configured{because}",
+    )

@@ -1,0 +1,304 @@
+"""Step 14: what happened, kept in order; events, spans and metrics are views of one record."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway import ids, jsontext
+from gateway.case import Case, Verdict
+from gateway.clock import Clock
+from gateway.errors import StoreUnavailable
+from gateway.events import build
+from gateway.events.redact import Redactor
+from gateway.results import envelope
+from gateway.steps.resolve import actor_of
+from gateway.telemetry.context import Trace
+from gateway.types.actors import Actor
+from gateway.types.calls import ProposedCall
+from gateway.types.events import Event
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivered, Delivery, Execution, Rejected, Undelivered
+from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.records import CallRecord
+from gateway.types.tools import Effect
+
+_log = logging.getLogger("weighbridge")
+
+
+class Journal(Protocol):
+    """The event log, as far as calls need it."""
+
+    def append(self, events: Sequence[Event], *, durable: bool = False) -> None:
+        """Hand events over, in order. Raises StoreUnavailable when nothing more can be held."""
+        ...
+
+    async def kept(self) -> None:
+        """Return once everything handed over so far is committed. Raises StoreUnavailable."""
+        ...
+
+
+class Telemetry(Protocol):
+    """Spans and metrics of finished calls."""
+
+    def trace_for(self, call: ProposedCall) -> Trace:
+        """Continue the caller's trace, or begin one."""
+        ...
+
+    def outgoing(self, trace: Trace) -> str:
+        """Return the `traceparent` for the downstream, or an empty text."""
+        ...
+
+    def record(self, record: CallRecord) -> None:
+        """Take a finished call; never waits, never raises."""
+        ...
+
+
+class Seen(Protocol):
+    """The index of identifiers that results brought into play."""
+
+    async def remember(self, actor: Actor, tool: str, found: Sequence["SeenValue"]) -> None:
+        """Keep values of one result; raises StoreUnavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenValue:
+    """One identifier of one record of a result."""
+
+    type: str
+    value: Json
+    record: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Opens a ticket for each call."""
+
+    journal: Journal
+    telemetry: Telemetry
+    redactor: Redactor
+    digest: Callable[[str, Json], str]  # tenant, value → keyed digest
+    seen_values: Seen
+    clock: Clock
+
+    def open(self, call: ProposedCall) -> "Ticket":
+        """Begin the record of a call."""
+        trace = self.telemetry.trace_for(call)
+        record = CallRecord(
+            call=call,
+            parent=trace.parent,
+            link=trace.link,
+            trace_id=trace.trace_id,
+            server_span=trace.server_span,
+            authorize_span=trace.authorize_span,
+            client_span=trace.client_span,
+            sampled=trace.sampled,
+            received_ns=self.clock.time_ns(),
+            actor=actor_of(call.principal),
+        )
+        return Ticket(owner=self, record=record, traceparent=self.telemetry.outgoing(trace))
+
+    def fault(self, call: ProposedCall, error: Exception) -> Refusal:
+        """Turn a fault of ours into a refusal; its text stays in the log, redacted."""
+        _log.error(
+            "%s failed: %s: %s", call.call_id, type(error).__name__, self.redactor.text(str(error))
+        )
+        return Refusal(
+            status=Status.INTERNAL,
+            code=type(error).__name__,
+            reason="the gateway could not handle this call",
+            executed=Execution.UNKNOWN,
+        )
+
+    async def seen(self, case: Case, answer: Answer) -> None:
+        """Remember the identifiers that the contract says a result yields.
+
+        A store that is away costs the caller nothing now: later calls that depend on the
+        identifiers are refused, which is the safe end.
+        """
+        found = yielded(case, answer.result)
+        if not found:
+            return
+        try:
+            await self.seen_values.remember(case.actor, case.tool.key, found)
+        except StoreUnavailable as error:
+            _log.warning("the values that %s returned were not kept: %s", case.tool.key, error)
+
+
+def yielded(case: Case, result: JsonObject) -> list[SeenValue]:
+    """Find the yielded identifiers; values of one list item or object share a record."""
+    structured = result.get("structuredContent")
+    found: list[SeenValue] = []
+    for wanted in case.contract.yields:
+        for pointer, value in jsontext.walk(structured, wanted.path):
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                record = f"{case.call.call_id}{pointer.rpartition('/')[0]}"
+                found.append(SeenValue(type=wanted.type, value=value, record=record))
+    return found[:20_000]  # more would be a way to fill the store
+
+
+@dataclass(slots=True, kw_only=True)
+class Ticket:
+    """What is known of one call so far; `closed` ends it, once."""
+
+    owner: Record
+    record: CallRecord
+    traceparent: str
+    _case: Case | None = None
+    _authorized: bool = False
+    _sent: bool = False
+    _done: bool = False
+
+    def judged(self, verdict: Verdict) -> None:
+        """Note the verdict; it is kept with the intent, or with the refusal."""
+        case = self._case = verdict.case
+        record = self.record
+        record.judged_ns = self.owner.clock.time_ns()
+        record.tool = case.tool
+        record.contract = case.contract
+        record.actor = case.actor
+        record.run_id = case.run_id
+        record.phase = case.phase.value
+        record.effect = case.effect
+        record.risk = case.risk
+        record.decision = case.decision
+
+    async def started(self, case: Case) -> None:
+        """Keep the decision and, for anything but a plain read, the intent: durably."""
+        record = self.record
+        record.arguments_digest = self.owner.digest(case.actor.tenant, case.arguments)
+        events = [self._authorization(None)]
+        if case.is_plain_read:
+            self.owner.journal.append(events)
+        else:
+            changed = case.arguments if case.arguments is not case.call.arguments else None
+            started = build.started(
+                record,
+                self.owner.redactor,
+                id=ids.ulid(),
+                at=self.owner.clock.now(),
+                arguments=changed,
+            )
+            self.owner.journal.append([*events, started], durable=True)
+            await self.owner.journal.kept()
+        self._authorized = True
+        self._sent = True
+        record.sent_ns = self.owner.clock.time_ns()
+
+    def answered(self, delivery: Delivery) -> None:
+        """Note when and how the downstream answered."""
+        record = self.record
+        record.answered_ns = self.owner.clock.time_ns()
+        match delivery:
+            case Delivered():
+                record.executed = Execution.YES
+                record.result_size = delivery.size
+                record.tool_error = delivery.result.get("isError") is True
+            case Rejected():
+                record.executed = Execution.UNKNOWN
+                record.error_code = delivery.code
+                record.result_size = delivery.size
+            case Undelivered():
+                record.executed = delivery.executed
+
+    def closed(self, outcome: Answer | Refusal) -> Finished:
+        """End the call: final event, spans, metrics, and the envelope that leaves."""
+        record = self.record
+        kept = self._finish(outcome)
+        if isinstance(outcome, Answer) and not kept:
+            outcome = Answer(
+                result=outcome.result,
+                status=outcome.status,
+                verification=outcome.verification,
+                redactions=outcome.redactions,
+                notes=(*outcome.notes, "the event log is behind: the end of this call is not kept"),
+            )
+        subject = envelope.Subject(
+            call_id=record.call.call_id,
+            run_id=record.run_id,
+            tool=record.call.name,
+            has_output_schema=self._case is not None
+            and self._case.contract.output_schema is not None,
+        )
+        match outcome:
+            case Answer():
+                return envelope.answer(outcome, subject)
+            case Refusal():
+                return envelope.refuse(outcome, subject)
+
+    def abandoned(self) -> None:
+        """End a call whose caller went away, or that the process had to give up."""
+        if self._done:
+            return
+        unsure = self._sent and self.record.effect is not Effect.READ
+        self._finish(
+            Refusal(
+                status=Status.INDETERMINATE if unsure else Status.CANCELLED,
+                code="caller_left",
+                reason="the call was given up before its answer came",
+                executed=Execution.UNKNOWN if unsure else Execution.NO,
+            )
+        )
+
+    def _finish(self, outcome: Answer | Refusal) -> bool:
+        if self._done:
+            return True
+        self._done = True
+        record = self.record
+        record.closed_ns = self.owner.clock.time_ns()
+        record.status = outcome.status
+        match outcome:
+            case Answer():
+                record.redactions = outcome.redactions
+            case Refusal():
+                record.code = outcome.code
+                record.executed = outcome.executed
+        kept = self._append(self._final_events(outcome))
+        self.owner.telemetry.record(record)
+        return kept
+
+    def _append(self, events: list[Event]) -> bool:
+        try:
+            self.owner.journal.append(events)
+        except StoreUnavailable as error:
+            _log.error("%s: its end could not be kept: %s", self.record.call.call_id, error)
+            return False
+        return True
+
+    def _final_events(self, outcome: Answer | Refusal) -> list[Event]:
+        case, record, redactor = self._case, self.record, self.owner.redactor
+        at = self.owner.clock.now()
+        events: list[Event] = []
+        if not self._authorized and case is not None:
+            events.append(self._authorization(outcome if isinstance(outcome, Refusal) else None))
+        reason, original = "", None
+        if isinstance(outcome, Answer):
+            tenant = record.call.principal.tenant
+            record.result_digest = self.owner.digest(tenant, outcome.result)
+        else:
+            reason, original = outcome.reason, outcome.original
+        events.append(
+            build.ended(record, redactor, id=ids.ulid(), at=at, reason=reason, original=original)
+        )
+        if isinstance(outcome, Answer) and case is not None and case.effect is Effect.READ:
+            events.append(
+                build.retrieval(
+                    record,
+                    redactor,
+                    id=ids.ulid(),
+                    at=at,
+                    documents=(),
+                    kept=case.decision.output.keep,
+                )
+            )
+        return events
+
+    def _authorization(self, refusal: Refusal | None) -> Event:
+        return build.authorization(
+            self.record,
+            self.owner.redactor,
+            refusal=refusal,
+            id=ids.ulid(),
+            at=self.owner.clock.now(),
+        )

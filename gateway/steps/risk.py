@@ -1,0 +1,46 @@
+"""Step 5: effect and class of this call; conditions and annotations only ever raise them."""
+
+from dataclasses import replace
+
+from gateway.case import Case
+from gateway.policy import cel
+from gateway.types.json import Json
+from gateway.types.outcomes import Refusal
+from gateway.types.tools import Effect, Risk, RiskRaise
+
+
+def classify_tool(case: Case) -> Case | Refusal:
+    """Class of the tool as such, for listing: no arguments are looked at."""
+    effect, risk, reason = case.contract.effect, case.contract.risk, "contract"
+    annotations = case.tool.definition.get("annotations")
+    # The server's own hints can make a call more dangerous in our eyes, never less.
+    hints = annotations if isinstance(annotations, dict) else {}
+    if effect is Effect.WRITE and hints.get("destructiveHint") is True:
+        effect, reason = Effect.DESTRUCTIVE, "the server says it is destructive"
+    if effect is Effect.DESTRUCTIVE and risk.rank < Risk.HIGH.rank:
+        risk = Risk.HIGH
+    return replace(case, effect=effect, risk=risk, risk_reason=reason)
+
+
+def classify(case: Case) -> Case | Refusal:
+    """Class of this call: the tool's, raised by the contract's conditions on the arguments."""
+    classified = classify_tool(case)
+    if isinstance(classified, Refusal):
+        return classified
+    effect, risk, reason = classified.effect, classified.risk, classified.risk_reason
+    for rule in case.contract.raises:
+        if not _applies(rule, case):
+            continue
+        if rule.effect is not None and rule.effect.rank > effect.rank:
+            effect, reason = rule.effect, rule.reason
+        if rule.risk is not None and rule.risk.rank > risk.rank:
+            risk, reason = rule.risk, rule.reason
+    return replace(classified, effect=effect, risk=risk, risk_reason=reason)
+
+
+def _applies(rule: RiskRaise, case: Case) -> bool:
+    args: Json = case.arguments
+    try:
+        return cel.compile_condition(rule.when).holds({"args": args})
+    except cel.ConditionError:
+        return True  # a condition that can't tell counts as met

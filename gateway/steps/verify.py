@@ -1,0 +1,86 @@
+"""Step 12: is the outcome what the contract says it is?"""
+
+from dataclasses import dataclass
+
+from gateway.case import Case
+from gateway.policy import cel
+from gateway.results import shape
+from gateway.types.json import JsonObject
+from gateway.types.operations import Delivered, Execution, Verification, VerificationState
+from gateway.types.outcomes import Refusal, Status
+from gateway.types.tools import Effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """A delivery that holds what the contract promises, or says where it doesn't."""
+
+    delivered: Delivered
+    verification: Verification
+    notes: tuple[str, ...] = ()
+
+
+def check(case: Case, delivered: Delivered) -> Verified | Refusal:
+    """Check form, output schema and postconditions; an `isError` result keeps its own text."""
+    result = delivered.result
+    fault = shape.fault(result)
+    if fault is not None:
+        place = f" at `{fault.pointer}`" if fault.pointer else ""
+        return _invalid(case, f"`{case.tool.server}` answered with {fault.problem}{place}")
+    if result.get("isError") is True:
+        return Verified(delivered=delivered, verification=_NOT_DECLARED)
+    schema = case.revision.schemas_for(case.contract).output
+    notes: tuple[str, ...] = ()
+    if schema is not None:
+        problem = _schema_problem(case, result)
+        if problem and not (case.contract.lenient_output and case.effect is Effect.READ):
+            return _invalid(case, problem, result)
+        notes = (problem,) if problem else ()
+    for ensure in case.contract.ensure:
+        bindings = {"args": case.arguments, "result": result.get("structuredContent")}
+        try:
+            held = cel.compile_condition(ensure.when).holds(bindings)
+        except cel.ConditionError:
+            held = False
+        if not held:
+            return Refusal(
+                status=Status.POSTCONDITION_FAILED,
+                code="ensure",
+                reason=f"the outcome is not as declared: {ensure.message}",
+                executed=Execution.YES,
+                original=result,
+            )
+    state = VerificationState.VERIFIED if case.contract.ensure else VerificationState.NOT_DECLARED
+    return Verified(delivered=delivered, verification=Verification(state=state), notes=notes)
+
+
+_NOT_DECLARED = Verification(state=VerificationState.NOT_DECLARED)
+
+
+def _schema_problem(case: Case, result: JsonObject) -> str:
+    schema = case.revision.schemas_for(case.contract).output
+    if schema is None:
+        return ""
+    if "structuredContent" not in result:
+        return "the tool declares an output schema and answered without structured data"
+    structured = result["structuredContent"]
+    if schema.is_valid(structured):
+        return ""
+    said = "; ".join(
+        f"`{violation.pointer or '/'}`: expected {violation.expected}, got {violation.received}"
+        for violation in schema.violations(structured)
+    )
+    return f"the structured data does not match the tool's output schema: {said}"
+
+
+def _invalid(case: Case, problem: str, original: JsonObject | None = None) -> Refusal:
+    if case.effect is Effect.READ:
+        return Refusal(status=Status.RESULT_INVALID, code="result", reason=problem)
+    return Refusal(
+        status=Status.RESULT_INVALID,
+        code="result",
+        reason=f"{problem}; the tool did answer, so the change probably took place",
+        executed=Execution.YES,
+        next="do not repeat this call; find out with a read whether it took effect",
+        original=original,
+    )

@@ -1,0 +1,60 @@
+"""Regenerate the reference pages from the code; with `--check`, say which are out of date."""
+
+import sys
+from pathlib import Path
+
+from gateway.config import reference as config_reference
+from gateway.events import schemas as event_schemas
+from gateway.types import outcomes
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def statuses() -> str:
+    """Return the page of statuses."""
+    rows = [
+        "# Statuses",
+        "",
+        "Every call ends with one of these; each that is no success belongs to one error class.",
+        "Generated from `gateway/types/outcomes.py`.",
+        "",
+        "| status | error class | retryable | next |",
+        "| --- | --- | --- | --- |",
+    ]
+    for status, row in outcomes.TABLE.items():
+        error_class = row.error_class.value if row.error_class is not None else "–"
+        retryable = "yes" if row.retryable else "no"
+        rows.append(f"| `{status.value}` | {error_class} | {retryable} | {row.next or '–'} |")
+    return "\n".join(rows) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """Return every generated page with its text."""
+    found = {
+        REFERENCE / "statuses.md": statuses(),
+        REFERENCE / "config.md": config_reference.page(),
+    }
+    for name, text in event_schemas.pages().items():
+        found[REFERENCE / "events" / name] = text
+    return found
+
+
+def main() -> int:
+    """Write the pages, or compare them."""
+    write = "--write" in sys.argv
+    stale = [path for path, text in pages().items() if not _same(path, text)]
+    for path in stale:
+        if write:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(pages()[path])
+        print(f"{path.relative_to(ROOT)}: {'written' if write else 'out of date; run scripts/fix'}")
+    return 1 if stale and not write else 0
+
+
+def _same(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""The table in the docs, the modules in `steps/` and the pipeline are one list."""
+
+import re
+from pathlib import Path
+
+from gateway import pipeline
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/explanation/way-of-a-call.md"
+
+
+def documented() -> list[str]:
+    return re.findall(r"^\| \d+ \| (\w+) \|", PAGE.read_text(), re.MULTILINE)
+
+
+def test_every_step_of_the_table_is_a_module_and_every_module_is_in_the_table() -> None:
+    modules = {path.stem for path in (ROOT / "gateway/steps").glob("*.py")} - {"__init__"}
+    assert sorted(documented()) == sorted(modules)
+
+
+def test_the_checks_stand_in_the_order_of_the_table() -> None:
+    checks = [check.__module__.rpartition(".")[2] for check in pipeline.CHECKS]
+    table = [step for step in documented() if step in checks]
+    assert checks == table
+
+
+def test_listing_uses_the_checks_of_calls_in_the_same_order() -> None:
+    modules = [check.__module__ for check in pipeline.CHECKS]
+    listing = [check.__module__ for check in pipeline.LIST_CHECKS]
+    assert [module for module in modules if module in listing] == listing

@@ -1,0 +1,171 @@
+"""The real command as a real process, with what a test wants to ask it."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+MODERN = "2026-07-28"
+ALLOW = "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n"
+
+
+@dataclass(kw_only=True)
+class Gateway:
+    """A running `weighbridge serve`."""
+
+    url: str
+    process: asyncio.subprocess.Process
+    folder: Path
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+    async def send(
+        self, method: str, params: Mapping[str, Any] | None = None, **headers: str
+    ) -> tuple[int, dict[str, Any]]:
+        """Send one request of the modern era; returns HTTP status and the JSON-RPC message."""
+        params = dict(params or {})
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } | params.get("_meta", {})
+        sent = {
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": MODERN,
+            "Mcp-Method": method,
+        }
+        if "name" in params:
+            sent["Mcp-Name"] = params["name"]
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        sent |= {"Content-Type": "application/json"} | self.headers
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(self.url, data=body.encode(), headers=sent) as answer,
+        ):
+            text = await answer.text()
+            if answer.content_type == "text/event-stream":
+                text = [line[5:] for line in text.splitlines() if line.startswith("data:")][-1]
+            return answer.status, json.loads(text)
+
+    async def call(self, name: str, arguments: Any = None, **params: Any) -> dict[str, Any]:
+        """Call a tool; returns the tool result."""
+        _, message = await self.send(
+            "tools/call", {"name": name, "arguments": arguments or {}, **params}
+        )
+        assert "result" in message, message
+        return message["result"]
+
+    async def names(self) -> list[str]:
+        """Return the names of the listed tools."""
+        _, message = await self.send("tools/list")
+        return [tool["name"] for tool in message["result"]["tools"]]
+
+    async def listed(self, *names: str) -> None:
+        """Wait until these tools are listed."""
+        async with asyncio.timeout(10):
+            while not set(names) <= set(await self.names()):
+                await asyncio.sleep(0.02)
+
+    def command(self, *words: str) -> Any:
+        """Run a command of the same configuration and return its JSON."""
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "gateway",
+                *words,
+                "--config",
+                str(self.folder / "config.yaml"),
+                "--json",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        assert done.stdout, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def events(self, *filters: str) -> list[dict[str, Any]]:
+        """Return the events of the log, oldest first."""
+        return self.command("events", "query", "--limit", "100000", *filters)
+
+    async def stop(self, number: int = signal.SIGTERM) -> int:
+        """Stop it and return its exit code."""
+        self.process.send_signal(number)
+        async with asyncio.timeout(10):
+            return await self.process.wait()
+
+
+def outcome(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the gateway says about a result."""
+    return result["_meta"]["weighbridge/outcome"]
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """Return the text of a result's first block."""
+    return result["content"][0]["text"]
+
+
+@asynccontextmanager
+async def running(
+    folder: Path,
+    config: str,
+    *,
+    policy: str = ALLOW,
+    contracts: str = "",
+    environ: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> AsyncGenerator[Gateway]:
+    """Start the real command on free ports; `config` lacks listeners, store and policies."""
+    (folder / "policies/contracts").mkdir(parents=True, exist_ok=True)
+    (folder / "policies/policy.yaml").write_text(policy)
+    if contracts:
+        (folder / "policies/contracts/tools.yaml").write_text(contracts)
+    ready = folder / "ready.json"
+    ready.unlink(missing_ok=True)
+    (folder / "config.yaml").write_text(
+        'listen: {address: "127.0.0.1:0"}\n'
+        'admin: {address: "127.0.0.1:0"}\n'
+        f"store: sqlite:///{folder}/store.db\n" + config
+    )
+    log = (folder / "log.txt").open("ab")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "gateway",
+        "serve",
+        "--config",
+        str(folder / "config.yaml"),
+        "--ready-file",
+        str(ready),
+        stdout=log,
+        stderr=log,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), **(environ or {})},
+    )
+    try:
+        async with asyncio.timeout(20):
+            while not ready.exists():
+                if process.returncode is not None:
+                    raise AssertionError((folder / "log.txt").read_text())
+                await asyncio.sleep(0.02)
+        url = json.loads(ready.read_text())["url"]
+        yield Gateway(url=url, process=process, folder=folder, headers=dict(headers or {}))
+    finally:
+        log.close()
+        if process.returncode is None:
+            process.terminate()
+            try:
+                async with asyncio.timeout(10):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+                raise

@@ -1,0 +1,42 @@
+"""Step 8: constrain."""
+
+from gateway.case import Case
+from gateway.pipeline import judge
+from gateway.steps import constrain
+from gateway.types.decisions import Constraint, Decision, DecisionEffect
+from gateway.types.json import Json
+from gateway.types.outcomes import Refusal, Status
+from tests.helpers.cases import a_case, a_definition, a_tool
+
+PINNED = """\
+rules:
+  - id: own-tenant
+    decision: allow
+    match: {tools: ["crm.*"]}
+    constrain: {set: {tenant: identity.tenant}, max: {limit: 50}}
+"""
+FIND = a_definition("find", {"tenant": {"type": "string"}, "limit": {"type": "integer"}})
+
+
+def test_policy_writes_tenant_and_bounds_over_what_the_model_sent() -> None:
+    """case: AUT-03"""
+    case = a_case({"tenant": "globex", "limit": 200}, tool=a_tool(FIND), policy=PINNED)
+    assert judge(case).case.arguments == {"tenant": "acme", "limit": 50}
+
+
+def test_arguments_that_no_longer_fit_the_schema_are_not_sent() -> None:
+    answer = constrained("/limit", "many")
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.code) == (Status.DENIED, "constraint_unsatisfiable")
+
+
+def test_a_constraint_that_fits_is_applied() -> None:
+    answer = constrained("/limit", 5)
+    assert isinstance(answer, Case)
+    assert answer.arguments == {"limit": 5}
+
+
+def constrained(pointer: str, value: Json) -> Case | Refusal:
+    constraint = Constraint(pointer=pointer, kind="set", value=value, rule="r")
+    decision = Decision(effect=DecisionEffect.ALLOW, constraints=(constraint,), rule="r")
+    return constrain.apply(a_case(tool=a_tool(FIND), arguments={}, decision=decision))

@@ -1,0 +1,80 @@
+"""Step 2: contract."""
+
+from typing import Any
+
+import pytest
+
+from gateway.case import Case
+from gateway.steps import contract
+from gateway.types.json import JsonObject
+from gateway.types.outcomes import Refusal, Status
+from gateway.types.tools import Quarantine
+from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_tool
+
+PUT: dict[str, Any] = {"item": {"type": "object"}, "tags": {"type": "array"}}
+
+
+def put_case(arguments: JsonObject, properties: dict[str, Any] | None = None) -> Case:
+    return a_case(arguments, tool=a_tool(a_definition("put_item", properties or PUT)))
+
+
+def refusal(answer: Case | Refusal) -> Refusal:
+    assert isinstance(answer, Refusal)
+    return answer
+
+
+def test_checked_arguments_are_the_ones_that_came() -> None:
+    """case: ARG-04"""
+    properties = {"zip": {"type": "string"}, "n": {"type": "integer"}}
+    arguments: JsonObject = {"zip": "00123", "n": 1.0, "extra": {"a": [1]}}
+    answer = contract.check(put_case(arguments, properties))
+    assert isinstance(answer, Case)
+    assert answer.arguments is arguments
+
+
+def test_an_object_sent_as_text_is_named_with_what_was_expected() -> None:
+    """case: ARG-01"""
+    answer = refusal(contract.check(put_case({"item": '{"id": 1}', "tags": '["a"]'})))
+    assert answer.status is Status.INVALID_ARGUMENTS
+    assert [detail["pointer"] for detail in answer.details] == ["/item", "/tags"]
+    assert "expected" in answer.reason
+    assert '{"id": 1}' not in answer.reason
+
+
+@pytest.mark.parametrize("arguments", [{"zip": 123}, {"ok": "false"}, {"n": "5"}, {"n": 1.5}])
+def test_nothing_is_coerced(arguments: JsonObject) -> None:
+    """case: ARG-04"""
+    properties = {
+        "zip": {"type": "string"},
+        "ok": {"type": "boolean"},
+        "n": {"type": "integer"},
+    }
+    answer = refusal(contract.check(put_case(arguments, properties)))
+    assert answer.status is Status.INVALID_ARGUMENTS
+
+
+def test_null_for_an_optional_field_is_refused_with_the_mend() -> None:
+    """case: ARG-03"""
+    answer = refusal(contract.check(put_case({"q": None}, {"q": {"type": "string"}})))
+    assert "omit" in answer.reason
+
+
+def test_a_changed_definition_is_refused() -> None:
+    tool = a_tool()
+    answer = refusal(contract.check(a_case(tool=tool, contract=a_contract(tool, pin="sha256:0"))))
+    assert answer.status is Status.TOOL_CHANGED
+
+
+def test_a_quarantined_tool_says_where_its_definition_is_wrong() -> None:
+    """case: SCH-01"""
+    tool = a_tool(quarantine=Quarantine(reason="`text` is no type", pointer="/properties/depth"))
+    answer = refusal(contract.check_definition(a_case(tool=tool)))
+    assert answer.status is Status.TOOL_QUARANTINED
+    assert "/properties/depth" in answer.reason
+
+
+def test_arguments_that_could_not_be_read_are_the_models_to_mend() -> None:
+    call = a_call(input_error="duplicate key at `/arguments/a`")
+    answer = refusal(contract.check(a_case(call=call)))
+    assert answer.status is Status.INVALID_ARGUMENTS
+    assert "duplicate key" in answer.reason

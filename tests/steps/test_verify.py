@@ -1,0 +1,84 @@
+"""Step 12: verify."""
+
+from typing import Any
+
+from gateway.steps import verify
+from gateway.types.json import JsonObject
+from gateway.types.operations import Delivered, Execution, VerificationState
+from gateway.types.outcomes import Refusal, Status
+from gateway.types.tools import Effect, Ensure
+from tests.helpers.cases import a_case, a_contract, a_definition, a_tool
+
+TOTAL = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+TOOL = a_tool(a_definition("pay", outputSchema=TOTAL))
+
+
+def verified(
+    result: JsonObject, effect: Effect = Effect.READ, **fields: Any
+) -> verify.Verified | Refusal:
+    contract = a_contract(TOOL, effect=effect, **fields)
+    case = a_case(tool=TOOL, contract=contract, effect=effect, arguments={"amount": 3})
+    return verify.check(case, Delivered(result=result, size=1))
+
+
+def test_a_result_that_fits_its_schema_passes() -> None:
+    answer = verified({"content": [], "structuredContent": {"id": "7"}})
+    assert isinstance(answer, verify.Verified)
+    assert answer.verification.state is VerificationState.NOT_DECLARED
+
+
+def test_a_write_without_its_structured_result_is_told_as_executed() -> None:
+    """case: OUT-03"""
+    answer = verified({"content": [{"type": "text", "text": "done"}]}, Effect.WRITE)
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.executed) == (Status.RESULT_INVALID, Execution.YES)
+    assert "probably took place" in answer.reason
+    assert answer.original is not None
+
+
+def test_a_wrong_structured_result_names_the_field_and_not_the_value() -> None:
+    """case: OUT-03"""
+    answer = verified({"content": [], "structuredContent": {"id": 7474747}})
+    assert isinstance(answer, Refusal)
+    assert "/id" in answer.reason
+    assert "7474747" not in answer.reason
+
+
+def test_a_read_may_pass_leniently_with_a_note() -> None:
+    """case: OUT-03"""
+    answer = verified({"content": []}, lenient_output=True)
+    assert isinstance(answer, verify.Verified)
+    assert answer.notes
+
+
+def test_leniency_is_not_for_writes() -> None:
+    assert isinstance(verified({"content": []}, Effect.WRITE, lenient_output=True), Refusal)
+
+
+def test_a_tools_own_error_text_is_never_hidden_by_its_schema() -> None:
+    result: JsonObject = {"content": [{"type": "text", "text": "no such id"}], "isError": True}
+    answer = verified(result)
+    assert isinstance(answer, verify.Verified)
+    assert answer.delivered.result is result
+
+
+def test_a_postcondition_is_checked_against_arguments_and_result() -> None:
+    ensure = Ensure(when="result.id == string(args.amount)", message="the id is the amount")
+    good = verified({"content": [], "structuredContent": {"id": "3"}}, ensure=(ensure,))
+    bad = verified({"content": [], "structuredContent": {"id": "4"}}, ensure=(ensure,))
+    assert isinstance(good, verify.Verified)
+    assert good.verification.state is VerificationState.VERIFIED
+    assert isinstance(bad, Refusal)
+    assert (bad.status, bad.executed) == (Status.POSTCONDITION_FAILED, Execution.YES)
+
+
+def test_a_postcondition_that_can_not_be_evaluated_has_failed() -> None:
+    ensure = Ensure(when="result.nothing > 1", message="m")
+    answer = verified({"content": [], "structuredContent": {"id": "3"}}, ensure=(ensure,))
+    assert isinstance(answer, Refusal)
+    assert answer.status is Status.POSTCONDITION_FAILED
+
+
+def test_an_answer_that_is_no_result_is_not_shown_as_success() -> None:
+    """case: OUT-08"""
+    assert isinstance(verified({"success": True}), Refusal)
