@@ -1,0 +1,1 @@
+"""Benchmarks: every target in one run, interleaved, every answer checked."""

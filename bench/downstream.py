@@ -1,0 +1,108 @@
+"""A fast downstream: answers both eras from one raw ASGI function, one tool `echo`."""
+
+import sys
+
+import orjson
+import uvicorn
+
+TOOL = {
+    "name": "echo",
+    "description": "Return the text and a row for it.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"text": {"type": "string", "maxLength": 100_000}, "n": {"type": "integer"}},
+        "required": ["text", "n"],
+        "additionalProperties": False,
+    },
+    "outputSchema": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "n": {"type": "integer"}},
+        "required": ["text", "n"],
+    },
+    "annotations": {"readOnlyHint": True},
+}
+INFO = {"name": "bench", "version": "1"}
+
+
+def answer(method: str, params: dict) -> dict | None:
+    modern = "io.modelcontextprotocol/protocolVersion" in (params.get("_meta") or {})
+    result: dict | None
+    if method == "tools/call":
+        arguments = params["arguments"]
+        result = {
+            "content": [{"type": "text", "text": arguments["text"]}],
+            "structuredContent": {"text": arguments["text"], "n": arguments["n"]},
+        }
+    elif method == "tools/list":
+        result = {"tools": [TOOL]}
+        if modern:
+            result |= {"ttlMs": 60000, "cacheScope": "public"}
+    elif method == "server/discover":
+        result = {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}},
+            "ttlMs": 60000,
+            "cacheScope": "public",
+        }
+    elif method == "initialize":
+        version = params.get("protocolVersion", "2025-11-25")
+        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": INFO}
+    elif method == "ping":
+        return {}
+    else:
+        return None
+    if modern:
+        result["resultType"] = "complete"
+    return result
+
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            event = await receive()
+            await send({"type": event["type"] + ".complete"})
+            if event["type"] == "lifespan.shutdown":
+                return
+    body = b""
+    while True:
+        event = await receive()
+        if event["type"] == "http.disconnect":
+            return
+        body += event.get("body", b"")
+        if not event.get("more_body"):
+            break
+    if scope["method"] != "POST":
+        await respond(send, 405, b"")
+        return
+    message = orjson.loads(body)
+    if "id" not in message:
+        await respond(send, 202, b"")
+        return
+    result = answer(message["method"], message.get("params") or {})
+    reply = {"jsonrpc": "2.0", "id": message["id"]}
+    if result is None:
+        reply["error"] = {"code": -32601, "message": "method not found"}
+    else:
+        reply["result"] = result
+    await respond(send, 200 if result is not None else 404, orjson.dumps(reply))
+
+
+async def respond(send, status: int, body: bytes) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+if __name__ == "__main__":
+    uvicorn.run(
+        app,
+        host="127.0.0.1",
+        port=int(sys.argv[1]),
+        log_level="error",
+        access_log=False,
+        http="httptools",
+        loop="uvloop",
+    )

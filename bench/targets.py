@@ -1,0 +1,97 @@
+"""What is measured, and how each is started."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from bench.downstream import TOOL
+from gateway.contracts import files, pins
+from gateway.identity.apikeys import new_api_key
+from gateway.types.tools import Contract, Effect, Risk
+
+ROOT = Path(__file__).resolve().parent.parent
+Command: TypeAlias = Callable[[int, int, Path], tuple[list[str], str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One row: `command(port, backend_port, folder)` gives argv and the caller's key."""
+
+    name: str
+    tool: str
+    command: Command
+
+
+POLICY = """\
+rules:
+  - id: bench.other-tenants
+    decision: deny
+    code: other_tenant
+    match: {tools: ["bench.*"], tenants: [elsewhere]}
+  - id: bench.long
+    decision: deny
+    code: too_long
+    match: {tools: [bench.echo]}
+    when: size(args.text) > 90000
+  - id: bench.echo
+    decision: allow
+    match: {tools: [bench.echo], roles: {any: [agent]}, scopes: {all: [bench:read]}}
+"""
+
+
+def direct(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+    return [], ""
+
+
+def passthrough(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+    return [sys.executable, "-m", "bench.passthrough", str(port), str(backend)], ""
+
+
+def weighbridge(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+    key = new_api_key("bench")
+    contracts = folder / "policies" / "contracts"
+    contracts.mkdir(parents=True)
+    contract = Contract(
+        tool="bench.echo",
+        pin=pins.pin(TOOL),
+        effect=Effect.READ,
+        risk=Risk.LOW,
+        definition=dict(TOOL),
+        scopes=frozenset({"bench:read"}),
+    )
+    (contracts / "bench.yaml").write_text(files.dump([contract]))
+    (folder / "policies" / "bench.yaml").write_text(POLICY)
+    (folder / "config.yaml").write_text(
+        f"""\
+servers:
+  bench: {{url: "http://127.0.0.1:{backend}/mcp"}}
+listen: {{address: "127.0.0.1:{port}"}}
+admin: {{address: "127.0.0.1:0"}}
+store: "sqlite:///{folder}/store.db"
+policies: {folder}/policies
+identity:
+  api_keys:
+    - {{id: bench, hash: "{key.hash}", user: bench, tenant: acme, roles: [agent], scopes: ["bench:read"]}}
+"""
+    )
+    command = [str(ROOT / ".venv/bin/weighbridge"), "serve", "--config", f"{folder}/config.yaml"]
+    return command, key.secret
+
+
+def fastmcp(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+    python = ROOT / "bench/.venv-fastmcp/bin/python"
+    return [str(python), str(ROOT / "bench/fastmcp_proxy.py"), str(port), str(backend)], ""
+
+
+def targets() -> list[Target]:
+    """All targets that this machine can start."""
+    found = [
+        Target(name="direct", tool="echo", command=direct),
+        Target(name="pass-through", tool="echo", command=passthrough),
+        Target(name="weighbridge", tool="bench__echo", command=weighbridge),
+    ]
+    if (ROOT / "bench/.venv-fastmcp/bin/python").exists():
+        found.append(Target(name="fastmcp proxy", tool="echo", command=fastmcp))
+    return found
