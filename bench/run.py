@@ -1,6 +1,6 @@
 """Run all targets interleaved and write a table of medians and ratios.
 
-    scripts/bench [--rounds 3] [--seconds 2] [--out bench/results]
+scripts/bench [--rounds 3] [--seconds 2] [--out bench/results]
 """
 
 import argparse
@@ -81,9 +81,7 @@ def round_of(target: Target, backend_port: int, sizes: list[int], seconds: float
         command, key = target.command(port, backend_port, Path(folder))
         began = time.perf_counter()
         log = open(Path(folder) / "log", "w+")  # noqa: SIM115 - lives as long as the process
-        process = (
-            subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log) if command else None
-        )
+        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log) if command else None
         try:
             spec = {
                 "port": port if process else backend_port,
@@ -187,9 +185,7 @@ def main() -> None:
         for number in range(options.rounds):
             # Another order each round, so that nobody always runs on a warm or a tired machine.
             for target in chosen[number % len(chosen) :] + chosen[: number % len(chosen)]:
-                results[target.name].append(
-                    round_of(target, backend_port, sizes, options.seconds)
-                )
+                results[target.name].append(round_of(target, backend_port, sizes, options.seconds))
                 print(f"round {number + 1}: {target.name} done", file=sys.stderr)
     finally:
         backend.terminate()

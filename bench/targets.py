@@ -1,5 +1,6 @@
 """What is measured, and how each is started."""
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bench.downstream import TOOL
-from gateway.contracts import files, pins
-from gateway.identity.apikeys import new_api_key
+from gateway.contracts import pins, writing
+from gateway.identity.apikeys import hash_key, new_api_key
 from gateway.types.tools import Contract, Effect, Risk
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,7 +51,7 @@ def passthrough(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
 
 
 def weighbridge(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
-    key = new_api_key("bench")
+    key = new_api_key("bench", user="bench", tenant="acme").key
     contracts = folder / "policies" / "contracts"
     contracts.mkdir(parents=True)
     contract = Contract(
@@ -61,23 +62,27 @@ def weighbridge(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
         definition=dict(TOOL),
         scopes=frozenset({"bench:read"}),
     )
-    (contracts / "bench.yaml").write_text(files.dump([contract]))
+    (contracts / "bench.yaml").write_text(writing.dump([contract]))
     (folder / "policies" / "bench.yaml").write_text(POLICY)
-    (folder / "config.yaml").write_text(
-        f"""\
-servers:
-  bench: {{url: "http://127.0.0.1:{backend}/mcp"}}
-listen: {{address: "127.0.0.1:{port}"}}
-admin: {{address: "127.0.0.1:0"}}
-store: "sqlite:///{folder}/store.db"
-policies: {folder}/policies
-identity:
-  api_keys:
-    - {{id: bench, hash: "{key.hash}", user: bench, tenant: acme, roles: [agent], scopes: ["bench:read"]}}
-"""
-    )
+    entry = {
+        "id": "bench",
+        "hash": hash_key(key),
+        "user": "bench",
+        "tenant": "acme",
+        "roles": ["agent"],
+        "scopes": ["bench:read"],
+    }
+    config = {
+        "servers": {"bench": {"url": f"http://127.0.0.1:{backend}/mcp"}},
+        "listen": {"address": f"127.0.0.1:{port}"},
+        "admin": {"address": "127.0.0.1:0"},
+        "store": f"sqlite:///{folder}/store.db",
+        "policies": f"{folder}/policies",
+        "identity": {"api_keys": [entry]},
+    }
+    (folder / "config.yaml").write_text(json.dumps(config))
     command = [str(ROOT / ".venv/bin/weighbridge"), "serve", "--config", f"{folder}/config.yaml"]
-    return command, key.secret
+    return command, key
 
 
 def fastmcp(port: int, backend: int, folder: Path) -> tuple[list[str], str]:

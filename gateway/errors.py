@@ -1,6 +1,7 @@
 """Faults: things that went wrong on our side. Refusals are values, see `types.outcomes`."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from gateway.types.json import JsonPointer
 
@@ -72,5 +73,6 @@ class BadCursor(WeighbridgeError):
 def first_cause(error: BaseException) -> BaseException:
     """Return the first single error inside a group."""
     while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+        # isinstance can't tell what is in the group
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return error

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
+from anyio.abc import TaskStatus
 
 _log = logging.getLogger("weighbridge")
 
@@ -37,9 +39,10 @@ class Reloader:
         """Reload now, changed or not."""
         self._told.set()
 
-    async def run(self) -> None:
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Watch for ever; a change is taken once it has been still for one look."""
         loaded = seen = await anyio.to_thread.run_sync(fingerprint, self.folder)
+        task_status.started()
         while True:
             with anyio.move_on_after(self.every_s):
                 await self._told.wait()
@@ -75,10 +78,10 @@ class Snapshots:
     async def run(self) -> None:
         """Write for ever; a store that is away is tried again at the next turn."""
         while True:
+            self._told = anyio.Event()
             try:
                 await self.write()
             except Exception as error:
                 _log.debug("the state could not be written: %s", error)
-            self._told = anyio.Event()
             with anyio.move_on_after(self.every_s):
                 await self._told.wait()

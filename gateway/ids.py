@@ -5,13 +5,23 @@ import time
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
+_moment: tuple[int, str] = (-1, "")  # the last millisecond in letters: most ids share it
 
 
 def ulid() -> str:
     """Return a new ULID: 26 characters, 48 bits of milliseconds, then 80 random bits."""
-    value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
-    pairs = [_PAIRS[(value >> shift) & 1023] for shift in range(120, -1, -10)]
-    return "".join(pairs)
+    global _moment  # noqa: PLW0603 - a cache of one pure value; a race only writes it twice
+    now = time.time_ns() // 1_000_000
+    known, text = _moment
+    if known != now:
+        text = "".join(_PAIRS[(now >> shift) & 1023] for shift in range(40, -1, -10))
+        _moment = (now, text)
+    r = int.from_bytes(os.urandom(10), "big")
+    p = _PAIRS
+    return (
+        f"{text}{p[r >> 70]}{p[r >> 60 & 1023]}{p[r >> 50 & 1023]}{p[r >> 40 & 1023]}"
+        f"{p[r >> 30 & 1023]}{p[r >> 20 & 1023]}{p[r >> 10 & 1023]}{p[r & 1023]}"
+    )
 
 
 def new(prefix: str) -> str:

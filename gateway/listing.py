@@ -86,7 +86,7 @@ class Listing:
     clock: Clock
     page_size: int = 200
     _cache: "dict[tuple[object, ...], _View]" = field(
-        default_factory=lambda: dict[tuple[object, ...], _View]()
+        default_factory=dict[tuple[object, ...], _View]
     )
 
     def page(self, principal: Principal, cursor: str | None) -> ToolPage:

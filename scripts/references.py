@@ -33,10 +33,11 @@ def pages() -> dict[Path, str]:
     """Return every generated page with its text."""
     found = {
         REFERENCE / "statuses.md": statuses(),
-        REFERENCE / "config.md": config_reference.page(),
+        REFERENCE / "config.md": config_reference.render(),
     }
-    for name, text in event_schemas.pages().items():
-        found[REFERENCE / "events" / name] = text
+    for kind in event_schemas.KINDS:
+        path = REFERENCE / "events" / event_schemas.file_name(kind)
+        found[path] = event_schemas.render(kind).decode()
     return found
 
 

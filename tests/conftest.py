@@ -1,6 +1,11 @@
-"""Fixtures that every test may use."""
+"""Fixtures and settings that every test may use."""
 
 import pytest
+from hypothesis import settings
+
+# No deadline: a busy machine is slow, and a test that asserts times proves nothing.
+settings.register_profile("quiet", deadline=None)
+settings.load_profile("quiet")
 
 
 @pytest.fixture

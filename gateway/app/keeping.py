@@ -1,7 +1,5 @@
 """What the flow asks of the store, in the flow's own words."""
 
-import hashlib
-import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,14 +22,12 @@ class Keeping:
 
     def digest(self, tenant: str, value: Json) -> str:
         """Return a keyed digest of a value's canonical form, comparable within one tenant."""
-        key = self.store.keys.redaction(tenant)
-        made = hmac.digest(key, jsontext.canonical(value), hashlib.sha256)
+        made = self.store.keys.keyed(tenant).digest(jsontext.canonical(value))
         return f"hmac-sha256:{made[:16].hex()}"
 
     def pseudonym(self, tenant: str, user: str) -> str:
         """Return what stands for a user in spans."""
-        key = self.store.keys.redaction(tenant)
-        return hmac.digest(key, user.encode("utf-8", "replace"), hashlib.sha256)[:16].hex()
+        return self.store.keys.keyed(tenant).digest(user.encode("utf-8", "replace"))[:16].hex()
 
     async def find_origins(
         self, actor: Actor, wanted: Mapping[JsonPointer, tuple[Json, tuple[str, ...]]]

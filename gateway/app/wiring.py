@@ -146,6 +146,7 @@ class Wiring:
                 digest=self.keeping.digest,
                 seen_values=self.keeping,
                 clock=self.clock,
+                reads_wait_for_log=self.loaded.settings.store.reads_when_unavailable == "refuse",
             ),
             owner=owner,
         )

@@ -70,9 +70,6 @@ class ExposeSettings(Section):
         le=128,
         description="longest name; shorter leaves room for a host's prefix",
     )
-    separator: Literal["_", "__", "-", "--"] = Field(
-        default="__", description="between the server's name and the tool's"
-    )
 
 
 class ListenSettings(Section):
@@ -162,8 +159,9 @@ class StoreSettings(Section):
         "`postgresql://…`",
     )
     reads_when_unavailable: Literal["refuse", "allow"] = Field(
-        default="refuse",
-        description="reads while nothing can be recorded; writes are always refused then",
+        default="allow",
+        description="reads while the event log can't be written: `allow` serves them for as long "
+        "as their events find room in memory; writes are always refused then",
     )
 
     @model_validator(mode="before")

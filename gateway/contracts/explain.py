@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-import jsonschema_rs
-
 from gateway import jsontext
 from gateway.contracts import wording
 from gateway.contracts.dialects import Dialect, Validator, ref_stands_alone, target_of, validator
@@ -63,7 +61,7 @@ class _Walk:
     root: JsonObject
     dialect: Dialect
     steps: int = 0
-    judges: dict[object, Validator | None] = field(default_factory=dict[object, Validator | None])
+    judges: dict[object, Validator] = field(default_factory=dict[object, Validator])
 
     def visit(self, schema: Json, spot: _Spot) -> Iterator[Violation]:
         self.steps += 1
@@ -100,19 +98,13 @@ class _Walk:
             if schema[keyword] is True and keyword in wording.FLAGGED:
                 limit = wording.FLAGGED[keyword]
                 alone[limit] = schema.get(limit)
-            self.judges[name] = self._judge(alone)
+            self.judges[name] = validator(alone, self.dialect)
         return _accepts(self.judges[name], value)
 
     def _matches(self, pattern: str, name: str) -> bool:
         if pattern not in self.judges:
-            self.judges[pattern] = self._judge({"pattern": pattern})
+            self.judges[pattern] = validator({"pattern": pattern}, self.dialect)
         return _accepts(self.judges[pattern], name)
-
-    def _judge(self, schema: JsonObject) -> Validator | None:
-        try:
-            return validator(schema, self.dialect)
-        except (ValueError, jsonschema_rs.ValidationError):
-            return None
 
     def _members(self, schema: JsonObject, value: JsonObject, spot: _Spot) -> Iterator[Violation]:
         named = _map(schema.get("properties"))
@@ -125,7 +117,7 @@ class _Walk:
             if name in named:
                 found = self.visit(named[name], inner)
                 optional = member is None and name not in required
-                yield from (_omit(one, inner) if optional else one for one in found)
+                yield from (_omit(one) if optional else one for one in found)
             else:
                 yield from self._unnamed(schema, name, inner)
             if "propertyNames" in schema and not self._fits(
@@ -209,10 +201,10 @@ class _Walk:
             yield spot.violation(" or ".join(islice(wanted, 6)))
 
 
-def _accepts(judge: Validator | None, value: Json) -> bool:
+def _accepts(judge: Validator, value: Json) -> bool:
     """Whether one keyword is content; what can't be asked is not this keyword's fault."""
     try:
-        return judge is None or judge.is_valid(value)
+        return judge.is_valid(value)
     except (ValueError, TypeError, OverflowError):
         return True
 
@@ -225,8 +217,6 @@ def _map(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _omit(violation: Violation, spot: _Spot) -> Violation:
+def _omit(violation: Violation) -> Violation:
     """Models fill optional fields with null; tell them what works instead."""
-    if violation.pointer != spot.pointer:
-        return violation
     return replace(violation, expected=f"{violation.expected} (or omit the field)")

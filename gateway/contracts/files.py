@@ -7,7 +7,7 @@ from gateway import yamltext
 from gateway.contracts.entry import ContractFile, Entry, ProvenanceSection, operands
 from gateway.contracts.pins import pin
 from gateway.contracts.writing import dump
-from gateway.errors import FileError, FilesError, JsonError
+from gateway.errors import FileError, FilesError
 from gateway.types.json import Json
 from gateway.types.tools import (
     Contract,
@@ -50,15 +50,12 @@ def _faults(name: str, entry: Entry, document: YamlDocument, file: str) -> Itera
         yield fault(f"`{name}` has to be `server.name`", at)
     elif not name.endswith(f".{entry.definition.get('name')}"):
         yield fault(f"the definition of `{name}` names another tool", (*at, "definition"))
-    try:
-        if pin(_definition(document, at)) != entry.pin:
-            yield fault(
-                "pin does not match the definition; review the tool and pin it again with "
-                "`weighbridge tools pin`",
-                (*at, "pin"),
-            )
-    except JsonError as error:
-        yield fault(f"the definition is not JSON: {error}", (*at, "definition"))
+    if pin(_definition(document, at)) != entry.pin:
+        yield fault(
+            "pin does not match the definition; review the tool and pin it again with "
+            "`weighbridge tools pin`",
+            (*at, "pin"),
+        )
     for index, rule in enumerate(entry.risk_when):
         if rule.risk is None and rule.effect is None:
             yield fault("names neither `risk` nor `effect`", (*at, "risk_when", index))

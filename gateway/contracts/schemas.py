@@ -14,6 +14,14 @@ from gateway.types.json import Json, JsonObject, JsonPointer
 
 __all__ = ["Schema", "ToolSchemas", "Violation", "compile_tool"]
 
+_FOREIGN = (
+    jsonschema_rs.ValidationError,
+    jsonschema_rs.ReferencingError,
+    ValueError,
+    TypeError,
+    OverflowError,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
@@ -74,20 +82,19 @@ def _compile(source: Json, base: JsonPointer) -> Schema:
         compiled = validator(source, dialect)
     except SchemaError as error:
         raise SchemaError(error.message, pointer=base + error.pointer) from None
-    except jsonschema_rs.ValidationError as error:
+    except _FOREIGN as error:
         raise _translated(error, base) from None
-    except (ValueError, TypeError, OverflowError, jsonschema_rs.ReferencingError) as error:
-        raise SchemaError("the schema can't be compiled", pointer=base) from error
     return Schema(source=source, dialect=dialect, judge=compiled.is_valid)
 
 
-def _translated(error: jsonschema_rs.ValidationError, base: JsonPointer) -> SchemaError:
-    """Say in our words why a schema is none, or why its pattern can't be run."""
-    steps = [str(step) for step in error.instance_path]
-    if error.message.endswith('is not a "regex"'):
-        message = "the pattern can't be run in linear time (look-around, back-reference, …)"
+def _translated(error: Exception, base: JsonPointer) -> SchemaError:
+    """Say in our words why a schema is none; the engine's may repeat what a stranger wrote."""
+    path = error.instance_path if isinstance(error, jsonschema_rs.ValidationError) else []
+    steps = [str(step) for step in path]
+    if str(error).partition("\n")[0].endswith('is not a "regex"'):
+        message = "the pattern can't be run in linear time (look-around, back-reference, too large)"
     elif steps:
         message = f"not a valid schema: `{steps[-1][:64]}` can't have this value"
-    else:  # the engine's own text may repeat what the server wrote, so it stays here
+    else:
         message = "not a valid schema"
     return SchemaError(message, pointer=base + "".join(f"/{escape(step)}" for step in steps))

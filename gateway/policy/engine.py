@@ -204,14 +204,13 @@ def _shadow(rules: Sequence[CompiledRule], view: View) -> tuple[ShadowDecision, 
     """Say what rules in shadow mode would have decided; an error would have denied."""
     found: list[ShadowDecision] = []
     for rule in rules:
-        effect, code = rule.effect, rule.code
+        effect, code = rule.effect or DecisionEffect.DENY, rule.code
         try:
             if not view.holds(rule):
                 continue
         except ConditionError:
             effect, code = DecisionEffect.DENY, EVALUATION_ERROR
-        if effect is not None:
-            found.append(ShadowDecision(effect=effect, rule=rule.id, code=code))
+        found.append(ShadowDecision(effect=effect, rule=rule.id, code=code))
     return tuple(found)
 
 

@@ -1,5 +1,6 @@
 """Checks of every expression against the input schema of every tool that its rule selects."""
 
+import re
 from collections.abc import Iterator
 
 from gateway.policy.files import Path
@@ -48,7 +49,7 @@ def _types(
         message = f"{issue.message}, for `{contract.tool}`"
         yield each.finding_at(level, check_name, message, place)
     for name in types.unchecked:
-        if name.rpartition(".")[2] in text and "args" in text:
+        if re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", text):
             message = f"argument `{name}` of `{contract.tool}` has no single type and is unchecked"
             yield each.finding(Level.INFO, "unchecked", message, *path)
 

@@ -113,7 +113,7 @@ def merge_limits(limits: Iterable[Limit]) -> tuple[Limit, ...]:
     merged: dict[str, Limit] = {}
     for limit in limits:
         before = merged.setdefault(limit.id, limit)
-        if _meaning(before) != _meaning(limit):
+        if before is not limit and _meaning(before) != _meaning(limit):
             raise ObligationConflict(
                 f"rules `{before.rule}` and `{limit.rule}` give limit `{limit.id}` two meanings"
             )

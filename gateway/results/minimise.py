@@ -114,7 +114,8 @@ def _keep(value: Json, patterns: Sequence[Sequence[str]], tally: _Tally) -> Json
 
 
 def _redact(value: Json, redaction: Redaction, digest: Digest, tally: _Tally) -> Json:
-    for pointer, found in tuple(jsontext.walk(value, redaction.path)):
+    # From the end, so that what is removed from a list doesn't move what is still to come.
+    for pointer, found in reversed(tuple(jsontext.walk(value, redaction.path))):
         _note(found, tally)
         match redaction.form:
             case RedactAs.HASH:

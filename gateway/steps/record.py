@@ -29,12 +29,20 @@ _log = logging.getLogger("weighbridge")
 class Journal(Protocol):
     """The event log, as far as calls need it."""
 
-    def append(self, events: Sequence[Event], *, durable: bool = False) -> None:
-        """Hand events over, in order. Raises StoreUnavailable when nothing more can be held."""
+    def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
+        """Hand events over, in order; ends of what was sent are `owed` a place.
+
+        Raises StoreUnavailable when nothing more can be held.
+        """
         ...
 
     async def kept(self) -> None:
         """Return once everything handed over so far is committed. Raises StoreUnavailable."""
+        ...
+
+    @property
+    def failing(self) -> str:
+        """Why events are not being committed right now, or an empty text."""
         ...
 
 
@@ -81,6 +89,7 @@ class Record:
     digest: Callable[[str, Json], str]  # tenant, value → keyed digest
     seen_values: Seen
     clock: Clock
+    reads_wait_for_log: bool = False  # reads are refused as soon as the log fails
 
     def open(self, call: ProposedCall) -> "Ticket":
         """Begin the record of a call."""
@@ -154,6 +163,7 @@ class Ticket:
         """Note the verdict; it is kept with the intent, or with the refusal."""
         case = self._case = verdict.case
         record = self.record
+        self._digest()
         record.judged_ns = self.owner.clock.time_ns()
         record.tool = case.tool
         record.contract = case.contract
@@ -167,9 +177,11 @@ class Ticket:
     async def started(self, case: Case) -> None:
         """Keep the decision and, for anything but a plain read, the intent: durably."""
         record = self.record
-        record.arguments_digest = self.owner.digest(case.actor.tenant, case.arguments)
         events = [self._authorization(None)]
         if case.is_plain_read:
+            failing = self.owner.journal.failing if self.owner.reads_wait_for_log else ""
+            if failing:
+                raise StoreUnavailable(failing)
             self.owner.journal.append(events)
         else:
             changed = case.arguments if case.arguments is not case.call.arguments else None
@@ -246,6 +258,7 @@ class Ticket:
             return True
         self._done = True
         record = self.record
+        self._digest()
         record.closed_ns = self.owner.clock.time_ns()
         record.status = outcome.status
         match outcome:
@@ -258,9 +271,15 @@ class Ticket:
         self.owner.telemetry.record(record)
         return kept
 
+    def _digest(self) -> None:
+        """Note what was asked for, so that refused calls can be compared as well."""
+        if not self.record.arguments_digest:
+            call = self.record.call
+            self.record.arguments_digest = self.owner.digest(call.principal.tenant, call.arguments)
+
     def _append(self, events: list[Event]) -> bool:
         try:
-            self.owner.journal.append(events)
+            self.owner.journal.append(events, owed=self._sent)
         except StoreUnavailable as error:
             _log.error("%s: its end could not be kept: %s", self.record.call.call_id, error)
             return False

@@ -104,6 +104,12 @@ class EventLog:
         """Whether events are being kept, and how many wait."""
         return self._writer.health
 
+    @property
+    def failing(self) -> str:
+        """Why events are not being committed right now, or an empty text."""
+        health = self._writer.health
+        return "" if health.ok else health.reason or "the event log can't be written"
+
     def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
         """Hand events to the writer, all or none, and return at once.
 

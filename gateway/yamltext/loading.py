@@ -36,10 +36,8 @@ def load(text: str, *, file: str) -> YamlDocument:
         loader.refuse((line, tab.end() - tab.start()), "tab for indentation; use spaces")
     try:
         value = loader.document(_events(text))
-    except yaml.MarkedYAMLError as error:
-        loader.refuse(_place(error.problem_mark), f"not YAML: {_said(error)}")
     except yaml.YAMLError as error:
-        loader.refuse((1, 1), f"not YAML: {error}".splitlines()[0])
+        loader.refuse(_place(getattr(error, "problem_mark", None)), f"not YAML: {_said(error)}")
     return YamlDocument(value=value, values=loader.values, keys=loader.keys)
 
 
@@ -47,8 +45,8 @@ def _events(text: str) -> Iterator[yaml.Event]:
     return yaml.parse(text, Loader=_PARSER)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped in the stubs
 
 
-def _said(error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or "it can't be read"
+def _said(error: yaml.YAMLError) -> str:
+    problem = str(getattr(error, "problem", None) or error).splitlines()[0]
     if "mapping values are not allowed" in problem:
         return "a second `: ` in one line; quote the text, or start a new line"
     if "did not find expected key" in problem or "expected <block end>" in problem:
@@ -57,8 +55,6 @@ def _said(error: yaml.MarkedYAMLError) -> str:
 
 
 def _place(mark: object) -> Place:
-    if mark is None:
-        return (1, 1)
     return (getattr(mark, "line", 0) + 1, getattr(mark, "column", 0) + 1)
 
 

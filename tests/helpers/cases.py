@@ -100,9 +100,7 @@ def a_revision(
     return Revision(
         id="sha256:test",
         contracts={contract.tool: contract for contract in contracts},
-        schemas={
-            contract.pin: schemas.compile_tool(contract.definition) for contract in contracts
-        },
+        schemas={contract.pin: schemas.compile_tool(contract.definition) for contract in contracts},
         policy=policies.compile_policy([policy_files.load(policy, file="policy.yaml")]),
         unreviewed=unreviewed,
     )

@@ -10,7 +10,7 @@ from gateway.types.decisions import (
     RedactAs,
     ShadowDecision,
 )
-from gateway.types.json import Json
+from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Risk
 from tests.policy.example import NOW, OPS, POLICY, SAM, policy, refund, request
@@ -204,7 +204,8 @@ rules:
 def test_a_demand_whose_value_fails_denies() -> None:
     rules = policy("rules: [{id: go, decision: allow, constrain: {max: {limit: args.most}}}]")
     assert rules.decide(request(arguments={"most": 3})).effect is ALLOW
-    for arguments in ({}, {"most": "3"}):
+    broken: list[JsonObject] = [{}, {"most": "3"}]
+    for arguments in broken:
         assert rules.decide(request(arguments=arguments)).code == "policy_evaluation_error"
 
 
@@ -352,6 +353,8 @@ rules:
         """
 rules:
   - {id: raise, decision: obligation, risk: critical}
+  - {id: less, decision: obligation, risk: medium}
+  - {id: away, decision: obligation, risk: critical, match: {phases: [planning]}}
   - {id: go, decision: allow}
   - {id: no, decision: deny, match: {risk: [critical]}}
 """

@@ -72,4 +72,4 @@ def test_the_messages_name_the_mend() -> None:
     findings = lint_texts({"p.yaml": "rules: [{id: a, decision: permit}]"}, CONTRACTS)
     (schema,) = [each for each in findings if each.check == "schema"]
     assert isinstance(schema, Finding)
-    assert "'allow', 'deny', 'require_approval' or 'obligation'" in schema.message
+    assert "`allow`, `deny`, `require_approval` or `obligation`" in schema.message

@@ -4,8 +4,6 @@ from gateway.policy import lint_rules
 from gateway.policy.survey import survey
 from tests.policy.example import CONTRACTS, files
 
-OPEN = "match: {roles: {any: [x]}"
-
 
 def found(rules: str, *checks: str) -> list[str]:
     view = survey(files(f"rules:\n{rules}"), CONTRACTS, ["lead"])
@@ -50,6 +48,14 @@ def test_a_rule_that_some_call_reaches_is_not_dead(strong: str) -> None:
 
 def test_a_later_rule_of_the_same_effect_does_not_bury_an_earlier_one() -> None:
     rules = "  - {id: a, decision: allow, match: {tools: [crm.find]}}\n  - {id: b, decision: allow}"
+    assert found(rules, "never-decides") == []
+
+
+def test_a_rule_that_raises_the_class_may_leave_the_one_that_buries_it() -> None:
+    rules = """\
+  - {id: a, decision: deny, code: x, match: {risk: [low]}}
+  - {id: b, decision: allow, match: {risk: [low]}, risk: critical}
+"""
     assert found(rules, "never-decides") == []
 
 

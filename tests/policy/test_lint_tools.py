@@ -67,6 +67,28 @@ def test_arguments_behind_references_are_found() -> None:
     assert found(rules % "/anything", tool) == []
 
 
+def test_what_a_schema_does_not_say_is_no_mistake() -> None:
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {
+            "map": {"type": "object", "properties": {"a": INTEGER}},
+            "free": {"type": "object"},
+            "plain": TEXT,
+            "anything": True,
+        },
+    }
+    tool = replace(READ, definition={"name": "find", "inputSchema": schema})
+    rules = """\
+  - id: a
+    decision: allow
+    constrain: {max: {/map/*/n: 1, anything: 1}, set: {/free/x: 1, /anything/y: 1, /plain/z: 1}}
+    output: {keep: [/a]}
+"""
+    assert [each for each in found(rules, tool) if not each.startswith("info")] == [
+        "error unknown-argument: `crm.find` has no argument `/plain/z`; did you mean `plain`?"
+    ]
+
+
 def test_kept_fields_exist_in_the_output_schema() -> None:
     rules = """\
   - id: a

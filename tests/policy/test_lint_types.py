@@ -18,6 +18,7 @@ SCHEMA: JsonObject = {
         "amount": NUMBER,
         "count": INTEGER,
         "flag": {"type": "boolean"},
+        "odd": {"type": "null"},
         "mode": {"enum": ["a", "b"]},
         "maybe": {"anyOf": [INTEGER, {"type": "null"}]},
         "other": {"type": ["string", "null"]},
@@ -102,7 +103,7 @@ def test_arithmetic_on_a_number_has_to_say_which_kind() -> None:
 
 
 def test_what_has_no_single_type_is_told_as_unchecked() -> None:
-    assert set(TYPES.unchecked) >= {"free", "mixed", "grid"}
+    assert set(TYPES.unchecked) >= {"free", "mixed", "grid", "odd"}
     assert "amount" not in TYPES.unchecked
 
 
@@ -162,7 +163,8 @@ def test_a_field_name_is_one_that_the_engine_reads() -> None:
 
 
 def test_references_that_lead_nowhere_or_in_circles_end() -> None:
-    circle: JsonObject = {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}
-    for schema in (circle, {"$ref": "#/nowhere"}, {"$ref": "other.json"}, {"$ref": "#/$defs/a/b"}):
+    circle: JsonObject = {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a", "type": "x"}
+    for reference in ("#/$defs/a", "#/nowhere", "other.json", "#/$defs/a/b", "#/type/x"):
+        schema: JsonObject = {"$ref": reference}
         assert shape_of(schema, circle).kind is Kind.ANY
         assert as_plain_schema(schema, circle) == {}

@@ -74,3 +74,10 @@ def test_the_received_result_is_never_changed() -> None:
     before = str(ROWS)
     minimise.apply({"content": [], "structuredContent": ROWS}, KEEP, digest)
     assert str(ROWS) == before
+
+
+def test_every_item_of_a_list_can_be_removed() -> None:
+    output = OutputPolicy(redact=(Redaction(path="/items/*", form=RedactAs.REMOVE),))
+    found = minimise.apply({"structuredContent": {"items": [1, 2, 3]}}, output, digest)
+    assert found.result["structuredContent"] == {"items": []}
+    assert found.count == 3

@@ -1,0 +1,1 @@
+"""The demo: a small help desk, its servers and a scripted agent."""

@@ -1,0 +1,164 @@
+"""`weighbridge demo`: real servers, the real gateway, a scripted agent; ends by itself.
+
+Exit code 0 when every call ended as the script expects and the books agree, else 1.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from gateway import jsontext
+from gateway.demo import journal, report, workspace
+from gateway.demo.agent import difference
+from gateway.demo.helpdesk import Totals
+from gateway.demo.processes import DemoFault
+from gateway.demo.report import Ended
+from gateway.demo.script import Step, steps
+from gateway.demo.stage import Stage, raised
+from gateway.demo.table import Printer, Tone
+from gateway.errors import first_cause
+from gateway.types.json import JsonObject
+
+BOOKS: Final = Totals(customers=6, notes=2, refunds=1, refunded_cents=2500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line asks for."""
+
+    keep: bool
+    as_json: bool
+    time_server: Path | None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play the demo and return the exit code."""
+    options = _options(argv)
+    out = sys.stderr if options.as_json else sys.stdout
+    printer = Printer(out, out.isatty() and "NO_COLOR" not in os.environ)
+    folder = Path(tempfile.mkdtemp(prefix="weighbridge-demo-"))
+    good = False
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing stays
+    try:
+        good = anyio.run(partial(_demo, options, folder, printer))
+    except* DemoFault as faults:
+        print(f"weighbridge: {first_cause(faults)}", file=sys.stderr)
+    except* KeyboardInterrupt:
+        print("weighbridge: interrupted", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if options.keep or not good:
+        print(f"kept for a look: {folder}", file=sys.stderr)
+    else:
+        shutil.rmtree(folder)
+    return 0 if good else 1
+
+
+def _options(argv: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(
+        prog="weighbridge demo",
+        description="Play the main job: two agents, three tool servers, one gateway.",
+        epilog="example: weighbridge demo --keep",
+    )
+    parser.add_argument("--keep", action="store_true", help="keep configuration, store and logs")
+    parser.add_argument("--json", action="store_true", help="print one JSON document for programs")
+    parser.add_argument(
+        "--time-server",
+        type=Path,
+        default=workspace.time_server(),
+        metavar="PROGRAM",
+        help="the `mcp-server-time` to put behind the gateway too",
+    )
+    parsed = parser.parse_args(argv)
+    return Options(keep=parsed.keep, as_json=parsed.json, time_server=parsed.time_server)
+
+
+async def _demo(options: Options, folder: Path, printer: Printer) -> bool:
+    script = steps(with_time=options.time_server is not None)
+    async with raised(folder, options.time_server) as stage:
+        await stage.ready(script)
+        await _introduce(stage, options, printer)
+        ended = await _play(stage, script, printer)
+    found = journal.events(stage.workspace.config)
+    totals = stage.workspace.books.totals()
+    _conclude(stage, ended, found, totals, printer)
+    good = all(not each.difference for each in ended) and totals == BOOKS
+    if options.as_json:
+        print(jsontext.dump(_document(stage, ended, found, good=good)).decode())
+    return good
+
+
+async def _introduce(stage: Stage, options: Options, printer: Printer) -> None:
+    seen = [f"{name} {len(await agent.tools())}" for name, agent in stage.agents.items()]
+    servers = "crm over stdio, desk over HTTP"
+    if options.time_server is not None:
+        servers += ", mcp-server-time from PyPI over stdio"
+    printer.line("Weighbridge: two agents, two tenants, one gateway", Tone.HEAD)
+    printer.line(f"gateway  {stage.url}")
+    printer.line(f"servers  {servers}")
+    printer.line(f"tools    listed for {', for '.join(seen)}")
+    report.calls_head(printer)
+
+
+async def _play(stage: Stage, script: Sequence[Step], printer: Printer) -> Sequence[Ended]:
+    ended: list[Ended] = []
+    for number, step in enumerate(script, 1):
+        if step.after_rewrite:
+            await stage.rewrite()
+        said = await stage.agents[step.tenant].call(step)
+        if said.call_id and not said.rule:
+            said = replace(said, rule=await _rule(stage, said.call_id))
+        ended.append(Ended(step=step, said=said, difference=difference(step, said)))
+        report.call(printer, number, ended[-1])
+    return ended
+
+
+async def _rule(stage: Stage, call_id: str) -> str:
+    """Ask the event log which rule let a call through: its caller isn't told."""
+    query = partial(journal.events, stage.workspace.config, "--call", call_id)
+    return journal.rule_of(await anyio.to_thread.run_sync(query), call_id)
+
+
+def _conclude(
+    stage: Stage,
+    ended: Sequence[Ended],
+    found: Sequence[JsonObject],
+    totals: Totals,
+    printer: Printer,
+) -> None:
+    report.events(printer, found, [each.said.call_id for each in ended if each.step.shows_events])
+    good = [each for each in ended if not each.difference]
+    endpoint = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    printer.line()
+    printer.line(f"trace    {report.trace(stage.trace, endpoint)}")
+    printer.line(f"books    {report.books(totals)}", None if totals == BOOKS else Tone.WRONG)
+    tone = Tone.GOOD if len(good) == len(ended) else Tone.WRONG
+    printer.line(f"verdict  {len(good)} of {len(ended)} calls ended as expected", tone)
+
+
+def _document(
+    stage: Stage, ended: Sequence[Ended], found: Sequence[JsonObject], *, good: bool
+) -> JsonObject:
+    calls: list[JsonObject] = [
+        {
+            "tenant": each.step.tenant,
+            "tool": each.step.tool,
+            "status": each.said.status,
+            "rule": each.said.rule,
+            "reason": each.said.reason,
+            "call_id": each.said.call_id,
+            "difference": each.difference,
+        }
+        for each in ended
+    ]
+    return {"ok": good, "trace_id": stage.trace, "calls": [*calls], "events": [*found]}

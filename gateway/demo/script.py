@@ -1,0 +1,278 @@
+"""The script of the demo: what the agents ask for, and what has to come of it.
+
+Read it as a story. Two agents work for two tenants of one help desk; the answers that they get are
+the point, and the servers behind the gateway would have carried out nearly everything.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import Status
+
+ACME: Final = "acme"
+GLOBEX: Final = "globex"
+CHANGED_TOOL: Final = "desk__list_tickets"
+TIME_TOOL: Final = "time__get_current_time"
+
+Observe: TypeAlias = Callable[[JsonObject], str]
+
+
+class Surprise(Exception):
+    """A call went ahead as expected and brought something else than expected."""
+
+
+def _nothing(_result: JsonObject) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call of one agent, and how it has to end."""
+
+    tenant: str
+    shows: str  # why the step is in the script
+    tool: str
+    arguments: JsonObject = field(default_factory=dict[str, Json])
+    status: Status = Status.OK
+    rule: str = ""
+    code: str = ""  # finer than the status; empty: not compared
+    observe: Observe = _nothing  # puts a result in words; raises Surprise
+    raw: bool = False  # as bytes, since the client library can't send this
+    after_rewrite: bool = False  # the desk has published another definition before
+    shows_events: bool = False  # its events are in the second table
+
+
+def _tickets(result: JsonObject) -> str:
+    listed = _rows(result, "tickets")
+    return f"{len(listed)} tickets, filtered by tenant {_filter(result)}"
+
+
+def _customers(result: JsonObject) -> str:
+    found = _rows(result, "customers")
+    for customer in found:
+        if "phone" in customer or "@" in str(customer.get("email")):
+            raise Surprise("contact details left the gateway")
+    first = found[0] if found else {}
+    limit = result.get("limit")
+    return (
+        f"{len(found)} customers of tenant {_filter(result)}, limit 500 became {limit}, no phone, "
+        f"e-mail as {str(first.get('email'))[:22]}.."
+    )
+
+
+def _record(result: JsonObject) -> str:
+    if "phone" in result or "@" in str(result.get("email")):
+        raise Surprise("contact details left the gateway")
+    return f"{result.get('name')}, {result.get('city')}; no phone, e-mail as a digest"
+
+
+def _refund(result: JsonObject) -> str:
+    return f"refund {result.get('refund_id')}: {result.get('amount')} {result.get('currency')}"
+
+
+def _note(result: JsonObject) -> str:
+    return f"note {result.get('note_id')} on {result.get('customer_id')}"
+
+
+def _time(result: JsonObject) -> str:
+    return f"it is {result.get('datetime')} in {result.get('timezone')}"
+
+
+def _rows(result: JsonObject, key: str) -> list[JsonObject]:
+    rows = result.get(key)
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    if not found:
+        raise Surprise(f"no {key} came back")
+    return found
+
+
+def _filter(result: JsonObject) -> str:
+    tenant = result.get("tenant")
+    if not tenant:
+        raise Surprise("the tenant was not written into the arguments")
+    return str(tenant)
+
+
+def _refund_of(amount: Json, customer: str = "c-1001") -> JsonObject:
+    return {
+        "customer_id": customer,
+        "amount": amount,
+        "currency": "EUR",
+        "reason": "charged twice",
+    }
+
+
+STEPS: Final[tuple[Step, ...]] = (
+    Step(
+        tenant=ACME,
+        shows="a read that is allowed; policy writes the tenant into the arguments",
+        tool=CHANGED_TOOL,
+        rule="desk.tickets",
+        observe=_tickets,
+    ),
+    Step(
+        tenant=ACME,
+        shows="an id from a ticket's text proves nothing: tickets are written by customers",
+        tool="desk__refund",
+        arguments=_refund_of(25),
+        status=Status.PROVENANCE_FAILED,
+        code="origin_unknown",
+    ),
+    Step(
+        tenant=ACME,
+        shows="so it is looked up; the result is cut down to what policy lets out",
+        tool="crm__search_customers",
+        arguments={"query": "mar", "limit": 500},
+        rule="crm.search",
+        observe=_customers,
+        shows_events=True,
+    ),
+    Step(
+        tenant=ACME,
+        shows="the same refund again: now the id has an origin",
+        tool="desk__refund",
+        arguments=_refund_of(25),
+        rule="desk.refund.small",
+        observe=_refund,
+        shows_events=True,
+    ),
+    Step(
+        tenant=ACME,
+        shows="a larger one needs a person, and nobody can be asked in this demo",
+        tool="desk__refund",
+        arguments=_refund_of(400),
+        status=Status.APPROVAL_DENIED,
+        rule="desk.refund.large",
+        code="no_approver_surface",
+        shows_events=True,
+    ),
+    Step(
+        tenant=ACME,
+        shows="no person either above the cap",
+        tool="desk__refund",
+        arguments=_refund_of(5000),
+        status=Status.DENIED,
+        rule="desk.refund.cap",
+        code="amount_over_cap",
+    ),
+    Step(
+        tenant=ACME,
+        shows="arguments that don't fit: told where, what was expected and what came",
+        tool="desk__refund",
+        arguments=_refund_of("25,00"),
+        status=Status.INVALID_ARGUMENTS,
+        code="schema",
+    ),
+    Step(
+        tenant=ACME,
+        shows="NaN is not JSON, though Python writes it; `NaN > 1000` would be false",
+        tool="desk__refund",
+        arguments=_refund_of(float("nan")),
+        status=Status.INVALID_ARGUMENTS,
+        code="not_json",
+        raw=True,
+    ),
+    Step(
+        tenant=ACME,
+        shows="another tenant's name in the arguments",
+        tool="crm__get_customer",
+        arguments={"customer_id": "c-2001", "tenant": GLOBEX},
+        status=Status.DENIED,
+        rule="guard.own-tenant-only",
+        code="cross_tenant_argument",
+    ),
+    Step(
+        tenant=ACME,
+        shows="a record, minimised",
+        tool="crm__get_customer",
+        arguments={"customer_id": "c-1001"},
+        rule="crm.read",
+        observe=_record,
+    ),
+    Step(
+        tenant=ACME,
+        shows="a write",
+        tool="crm__add_note",
+        arguments={"customer_id": "c-1001", "text": "25 EUR paid back for t-1."},
+        rule="crm.note",
+        observe=_note,
+    ),
+    Step(
+        tenant=ACME,
+        shows="the second of two a minute",
+        tool="crm__add_note",
+        arguments={"customer_id": "c-1001", "text": "Told her that it takes two days."},
+        rule="crm.note",
+        observe=_note,
+    ),
+    Step(
+        tenant=ACME,
+        shows="the third is told how long to wait",
+        tool="crm__add_note",
+        arguments={"customer_id": "c-1001", "text": "Closed t-1."},
+        status=Status.LIMIT_EXCEEDED,
+        rule="crm.note",
+        code="notes-per-user",
+    ),
+    Step(
+        tenant=ACME,
+        shows="a destructive tool that this role may use on test records only",
+        tool="crm__delete_customer",
+        arguments={"customer_id": "c-1001"},
+        status=Status.DENIED,
+        rule="crm.delete.customer",
+        code="customers_are_kept",
+    ),
+    Step(
+        tenant=ACME,
+        shows="a tool that the model made up",
+        tool="crm__merge_customers",
+        arguments={"from": "c-1001", "into": "c-1002"},
+        status=Status.UNKNOWN_TOOL,
+    ),
+    Step(
+        tenant=GLOBEX,
+        shows="the other tenant asks the same question and sees its own customers",
+        tool="crm__search_customers",
+        arguments={"query": "mar", "limit": 500},
+        rule="crm.search",
+        observe=_customers,
+    ),
+    Step(
+        tenant=GLOBEX,
+        shows="a tool that isn't listed for the role `viewer` doesn't exist for it",
+        tool="crm__add_note",
+        arguments={"customer_id": "c-2001", "text": "Called back."},
+        status=Status.UNKNOWN_TOOL,
+    ),
+    Step(
+        tenant=GLOBEX,
+        shows="a scope that this credential doesn't have",
+        tool="desk__refund",
+        arguments=_refund_of(5, "c-2001"),
+        status=Status.FORBIDDEN,
+    ),
+    Step(
+        tenant=GLOBEX,
+        shows="a published server from PyPI, pinned and reviewed like any other",
+        tool=TIME_TOOL,
+        arguments={"timezone": "Europe/Zurich"},
+        rule="time.read",
+        observe=_time,
+    ),
+    Step(
+        tenant=ACME,
+        shows="the desk rewrites the description of a tool, with an order to the model in it",
+        tool=CHANGED_TOOL,
+        status=Status.TOOL_CHANGED,
+        code="pin_mismatch",
+        after_rewrite=True,
+    ),
+)
+
+
+def steps(*, with_time: bool) -> tuple[Step, ...]:
+    """Return the script, without the PyPI server's step where it isn't installed."""
+    return tuple(step for step in STEPS if with_time or step.tool != TIME_TOOL)

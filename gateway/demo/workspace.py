@@ -1,0 +1,94 @@
+"""The folder of one demo: the books, the gateway's configuration, and a key for each tenant."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+import gateway
+from gateway.demo.helpdesk import HelpDesk
+from gateway.demo.script import ACME, GLOBEX
+from gateway.identity.apikeys import hash_key, new_api_key
+from gateway.types.json import Json, JsonObject
+
+ROOT: Final = Path(gateway.__file__).resolve().parent.parent  # a checkout, or site-packages
+
+# What each key is for. The script's refusals come from these differences and from the policies.
+_AGENTS: Final[Mapping[str, JsonObject]] = {
+    ACME: {
+        "user": "ana",
+        "roles": ["support"],
+        "scopes": ["crm:read", "crm:write", "desk:read", "payments:write"],
+    },
+    GLOBEX: {
+        "user": "gus",
+        "roles": ["viewer"],
+        "scopes": ["crm:read", "crm:write", "desk:read"],
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """Where everything of one demo lies, and the keys that open the gateway."""
+
+    folder: Path
+    books: HelpDesk
+    keys: Mapping[str, str]  # by tenant
+
+    @property
+    def config(self) -> Path:
+        """The gateway's configuration file."""
+        return self.folder / "config.yaml"
+
+    @classmethod
+    def create(cls, folder: Path) -> "Workspace":
+        """Make the books and the keys in an empty folder."""
+        books = HelpDesk.create(folder / "helpdesk.db")
+        keys = {
+            tenant: new_api_key(f"{tenant}-agent", user=str(agent["user"]), tenant=tenant).key
+            for tenant, agent in _AGENTS.items()
+        }
+        return cls(folder=folder, books=books, keys=keys)
+
+    def write_config(self, *, python: str, desk_port: int, time_server: Path | None) -> None:
+        """Write the configuration: three servers, two keys, and the policies that ship with us."""
+        servers: JsonObject = {
+            "crm": {
+                "command": python,
+                "args": ["-m", "gateway.demo.crm", "--db", str(self.books.path)],
+                "cwd": str(ROOT),
+            },
+            "desk": {"url": f"http://127.0.0.1:{desk_port}/mcp"},
+        }
+        if time_server is not None:
+            servers["time"] = {"command": str(time_server), "args": ["--local-timezone=UTC"]}
+        settings: JsonObject = {
+            "servers": servers,
+            "listen": {"address": "127.0.0.1:0"},
+            "admin": {"address": "127.0.0.1:0"},
+            "identity": {"api_keys": [self._entry(tenant) for tenant in self.keys]},
+            "store": "sqlite:///weighbridge.db",
+            "policies": str(policies()),
+        }
+        text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+        self.config.write_text(text, encoding="utf-8")
+
+    def _entry(self, tenant: str) -> Json:
+        identity: JsonObject = {"id": f"{tenant}-agent", "hash": hash_key(self.keys[tenant])}
+        return {**identity, "tenant": tenant, **_AGENTS[tenant]}
+
+
+def policies() -> Path:
+    """Return the shipped policies: inside an installed package, else at the top of the checkout."""
+    packaged = Path(__file__).parent / "policies"
+    return packaged if packaged.is_dir() else ROOT / "policies"
+
+
+def time_server() -> Path | None:
+    """Return the PyPI reference server that `scripts/demo` installs into a checkout."""
+    program = ROOT / ".venv-demo" / "bin" / "mcp-server-time"
+    return program if os.access(program, os.X_OK) else None

@@ -1,0 +1,99 @@
+"""From a folder to a revision."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gateway.actions import revisions
+from gateway.contracts import writing
+from gateway.errors import FileError
+from gateway.revision import Unreviewed
+from gateway.types.tools import Effect
+from tests.helpers.cases import a_contract, a_definition, a_tool
+
+NOW = datetime(2026, 11, 30, tzinfo=UTC)
+POLICY = """\
+rules:
+  - {id: find, decision: allow, match: {tools: [crm.find], roles: {any: [support]}}}
+"""
+TESTS = """\
+callers:
+  sam: {user: sam, tenant: acme, roles: [support]}
+tests:
+  - {name: sam finds, as: sam, call: crm.find, args: {}, expect: {decision: %s}}
+"""
+
+
+def a_folder(root: Path, *, policy: str = POLICY, expect: str = "allow") -> Path:
+    tool = a_tool(a_definition("find"))
+    (root / "contracts").mkdir()
+    (root / "tests").mkdir()
+    (root / "contracts/crm.yaml").write_text(writing.dump([a_contract(tool)]))
+    (root / "policy.yaml").write_text(policy)
+    (root / "tests/find.yaml").write_text(TESTS % expect)
+    return root
+
+
+def built(root: Path, unreviewed: Unreviewed = Unreviewed.REFUSE) -> revisions.Built:
+    return revisions.build(revisions.read(root), unreviewed=unreviewed, at=NOW)
+
+
+def test_a_good_folder_is_a_revision_with_its_texts(tmp_path: Path) -> None:
+    found = built(a_folder(tmp_path))
+    assert found.problem == ""
+    assert found.revision is not None
+    assert set(found.revision.texts) == {"contracts/crm.yaml", "policy.yaml", "tests/find.yaml"}
+    assert "crm.find" in found.revision.contracts
+
+
+def test_the_same_files_have_the_same_id_and_any_change_another(tmp_path: Path) -> None:
+    folder = revisions.read(a_folder(tmp_path))
+    first = revisions.revision_id(folder, Unreviewed.REFUSE)
+    assert first == revisions.revision_id(revisions.read(tmp_path), Unreviewed.REFUSE)
+    assert first != revisions.revision_id(folder, Unreviewed.OBSERVE)
+    (tmp_path / "policy.yaml").write_text(POLICY + "# a comment\n")
+    assert first != revisions.revision_id(revisions.read(tmp_path), Unreviewed.REFUSE)
+
+
+def test_a_failing_policy_test_keeps_the_folder_out(tmp_path: Path) -> None:
+    found = built(a_folder(tmp_path, expect="deny"))
+    assert found.revision is None
+    assert "sam finds" in found.problem
+    assert "tests/find.yaml:4" in found.problem
+
+
+def test_a_condition_that_does_not_compile_keeps_the_folder_out(tmp_path: Path) -> None:
+    """case: AUT-08"""
+    policy = POLICY + "  - {id: typo, decision: deny, code: c, when: argumnts.path == 1}\n"
+    found = built(a_folder(tmp_path, policy=policy))
+    assert found.revision is None
+    assert "policy.yaml:3" in found.problem
+
+
+def test_two_contracts_for_one_tool_are_refused(tmp_path: Path) -> None:
+    root = a_folder(tmp_path)
+    text = (root / "contracts/crm.yaml").read_text()
+    (root / "contracts/again.yaml").write_text(text)
+    assert "has a contract already" in built(root).problem
+
+
+def test_a_contract_whose_schema_can_not_be_enforced_is_refused(tmp_path: Path) -> None:
+    root = a_folder(tmp_path)
+    broken = a_tool(a_definition("bad", {"depth": {"type": "text"}}))
+    contract = a_contract(broken, effect=Effect.READ)
+    (root / "contracts/bad.yaml").write_text(writing.dump([contract]))
+    assert "crm.bad" in built(root).problem
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no such folder"):
+        revisions.read(tmp_path / "nowhere")
+
+
+def test_files_in_other_folders_are_not_passed_over(tmp_path: Path) -> None:
+    root = a_folder(tmp_path)
+    (root / "more").mkdir()
+    (root / "more/rules.yaml").write_text(POLICY)
+    with pytest.raises(FileError, match=r"more/rules\.yaml"):
+        revisions.read(root)

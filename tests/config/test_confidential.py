@@ -1,0 +1,37 @@
+import pytest
+
+from gateway.config import confidential
+from gateway.config.settings import Settings
+
+
+def found(settings: dict[str, object], *taken: tuple[tuple[str | int, ...], str]) -> set[str]:
+    return set(confidential.find(Settings.model_validate(settings), taken))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["API_KEY", "GITHUB_TOKEN", "PGPASSWORD", "CLIENT_SECRET", "SESSION_COOKIE", "SENTRY_DSN"],
+)
+def test_a_value_whose_name_tells_is_confidential_wherever_it_came_from(name: str) -> None:
+    entry = {"command": "x", "env": {name: "abcdefgh", "REGION": "eu-central-1"}}
+    assert found({"servers": {"a": entry}}) == {"abcdefgh"}
+
+
+def test_a_value_from_the_environment_is_confidential_where_credentials_stand() -> None:
+    for place in (
+        ("servers", "a", "args", 0),
+        ("servers", "a", "url"),
+        ("store",),
+        ("store", "url"),
+    ):
+        assert found({}, (place, "from-the-environment")) == {"from-the-environment"}
+    assert found({}, (("telemetry", "service_name"), "weighbridge-eu")) == set()
+
+
+def test_a_short_text_is_not_cut_out_of_every_word() -> None:
+    assert found({}, (("store",), "8700")) == set()
+
+
+def test_the_text_behind_a_scheme_is_confidential_by_itself() -> None:
+    entry = {"url": "https://h", "headers": {"Authorization": "Basic dXNlcjpwYXNz"}}
+    assert found({"servers": {"a": entry}}) == {"Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"}

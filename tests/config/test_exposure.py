@@ -1,0 +1,29 @@
+import pytest
+
+from gateway.config.exposure import find_open_listener, refuse_open_listeners
+from gateway.config.settings import Settings
+from gateway.errors import ConfigurationError
+
+
+def test_an_address_changed_on_the_command_line_is_judged_again() -> None:
+    settings = Settings.model_validate({})
+    refuse_open_listeners(settings)
+    listen = settings.listen.model_copy(update={"address": "0.0.0.0:8700"})
+    with pytest.raises(ConfigurationError, match=r"reached by others \(`0\.0\.0\.0:8700`\)"):
+        refuse_open_listeners(settings.model_copy(update={"listen": listen}))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "[::1]:1", "localhost:1", "127.8.8.8:1"])
+def test_a_loopback_address_needs_no_credential(address: str) -> None:
+    settings = Settings.model_validate(
+        {"listen": {"address": address, "allowed_hosts": ["localhost:5"]}}
+    )
+    assert find_open_listener(settings) is None
+
+
+def test_an_admin_page_behind_a_public_url_counts_as_open() -> None:
+    found = find_open_listener(
+        Settings.model_validate({"admin": {"public_url": "https://a.example"}})
+    )
+    assert found is not None
+    assert found.section == "admin"

@@ -1,0 +1,121 @@
+"""Drafted contracts."""
+
+from typing import Any
+
+import pytest
+
+from gateway.contracts.draft import draft, words
+from gateway.contracts.pins import pin
+from gateway.types.json import Json, JsonObject
+from gateway.types.tools import Effect, Risk, Sensitivity, Tool
+
+
+def a_tool(name: str, properties: Any = None, **annotations: bool) -> Tool:
+    definition: JsonObject = {
+        "name": name,
+        "inputSchema": {"type": "object", "properties": properties or {}},
+        "annotations": dict(annotations),
+        "_meta": {"k": 1},
+    }
+    return Tool(
+        server="crm", name=name, exposed_name=name, definition=definition, pin=pin(definition)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "effect", "risk"),
+    [
+        ("get_customer", Effect.READ, Risk.LOW),
+        ("searchWeb", Effect.READ, Risk.LOW),
+        ("list-deleted-items", Effect.READ, Risk.LOW),
+        ("get_or_create", Effect.WRITE, Risk.HIGH),
+        ("fetch_and_update", Effect.WRITE, Risk.HIGH),
+        ("send_mail", Effect.WRITE, Risk.HIGH),
+        ("frobnicate", Effect.WRITE, Risk.HIGH),
+        ("customer_get", Effect.WRITE, Risk.HIGH),
+        ("", Effect.WRITE, Risk.HIGH),
+        ("deleteItem", Effect.DESTRUCTIVE, Risk.CRITICAL),
+        ("get_then_remove", Effect.DESTRUCTIVE, Risk.CRITICAL),
+        ("DROP_TABLE", Effect.DESTRUCTIVE, Risk.CRITICAL),
+    ],
+)
+def test_a_guess_from_the_name_errs_on_the_side_of_caution(
+    name: str, effect: Effect, risk: Risk
+) -> None:
+    drafted = draft(a_tool(name))
+    assert (drafted.contract.effect, drafted.contract.risk) == (effect, risk)
+    assert drafted.reasons
+
+
+@pytest.mark.parametrize(
+    ("annotations", "effect", "risk"),
+    [
+        ({"readOnlyHint": False}, Effect.WRITE, Risk.HIGH),
+        ({"destructiveHint": True}, Effect.DESTRUCTIVE, Risk.CRITICAL),
+        ({"destructiveHint": True, "readOnlyHint": True}, Effect.READ, Risk.LOW),
+        ({"openWorldHint": True}, Effect.READ, Risk.MEDIUM),
+        ({"openWorldHint": False}, Effect.READ, Risk.LOW),
+    ],
+)
+def test_annotations_raise_a_guess(annotations: Any, effect: Effect, risk: Risk) -> None:
+    contract = draft(a_tool("get_customer", **annotations)).contract
+    assert (contract.effect, contract.risk) == (effect, risk)
+
+
+@pytest.mark.parametrize("name", ["send_mail", "delete_item"])
+def test_annotations_never_lower_a_guess(name: str) -> None:
+    plain = draft(a_tool(name)).contract
+    harmless = draft(
+        a_tool(name, readOnlyHint=True, destructiveHint=False, idempotentHint=True)
+    ).contract
+    assert (harmless.effect, harmless.risk) == (plain.effect, plain.risk)
+
+
+@pytest.mark.parametrize("argument", ["sql", "command", "force", "dryRun"])
+def test_a_read_that_takes_a_program_or_a_force_is_a_write(argument: str) -> None:
+    drafted = draft(a_tool("query_rows", {argument: {"type": "string"}}))
+    assert drafted.contract.effect is Effect.WRITE
+    assert any(argument.lower()[:3] in reason for reason in drafted.reasons)
+
+
+def test_arguments_that_promise_secrets_or_persons_are_sensitive() -> None:
+    contract = draft(
+        a_tool(
+            "create_user",
+            {
+                "apiKey": {},
+                "user": {"properties": {"e-mail": {}, "pass/word": {}, "password": {}}},
+                "keyword": {},
+                "shipping": {},
+            },
+        )
+    ).contract
+    assert contract.sensitive == {
+        "/apiKey": Sensitivity.SECRET,
+        "/user/e-mail": Sensitivity.PERSONAL,
+        "/user/password": Sensitivity.SECRET,
+    }
+
+
+def test_a_draft_is_not_reviewed_and_holds_only_what_is_pinned() -> None:
+    tool = a_tool("get_customer")
+    contract = draft(tool).contract
+    assert not contract.reviewed
+    assert contract.tool == "crm.get_customer"
+    assert contract.pin == tool.pin == pin(contract.definition)
+    assert "_meta" not in contract.definition
+
+
+def test_odd_definitions_do_not_stop_a_draft() -> None:
+    nested: Any = {}
+    for _ in range(50):
+        nested = {"properties": {"a": nested}}
+    odd: list[Json] = [None, [], {"properties": []}, nested]
+    for schema in odd:
+        definition: JsonObject = {"name": "x", "inputSchema": schema, "annotations": [1]}
+        tool = Tool(server="s", name="x", exposed_name="x", definition=definition, pin="")
+        assert draft(tool).contract.effect is Effect.WRITE
+
+
+def test_a_name_is_split_into_words() -> None:
+    assert words("getHTTPUser_v2-now") == ["get", "http", "user", "v", "2", "now"]

@@ -1,0 +1,58 @@
+"""The keys of a contract file."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from gateway.contracts.entry import Entry, FailureSection, ProvenanceSection, operands
+
+LEAST: dict[str, Any] = {
+    "pin": "sha256:" + "0" * 64,
+    "effect": "read",
+    "risk": "low",
+    "definition": {"name": "t"},
+}
+
+
+def test_the_least_entry_has_careful_defaults() -> None:
+    entry = Entry.model_validate(LEAST)
+    assert entry.reviewed
+    assert not entry.results.trusted_text
+    assert not entry.results.lenient
+
+
+@pytest.mark.parametrize("text", ["250ms", "30s", "1.5m", "2h", "1d"])
+def test_a_time_has_a_unit(text: str) -> None:
+    seconds = {"250ms": 0.25, "30s": 30.0, "1.5m": 90.0, "2h": 7200.0, "1d": 86400.0}
+    assert FailureSection.model_validate({"timeout": text}).timeout == seconds[text]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("pin", "sha256:abc", "pattern"),
+        ("effect", "delete", "'read'"),
+        ("failure", {"timeout": 30}, "a time with its unit"),
+        ("failure", {"timeout": "30"}, "a time with its unit"),
+        ("sensitive", {"iban": "secret"}, "not a JSON Pointer"),
+        ("sensitive", {"": "secret"}, "has to name a field"),
+        ("sensitive", {"/iban": "hidden"}, "'secret'"),
+        ("provenance", {"/a": {"from": []}}, "at least 1"),
+        ("provenance", {"/a": {"from": ["result(x)"]}}, "should be `results"),
+        ("provenance", {"/a": {"from": ["actor(role)"]}}, "`user` or `tenant`"),
+        ("idempotency", {"retry": "always"}, "'never'"),
+        ("outcome", {"readback": {"args": {}}}, "Field required"),
+        ("results", {"max_bytes": 0}, "greater than 0"),
+        ("scopes", [""], "at least 1 character"),
+        ("extra", 1, "not permitted"),
+    ],
+)
+def test_a_bad_value_is_refused(key: str, value: Any, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Entry.model_validate(LEAST | {key: value})
+
+
+def test_a_source_has_operands() -> None:
+    assert operands("allowlist(a,  b c)") == ("a", "b c")
+    assert ProvenanceSection.model_validate({"from": ["actor(user, tenant)"]}).on_fail == "deny"

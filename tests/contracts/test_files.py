@@ -1,0 +1,142 @@
+"""Contract files."""
+
+from dataclasses import replace
+
+import pytest
+
+from gateway.contracts import files
+from gateway.contracts.pins import pin
+from gateway.errors import FileError, FilesError
+from gateway.types.tools import (
+    Effect,
+    Ensure,
+    OnFail,
+    ProvenanceRule,
+    Risk,
+    RiskRaise,
+    Sensitivity,
+    Source,
+    SourceKind,
+    Yield,
+)
+
+PIN = pin({"name": "refund_payment", "inputSchema": {"type": "object"}})
+TEXT = f"""\
+apiVersion: weighbridge/v1
+kind: ToolContracts
+tools:
+  billing.refund_payment:
+    pin: {PIN}
+    effect: write
+    risk: high
+    scopes: [payments:write]
+    sensitive: {{/iban: secret, /note: personal}}
+    results: {{sensitive: {{/a/*/b: secret}}, lenient: true, max_bytes: 1000, trusted_text: true}}
+    risk_when: [{{when: args.amount > 10.0, risk: critical, reason: a large sum}}]
+    idempotency: {{intent: [/customer_id, /amount], retry: never}}
+    failure: {{retryable: [rate_limited], timeout: 30s}}
+    outcome:
+      ensure: [{{when: result.ok, message: not refunded}}]
+      readback: {{tool: billing.get, args: {{id: $result.id}}}}
+    compensation: {{tool: billing.cancel_refund, args: {{refund_id: $result.refund_id}}}}
+    provenance:
+      /customer_id:
+        from: [results(crm.customer_id), "allowlist(a, b)", actor(tenant)]
+        on_fail: approve
+        same_record_as: /invoice_id
+    yields: [{{type: crm.id, path: /a/*/id}}]
+    definition: {{name: refund_payment, inputSchema: {{type: object}}}}
+"""
+
+
+def test_every_key_becomes_a_field_of_the_contract() -> None:
+    (contract,) = files.load(TEXT, file="c.yaml")
+    assert contract.tool == "billing.refund_payment"
+    assert contract.place == "c.yaml:4"
+    assert (contract.pin, contract.effect, contract.risk) == (PIN, Effect.WRITE, Risk.HIGH)
+    assert contract.reviewed
+    assert contract.scopes == {"payments:write"}
+    assert contract.sensitive == {"/iban": Sensitivity.SECRET, "/note": Sensitivity.PERSONAL}
+    assert contract.sensitive_results == {"/a/*/b": Sensitivity.SECRET}
+    assert (contract.lenient_output, contract.trusted_text) == (True, True)
+    assert (contract.max_result_bytes, contract.timeout_s) == (1000, 30.0)
+    assert contract.raises == (
+        RiskRaise(when="args.amount > 10.0", reason="a large sum", risk=Risk.CRITICAL),
+    )
+    assert contract.ensure == (Ensure(when="result.ok", message="not refunded"),)
+    assert contract.yields == (Yield(type="crm.id", path="/a/*/id"),)
+    assert contract.definition == {"name": "refund_payment", "inputSchema": {"type": "object"}}
+
+
+def test_provenance_is_read_into_sources() -> None:
+    (contract,) = files.load(TEXT, file="c.yaml")
+    assert contract.provenance == (
+        ProvenanceRule(
+            pointer="/customer_id",
+            sources=(
+                Source(kind=SourceKind.RESULTS, operands=("crm.customer_id",)),
+                Source(kind=SourceKind.ALLOWLIST, operands=("a", "b")),
+                Source(kind=SourceKind.ACTOR, operands=("tenant",)),
+            ),
+            on_fail=OnFail.APPROVE,
+            same_record_as="/invoice_id",
+        ),
+    )
+
+
+def test_sections_for_later_steps_are_kept_as_written() -> None:
+    (contract,) = files.load(TEXT, file="c.yaml")
+    assert contract.extra == {
+        "idempotency": {"intent": ["/customer_id", "/amount"], "retry": "never"},
+        "compensation": {
+            "tool": "billing.cancel_refund",
+            "args": {"refund_id": "$result.refund_id"},
+        },
+        "readback": {"tool": "billing.get", "args": {"id": "$result.id"}},
+        "retryable": ["rate_limited"],
+    }
+
+
+def test_a_file_is_written_and_read_without_loss() -> None:
+    (contract,) = files.load(TEXT, file="c.yaml")
+    (again,) = files.load(files.dump([contract]), file="d.yaml")
+    assert replace(again, place="") == replace(contract, place="")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (PIN, PIN[:-1] + ("0" if PIN[-1] != "0" else "1"),
+         "c.yaml:5:5: pin does not match the definition; review the tool and pin it again with"),
+        ("{name: refund_payment", "{name: other",
+         "c.yaml:24:5: the definition of `billing.refund_payment` names another tool"),
+        ("  billing.refund_payment:", "  refund_payment:",
+         "c.yaml:4:3: `refund_payment` has to be `server.name`"),
+        ("risk: critical, ", "", "c.yaml:11:17: names neither `risk` nor `effect`"),
+        ("    effect: write", "    efect: write",
+         "c.yaml:6:5: unknown key `efect`; did you mean `effect`?"),
+        ("/iban: secret", "iban: secret", "c.yaml:9:23: `tools.billing.refund_payment.sensitive"),
+        ("timeout: 30s", "timeout: 30", "should be a time with its unit, such as `30s`"),
+        ("name: refund_payment, inputSchema", 'name: refund_payment, "\\ud800": 1, inputSchema',
+         "c.yaml"),
+    ],
+)  # fmt: skip
+def test_a_fault_has_its_place_and_the_mend(old: str, new: str, message: str) -> None:
+    with pytest.raises(FileError) as refused:
+        files.load(TEXT.replace(old, new), file="c.yaml")
+    assert message in str(refused.value)
+
+
+def test_all_faults_of_a_file_come_at_once() -> None:
+    with pytest.raises(FilesError) as refused:
+        files.load(
+            TEXT.replace("{name: refund_payment", "{name: other").replace("risk: critical, ", ""),
+            file="c.yaml",
+        )
+    assert [fault.line for fault in refused.value.errors] == [5, 11, 24]
+
+
+def test_a_description_changed_by_hand_breaks_the_pin() -> None:
+    changed = TEXT.replace("{name: refund_payment,", "{name: refund_payment, description: x,")
+    with pytest.raises(FileError, match="pin does not match the definition"):
+        files.load(changed, file="c.yaml")

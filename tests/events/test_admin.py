@@ -1,0 +1,34 @@
+from collections.abc import Sequence
+
+from gateway.events import admin
+from gateway.types.events import Event, EventKind
+from tests.helpers.cases import NOW
+
+
+def every_event() -> Sequence[Event]:
+    return (
+        admin.policy_activated(id="1", at=NOW, revision="sha256:a", by="reload"),
+        admin.policy_refused(id="2", at=NOW, by="reload", errors=["p.yaml:1:1: no"]),
+        admin.tool_quarantined(id="3", at=NOW, tool="crm.find", reason="bad schema"),
+        admin.tool_changed(id="4", at=NOW, tool="crm.find", pinned="a", found="b"),
+        admin.name_collision(id="5", at=NOW, name="find", tools=["a.find", "b.find"]),
+        admin.auth_rejected(id="6", at=NOW, reason="expired", count=3, since=NOW, peers=["::1"]),
+        admin.request_refused(id="7", at=NOW, reason="not JSON", count=1, since=NOW),
+        admin.events_refused(id="8", at=NOW, count=7, since=NOW, reason="disk full"),
+        admin.gateway_started(id="9", at=NOW, revision="sha256:a", servers=["crm"]),
+        admin.gateway_stopped(id="10", at=NOW, reason="signal"),
+    )
+
+
+def test_every_event_about_the_gateway_names_its_action() -> None:
+    events = every_event()
+    assert {event.kind for event in events} == {EventKind.ADMIN}
+    assert len({str(event.body["action"]) for event in events}) == len(events)
+
+
+def test_lists_and_texts_from_outside_are_bounded() -> None:
+    event = admin.policy_refused(id="1", at=NOW, by="x", errors=["e" * 5_000] * 500)
+    errors = event.body["errors"]
+    assert isinstance(errors, list)
+    assert len(errors) == 50
+    assert {len(str(error)) for error in errors} == {1_000}

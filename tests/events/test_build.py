@@ -1,0 +1,156 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gateway.events import build
+from gateway.events.redact import Redactor
+from gateway.types.decisions import (
+    Constraint,
+    Decision,
+    DecisionEffect,
+    Limit,
+    OutputPolicy,
+    ShadowDecision,
+)
+from gateway.types.events import Event, Stage
+from gateway.types.json import Json
+from gateway.types.operations import Execution
+from gateway.types.outcomes import Refusal, Status
+from gateway.types.records import CallRecord
+from gateway.types.runs import Phase
+from gateway.types.tools import Effect, Risk, Sensitivity
+from tests.helpers.cases import NOW, a_call, a_contract, a_tool, an_actor
+
+REDACTOR = Redactor(lambda tenant: tenant.encode())
+ALLOWED = Decision(
+    effect=DecisionEffect.ALLOW,
+    code="allowed",
+    reason="reads are fine",
+    rule="reads",
+    place="policies/a.yaml:3",
+    matched=("reads", "limits"),
+    constraints=(Constraint(pointer="/limit", kind="max", value=10, rule="limits"),),
+    limits=(Limit(id="rate", key="sam", maximum=5, window_s=60, amount=1, rule="limits"),),
+    output=OutputPolicy(keep=("/id",)),
+    shadow=(ShadowDecision(effect=DecisionEffect.DENY, rule="soon", code="s"),),
+    revision="sha256:r",
+    inputs={"roles": ["support"], "token": "MARK2"},
+)
+
+
+def a_record(**changes: Any) -> CallRecord:
+    tool = a_tool()
+    fields: dict[str, Any] = {
+        "call": a_call(arguments={"id": "c1", "note": "to a@x.org", "password": "MARK3"}),
+        "parent": None,
+        "trace_id": "a" * 32,
+        "server_span": "1" * 16,
+        "authorize_span": "2" * 16,
+        "client_span": "3" * 16,
+        "received_ns": 1_000_000,
+        "judged_ns": 1_250_000,
+        "closed_ns": 4_000_000,
+        "tool": tool,
+        "contract": a_contract(tool, sensitive={"/id": Sensitivity.PERSONAL}),
+        "actor": an_actor(),
+        "phase": Phase.ACTING.value,
+        "effect": Effect.READ,
+        "risk": Risk.LOW,
+        "decision": ALLOWED,
+        "status": Status.OK,
+        "executed": Execution.YES,
+        "arguments_digest": "hmac:1",
+    }
+    return CallRecord(**(fields | changes))
+
+
+def an_end(status: Status, **changes: Any) -> Event:
+    return build.ended(a_record(status=status, **changes), REDACTOR, id="e", at=NOW)
+
+
+def every_event() -> Sequence[Event]:
+    record = a_record()
+    stranger = a_record(tool=None, contract=None, actor=None, decision=None, effect=None, risk=None)
+    sent = a_record(sent_ns=2_000_000, answered_ns=3_000_000, error_code=-32000)
+    refusal = Refusal(status=Status.DENIED, reason="no", code="c", rule="r")
+    original: dict[str, Json] = {"content": [{"type": "text", "text": "token=MARK9"}]}
+    when: dict[str, Any] = {"id": "e", "at": NOW}
+    return (
+        build.authorization(record, REDACTOR, refusal=None, **when),
+        build.authorization(record, REDACTOR, refusal=refusal, **when),
+        build.authorization(stranger, REDACTOR, refusal=refusal, **when),
+        build.started(record, REDACTOR, **when),
+        build.started(
+            a_record(downstream_transport="http"), REDACTOR, arguments={"limit": 10}, **when
+        ),
+        *(build.ended(a_record(status=status), REDACTOR, **when) for status in Status),
+        build.ended(sent, REDACTOR, reason="bad token MARK7", original=original, **when),
+        build.ended(stranger, REDACTOR, **when),
+        build.retrieval(
+            record, REDACTOR, documents=[build.Document(id="d")], kept=("/id",), **when
+        ),
+        build.retrieval(record, REDACTOR, documents=[build.Document(id="d" * 90)] * 500, **when),
+        build.side_effect(record, REDACTOR, **when),
+    )
+
+
+def test_an_authorization_says_who_decided_what_by_which_rule() -> None:
+    event = build.authorization(a_record(), REDACTOR, refusal=None, id="e", at=NOW)
+    assert event.stage is Stage.DECIDED
+    assert (event.tenant, event.call, event.span_id) == ("acme", "call_1", "2" * 16)
+    body = event.body
+    assert (body["decision"], body["status"], body["rule"]) == ("allow", "ok", "reads")
+    assert body["place"] == "policies/a.yaml:3"
+    assert body["duration_us"] == 250
+    assert body["limits"] == [{"id": "rate", "amount": 1, "rule": "limits"}]
+    assert body["shadow"] == [{"effect": "deny", "rule": "soon", "code": "s"}]
+
+
+def test_arguments_are_redacted_by_contract_key_and_form_and_the_places_are_listed() -> None:
+    event = build.authorization(a_record(), REDACTOR, refusal=None, id="e", at=NOW)
+    assert set(event.masked) == {"/arguments/id", "/arguments/note"}
+    assert event.erased == ("/arguments/password",)
+    assert "a@x.org" not in str(event.body)
+
+
+def test_no_secret_comes_through_any_event() -> None:
+    """case: OBS-01"""
+    assert "MARK" not in str([event.body for event in every_event()])
+
+
+def test_a_refusal_makes_the_authorization_a_denial_whatever_the_policy_said() -> None:
+    """case: OBS-05"""
+    refusal = Refusal(status=Status.INVALID_ARGUMENTS, reason="`/id` is missing", code="schema")
+    event = build.authorization(a_record(decision=None), REDACTOR, refusal=refusal, id="e", at=NOW)
+    assert event.body["decision"] == "deny"
+    assert event.body["status"] == "invalid_arguments"
+    assert event.body["reason"] == "`/id` is missing"
+
+
+@pytest.mark.parametrize("status", Status)
+def test_only_a_call_that_was_carried_out_ends_as_finished(status: Status) -> None:
+    """case: OBS-05"""
+    event = an_end(status)
+    assert (event.stage is Stage.FINISHED) == (status is Status.OK)
+    assert event.body["status"] == status.value
+    assert event.body["duration_us"] == 3_000
+    assert event.body["arguments_digest"] == "hmac:1"
+    assert ("error_class" in event.body) == (status is not Status.OK)
+
+
+def test_a_name_that_no_server_has_is_kept_short_and_redacted() -> None:
+    stranger = a_record(tool=None, call=a_call("ghp_" + "a1" * 20 + "x" * 500))
+    name = build.ended(stranger, REDACTOR, id="e", at=NOW).body["name"]
+    assert isinstance(name, str)
+    assert "a1a1" not in name
+    assert len(name) <= 128
+
+
+def test_large_arguments_are_kept_as_digest_and_head() -> None:
+    rows: list[Json] = [{"n": number, "text": "word " * 20} for number in range(500)]
+    record = a_record(call=a_call(arguments={"rows": rows}))
+    event = build.authorization(record, REDACTOR, refusal=None, id="e", at=NOW)
+    arguments = event.body["arguments"]
+    assert isinstance(arguments, dict)
+    assert set(arguments) == {"$cut"}

@@ -1,0 +1,69 @@
+"""Words that both transports share."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gateway.servers.connection import Rising, Spoken, answer_to, outcome_of, stamp
+from gateway.types.calls import Era
+from gateway.types.operations import Delivered, Failure, Rejected, Undelivered
+
+MODERN = Spoken(era=Era.MODERN, version="2026-07-28")
+LEGACY = Spoken(era=Era.LEGACY, version="2025-11-25")
+
+
+def test_the_modern_era_stamps_every_request_and_leaves_the_given_object_alone() -> None:
+    given: Any = {"name": "x", "_meta": {"own": 1}}
+    stamped: Any = stamp(given, MODERN, 7)
+    assert given == {"name": "x", "_meta": {"own": 1}}
+    assert stamped["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+    assert stamped["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {}
+    assert stamped["_meta"]["own"] == 1
+    assert stamped["_meta"]["progressToken"] == 7
+
+
+def test_the_legacy_era_stamps_a_progress_token_only() -> None:
+    assert stamp({"a": 1}, LEGACY, None) == {"a": 1}
+    assert stamp({"a": 1}, LEGACY, 3) == {"a": 1, "_meta": {"progressToken": 3}}
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ({"result": {"content": []}}, Delivered),
+        ({"error": {"code": 1, "message": "m"}}, Rejected),
+        ({"error": {"code": True, "message": "m"}}, Undelivered),
+        ({"error": {"code": 1, "message": "m"}, "result": {}}, Undelivered),
+        ({"error": None}, Undelivered),
+        ({"result": "x"}, Undelivered),
+        ({}, Undelivered),
+        ({"result": {"resultType": "future"}}, Undelivered),
+        ({"result": {"resultType": 5}}, Undelivered),
+    ],
+)
+def test_a_response_is_a_result_an_error_or_malformed(message: Any, kind: type) -> None:
+    got = outcome_of(message, server="a", size=1, modern=True)
+    assert isinstance(got, kind)
+    if isinstance(got, Undelivered):
+        assert got.failure is Failure.MALFORMED
+
+
+def test_result_types_mean_nothing_in_the_legacy_era() -> None:
+    message: Any = {"result": {"resultType": "future"}}
+    assert isinstance(outcome_of(message, server="a", size=1, modern=False), Delivered)
+
+
+def test_pings_are_answered_and_everything_else_is_refused() -> None:
+    assert answer_to({"id": "a", "method": "ping"}) == {"jsonrpc": "2.0", "id": "a", "result": {}}
+    refused: Any = answer_to({"id": 1, "method": "roots/list"})
+    assert refused["error"]["code"] == -32601
+
+
+def test_only_rising_numbers_are_progress() -> None:
+    rising = Rising()
+    assert rising.accept({"progress": Decimal("0.5"), "total": 2, "message": 5}) == (0.5, 2.0, None)
+    for value in (0.5, 0.4, True, "1", None, 10**400):
+        assert rising.accept({"progress": value}) is None
+    assert rising.accept(None) is None
+    assert rising.accept({"progress": 1}) == (1.0, None, None)

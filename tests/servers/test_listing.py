@@ -1,0 +1,88 @@
+"""tools/list."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.servers import listing
+from gateway.servers.entry import Caps
+from tests.helpers.fake_server import Script, tool
+from tests.helpers.fleets import call, first_text, running, stdio_entry
+
+
+async def test_bad_tools_are_kept_back_alone(tmp_path: Path) -> None:
+    """case: SCH-01"""
+    q = {"type": "object", "properties": {"q": {"type": "string"}}}
+    bad = [
+        {"name": "bad1", "inputSchema": {"type": "object", "properties": {"d": {"type": "text"}}}},
+        {"name": "bad2", "inputSchema": None},
+        {"name": "bad3", "inputSchema": {"type": "object", "required": "q"}},
+    ]
+    script = Script(tools=[{"name": "good", "inputSchema": q}, *bad, None, {"name": 5}])
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        (state,) = servers.states()
+        assert state.tools == 1
+        assert [tool.name for tool in state.quarantined] == ["bad1", "bad2", "bad3"]
+        assert all(tool.reason for tool in state.quarantined)
+        assert "/properties/d/type" in state.quarantined[0].pointer
+        found = servers.catalog.find("alpha__bad1")
+        assert found is not None
+        assert found.quarantine is not None
+        assert first_text(await call(servers.server("alpha"), "good")) == "good"
+
+
+async def test_all_pages_are_read(tmp_path: Path) -> None:
+    script = Script(tools=[tool(f"t{n:02}") for n in range(23)], page=5)
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        assert len(servers.catalog.tools()) == 23
+
+
+@pytest.mark.parametrize(
+    ("script", "caps", "said"),
+    [
+        (Script(tools=[tool(f"t{n}") for n in range(1001)]), Caps(), "more than 1000 tools"),
+        (Script(tools=[tool(f"t{n}") for n in range(60)], page=1), Caps(), "more than 50 pages"),
+        (
+            Script(tools=[tool(f"t{n}", description="x" * 1000) for n in range(9)], page=1),
+            Caps(list_bytes=5000),
+            "more than 5000 bytes",
+        ),
+        (Script(on_list=[{"reply": {"tools": [], "nextCursor": "0"}}]), Caps(), "repeats a page"),
+        (Script(on_list=[{"reply": {"tools": {}}}]), Caps(), "without a list of tools"),
+    ],
+)
+async def test_a_list_without_measure_is_a_failing_list(
+    tmp_path: Path, script: Script, caps: Caps, said: str
+) -> None:
+    async with running(stdio_entry(script, tmp_path, caps=caps)) as servers:
+        (state,) = servers.states()
+        assert state.status == "ready"
+        assert said in state.list_error
+        assert servers.catalog.tools() == ()
+
+
+async def test_a_huge_list_delays_no_other_server(tmp_path: Path) -> None:
+    """case: SCH-10"""
+    big = [tool(f"t{n}", description="x" * 7000) for n in range(3000)]
+    (tmp_path / "big").mkdir()
+    entries = [stdio_entry(Script(), tmp_path), stdio_entry(Script(tools=big), tmp_path, "big")]
+    async with running(*entries) as servers:
+        assert first_text(await call(servers.server("alpha"))) == "echo"
+        assert "too large" in servers.states()[1].list_error
+
+
+def test_an_unchanged_tool_keeps_its_verdict() -> None:
+    definition: Any = tool("a")
+    (first,) = listing.vet([definition], {}, mirrors=False).tools
+    (second,) = listing.vet([dict(definition)], {first.pin: first}, mirrors=False).tools
+    assert second is first
+
+
+def test_one_name_with_two_definitions_is_nobodys_name() -> None:
+    once: Any = tool("a")
+    other: Any = tool("a", description="x")
+    assert listing.vet([once, dict(once)], {}, mirrors=False).tools[0].quarantine is None
+    got = listing.vet([once, other], {}, mirrors=False).tools[0]
+    assert got.quarantine is not None
+    assert "twice" in got.quarantine.reason

@@ -1,0 +1,55 @@
+"""Event streams."""
+
+import pytest
+
+from gateway.servers.sse import EventReader, EventTooLarge
+
+JSON = '{"a":"ř日本"}'
+
+
+def events(*pieces: bytes, cap: int = 10_000) -> list[bytes]:
+    reader = EventReader(cap)
+    return [event.data for piece in pieces for event in reader.feed(piece)]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "event: message\r\ndata: {J}\r\n\r\n",
+        ": keep-alive\n\nid: 1\ndata:\n\ndata: {J}\n\n",
+        "data:{J}\n\n",
+        "retry: 50\ndata: {J}\n\n",
+        "\ufeffdata: {J}\n\n",
+        "data: {J}\r\r",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_every_legal_form_gives_the_same_event(form: str, size: int) -> None:
+    """case: HTT-05"""
+    data = form.replace("{J}", JSON).encode()
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    assert events(*pieces) == [JSON.encode()]
+
+
+def test_lines_of_data_are_joined_by_a_line_feed() -> None:
+    assert events(b"data: {\ndata: }\n\n") == [b"{\n}"]
+
+
+def test_an_unfinished_event_is_no_event() -> None:
+    assert events(b"data: {}\n") == []
+
+
+def test_the_last_id_stays_until_another_comes() -> None:
+    reader = EventReader(100)
+    got = list(reader.feed(b"id: 7\ndata: a\n\ndata: b\n\nid: 8\ndata: c\n\n"))
+    assert [(event.data, event.last_id) for event in got] == [(b"a", "7"), (b"b", "7"), (b"c", "8")]
+
+
+@pytest.mark.parametrize("field", [b"data: ", b"event: ", b": "])
+def test_an_event_larger_than_the_cap_ends_the_stream(field: bytes) -> None:
+    with pytest.raises(EventTooLarge):
+        events(field + b"x" * 60, b"x" * 60, cap=100)
+
+
+def test_comments_between_events_do_not_add_up() -> None:
+    assert events(*[b": keep-alive\n"] * 100, b"data: x\n\n", cap=50) == [b"x"]

@@ -1,0 +1,171 @@
+"""Step 11: dispatch."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from gateway.case import Case
+from gateway.errors import StoreUnavailable
+from gateway.steps import dispatch
+from gateway.types.json import JsonObject
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Failure,
+    Rejected,
+    Undelivered,
+)
+from gateway.types.outcomes import Refusal, Status
+from gateway.types.tools import Effect
+from tests.helpers.cases import a_call, a_case
+
+RESULT = Delivered(result={"content": []}, size=14)
+
+
+@dataclass
+class Server:
+    """Answers one way and keeps what it was asked."""
+
+    answer: Delivery = RESULT
+    asked: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        meta: JsonObject,
+        deadline_s: float,
+        on_progress: Callable[[float, float | None, str | None], Awaitable[None]] | None,
+        traceparent: str,
+        is_read: bool,
+    ) -> Delivery:
+        self.asked.append(
+            {
+                "name": name,
+                "arguments": arguments,
+                "meta": meta,
+                "deadline_s": deadline_s,
+                "traceparent": traceparent,
+                "is_read": is_read,
+            }
+        )
+        return self.answer
+
+
+@dataclass
+class Intent:
+    """A ticket that keeps, or can't."""
+
+    fails: bool = False
+    traceparent: str = "00-1-2-01"
+    steps: list[str] = field(default_factory=list[str])
+
+    async def started(self, case: Case) -> None:
+        self.steps.append("started")
+        if self.fails:
+            raise StoreUnavailable("disk full")
+
+    def answered(self, delivery: Delivery) -> None:
+        self.steps.append("answered")
+
+
+def a_dispatch(server: Server | None) -> dispatch.Dispatch:
+    return dispatch.Dispatch(server=lambda name: server, timeout_s=30)
+
+
+def ready(effect: Effect = Effect.READ, meta: JsonObject | None = None) -> Case:
+    return a_case(arguments={"a": 1}, effect=effect, call=a_call(meta=meta or {}))
+
+
+async def test_the_final_arguments_are_sent_under_the_tools_own_name() -> None:
+    server, intent = Server(), Intent()
+    answer = await a_dispatch(server)(ready(), intent)
+    assert answer is RESULT
+    assert intent.steps == ["started", "answered"]
+    asked = server.asked[0]
+    assert (asked["name"], asked["arguments"]) == ("find", {"a": 1})
+    assert asked["deadline_s"] == 30
+
+
+async def test_keys_of_this_hop_stay_here_and_others_go_on() -> None:
+    meta: JsonObject = {
+        "progressToken": 1,
+        "traceparent": "x",
+        "baggage": "secret=1",
+        "io.modelcontextprotocol/clientInfo": {},
+        "weighbridge/run": {"id": "r"},
+        "com.example/k": 1,
+    }
+    server = Server()
+    await a_dispatch(server)(ready(meta=meta), Intent())
+    assert server.asked[0]["meta"] == {"com.example/k": 1}
+
+
+async def test_nothing_is_sent_when_the_intent_can_not_be_kept() -> None:
+    """case: OBS-03"""
+    server = Server()
+    answer = await a_dispatch(server)(ready(Effect.WRITE), Intent(fails=True))
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.executed) == (Status.AUDIT_UNAVAILABLE, Execution.NO)
+    assert server.asked == []
+
+
+async def test_unchecked_arguments_are_never_sent() -> None:
+    server = Server()
+    answer = await a_dispatch(server)(a_case(), Intent())
+    assert isinstance(answer, Refusal)
+    assert server.asked == []
+
+
+async def test_a_server_that_is_gone_is_unavailable() -> None:
+    answer = await a_dispatch(None)(ready(), Intent())
+    assert isinstance(answer, Refusal)
+    assert answer.status is Status.UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (Failure.UNAVAILABLE, Status.UNAVAILABLE),
+        (Failure.STARTING, Status.UNAVAILABLE),
+        (Failure.BUSY, Status.BUSY),
+        (Failure.TIMEOUT, Status.TIMEOUT),
+        (Failure.CLOSED, Status.UNAVAILABLE),
+        (Failure.MALFORMED, Status.RESULT_INVALID),
+        (Failure.TOO_LARGE, Status.RESULT_TOO_LARGE),
+        (Failure.UNAUTHORIZED, Status.UNAVAILABLE),
+        (Failure.RATE_LIMITED, Status.BUSY),
+        (Failure.CANCELLED, Status.CANCELLED),
+    ],
+)
+def test_an_unknown_end_is_harmless_for_a_read_and_never_for_a_write(
+    failure: Failure, status: Status
+) -> None:
+    """case: OUT-04, AUT-10"""
+    lost = Undelivered(failure=failure, executed=Execution.UNKNOWN, detail="d", retry_after_s=3)
+    read = dispatch.classify(ready(), lost)
+    write = dispatch.classify(ready(Effect.WRITE), lost)
+    assert isinstance(read, Refusal)
+    assert isinstance(write, Refusal)
+    assert (read.status, read.executed) == (status, Execution.NO)
+    assert (write.status, write.executed) == (Status.INDETERMINATE, Execution.UNKNOWN)
+    assert read.retry_after_s == 3
+
+
+def test_a_write_that_was_certainly_not_sent_is_not_in_doubt() -> None:
+    lost = Undelivered(failure=Failure.BUSY, executed=Execution.NO, detail="d")
+    answer = dispatch.classify(ready(Effect.WRITE), lost)
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.executed) == (Status.BUSY, Execution.NO)
+
+
+def test_a_downstreams_error_is_told_in_its_own_words() -> None:
+    rejected = Rejected(code=-32602, message="no such field", data={"f": 1})
+    answer = dispatch.classify(ready(Effect.WRITE), rejected)
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.executed) == (Status.TOOL_FAILED, Execution.UNKNOWN)
+    assert "no such field" in answer.reason
+    assert answer.details == ({"code": -32602, "data": {"f": 1}},)

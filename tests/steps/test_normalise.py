@@ -1,0 +1,110 @@
+"""Step 13: normalise."""
+
+from typing import Any
+
+from gateway.steps.normalise import Normalise
+from gateway.steps.verify import Verified
+from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivered, Verification, VerificationState
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.tools import Sensitivity
+from tests.helpers.cases import a_case, a_contract
+
+
+def digest(tenant: str, value: Json) -> str:
+    return f"{tenant}:{value}"
+
+
+def normalised(
+    result: JsonObject,
+    size: int = 10,
+    maximum: int = 1000,
+    output: OutputPolicy | None = None,
+    **fields: Any,
+) -> Answer | Refusal:
+    decision = Decision(effect=DecisionEffect.ALLOW, output=output or OutputPolicy())
+    case = a_case(contract=a_contract(**fields), decision=decision)
+    verified = Verified(
+        delivered=Delivered(result=result, size=size),
+        verification=Verification(state=VerificationState.NOT_DECLARED),
+    )
+    return Normalise(max_result_bytes=maximum, digest=digest)(case, verified)
+
+
+def answer(result: JsonObject, **options: Any) -> Answer:
+    found = normalised(result, **options)
+    assert isinstance(found, Answer)
+    return found
+
+
+def test_content_passes_unchanged_and_is_marked_as_a_servers() -> None:
+    """case: OUT-06"""
+    content: list[Json] = [{"type": "hologram", "x": 1}, {"type": "text", "text": "a"}]
+    result: JsonObject = {"content": content, "_meta": {"own/k": 1}, "vendor": [1]}
+    found = answer(result).result
+    assert found["content"] is content
+    assert found["vendor"] == [1]
+    assert found["_meta"] == {"own/k": 1, "weighbridge/untrusted": {"server": "crm"}}
+
+
+def test_hidden_characters_are_counted_and_not_removed() -> None:
+    found = answer({"content": [{"type": "text", "text": "a\u202eb"}]}).result
+    assert found["content"] == [{"type": "text", "text": "a\u202eb"}]
+    meta = found["_meta"]
+    assert isinstance(meta, dict)
+    assert meta["weighbridge/untrusted"] == {"server": "crm", "hidden_characters": 1}
+
+
+def test_trusted_text_is_not_marked() -> None:
+    assert "_meta" not in answer({"content": []}, trusted_text=True).result
+
+
+def test_a_structure_without_text_gets_one() -> None:
+    """case: OUT-02"""
+    found = answer({"content": [], "structuredContent": {"total": 3}}).result
+    assert found["structuredContent"] == {"total": 3}
+    assert found["content"] == [{"type": "text", "text": '{"total":3}'}]
+    assert "isError" not in found
+
+
+def test_a_tools_own_error_is_told_as_such() -> None:
+    found = answer({"content": [{"type": "text", "text": "no"}], "isError": True})
+    assert found.status is Status.TOOL_FAILED
+
+
+def test_text_is_cut_to_size_with_a_note() -> None:
+    """case: OUT-01"""
+    found = answer({"content": [{"type": "text", "text": "x" * 5000}]}, size=5050)
+    assert len(str(found.result["content"])) < 1200
+    assert found.notes == ("cut from 5050 bytes",)
+
+
+def test_a_structure_is_never_cut() -> None:
+    """case: OUT-01"""
+    refusal = normalised({"content": [], "structuredContent": {"rows": []}}, size=5050)
+    assert isinstance(refusal, Refusal)
+    assert refusal.status is Status.RESULT_TOO_LARGE
+
+
+def test_a_contract_can_allow_more() -> None:
+    text: JsonObject = {"type": "text", "text": "x" * 5000}
+    found = answer({"content": [text]}, size=5050, max_result_bytes=10_000)
+    assert found.notes == ()
+
+
+def test_secret_result_fields_never_leave() -> None:
+    found = answer(
+        {"content": [], "structuredContent": {"id": 1, "token": "t0psecret"}},
+        sensitive_results={"/token": Sensitivity.SECRET},
+    )
+    assert "t0psecret" not in str(found.result)
+    assert found.redactions == 1
+
+
+def test_policy_keeps_the_named_fields_only() -> None:
+    found = answer(
+        {"content": [], "structuredContent": {"id": 1, "name": "Ann"}},
+        output=OutputPolicy(keep=("/id",)),
+    )
+    assert found.result["structuredContent"] == {"id": 1}

@@ -1,0 +1,73 @@
+"""The loops beside the calls."""
+
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+
+from gateway.housekeeping import Reloader, Snapshots
+
+
+class Reloads:
+    """Counts, and can fail."""
+
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+        self.happened = anyio.Event()
+        self.fails = False
+
+    async def __call__(self, because: str) -> None:
+        self.reasons.append(because)
+        self.happened.set()
+        self.happened = anyio.Event()
+        if self.fails:
+            raise RuntimeError("broken")
+
+    async def wait(self, count: int) -> None:
+        with anyio.fail_after(5):
+            while len(self.reasons) < count:
+                await self.happened.wait()
+
+
+async def test_a_changed_file_is_taken_and_a_still_folder_is_not(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("rules: []\n")
+    reloads = Reloads()
+    reloader = Reloader(folder=tmp_path, reload=reloads, every_s=0.02)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(reloader.run)
+        (tmp_path / "b.yaml").write_text("rules: []\n")
+        await reloads.wait(1)
+        reloader.tell()
+        await reloads.wait(2)
+        tasks.cancel_scope.cancel()
+    assert reloads.reasons == ["a file changed", "told to"]
+
+
+async def test_a_reload_that_breaks_does_not_end_the_loop(tmp_path: Path) -> None:
+    reloads = Reloads()
+    reloads.fails = True
+    reloader = Reloader(folder=tmp_path, reload=reloads, every_s=10)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(reloader.run)
+        for number in (1, 2):
+            reloader.tell()
+            await reloads.wait(number)
+        tasks.cancel_scope.cancel()
+    assert reloads.reasons == ["told to", "told to"]
+
+
+async def test_snapshots_are_written_when_told_and_survive_a_store_that_is_away() -> None:
+    writes = Reloads()
+    writes.fails = True
+
+    async def write() -> None:
+        await writes("write")
+
+    snapshots = Snapshots(write=write, every_s=60)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(snapshots.run)
+        await writes.wait(1)
+        await anyio.lowlevel.checkpoint()
+        snapshots.tell()
+        await writes.wait(2)
+        tasks.cancel_scope.cancel()
