@@ -1,7 +1,7 @@
 """The way of a tool call. Read this file first; docs/explanation/way-of-a-call.md has its table."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gateway.case import Case, Check, Finding, Verdict
@@ -64,12 +64,20 @@ def judge(case: Case, checks: tuple[Check, ...] = CHECKS) -> Verdict:
             )
         if isinstance(answer, Refusal):
             findings.append(Finding(step=step, outcome="refused", reason=answer.reason))
-            return Verdict(case=case, refusal=answer, findings=tuple(findings))
+            return Verdict(case=case, refusal=_told(case, answer), findings=tuple(findings))
         findings.append(Finding(step=step, outcome="passed" if answer is case else "changed"))
         case = answer
     if case.decision.effect is DecisionEffect.DENY:  # also when nobody has decided
-        return Verdict(case=case, refusal=policy.refusal(case), findings=tuple(findings))
+        refusal = _told(case, policy.refusal(case))
+        return Verdict(case=case, refusal=refusal, findings=tuple(findings))
     return Verdict(case=case, refusal=None, findings=tuple(findings))
+
+
+def _told(case: Case, refusal: Refusal) -> Refusal:
+    """Hide a tool that no rule could allow this caller, whichever check said no first."""
+    tool = risk.classify_tool(case)  # as the list is judged: by the tool, not by this call
+    shown = isinstance(tool, Case) and isinstance(policy.may_list(tool), Case)
+    return refusal if shown else replace(refusal, hidden=True)
 
 
 class Owner(Protocol):

@@ -16,6 +16,7 @@ class Subject:
     call_id: str
     run_id: str = ""
     tool: str = ""  # as the caller named it
+    rule: str = ""  # the one that decided
     has_output_schema: bool = False
 
 
@@ -24,6 +25,8 @@ def answer(outcome: Answer, subject: Subject) -> Finished:
     said: JsonObject = {"call_id": subject.call_id, "status": outcome.status.value}
     if subject.run_id:
         said["run_id"] = subject.run_id
+    if subject.rule:
+        said["rule"] = subject.rule
     said["verification"] = outcome.verification.state.value
     if outcome.redactions:
         said["redactions"] = outcome.redactions

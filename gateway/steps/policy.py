@@ -31,14 +31,13 @@ def may_list(case: Case) -> Case | Refusal:
 
 
 def refusal(case: Case) -> Refusal:
-    """Say no in the words of the deciding rule; hide tools that this caller can't even list."""
+    """Say no in the words of the deciding rule."""
     decision = case.decision
     return Refusal(
         status=Status.DENIED,
         code=decision.code,
         rule=decision.rule,
         reason=decision.reason or "the policy does not allow this call",
-        hidden=not case.revision.policy.may(request(case)),
     )
 
 

@@ -155,6 +155,7 @@ class Ticket:
     record: CallRecord
     traceparent: str
     _case: Case | None = None
+    _denial: Refusal | None = None
     _authorized: bool = False
     _sent: bool = False
     _done: bool = False
@@ -162,6 +163,7 @@ class Ticket:
     def judged(self, verdict: Verdict) -> None:
         """Note the verdict; it is kept with the intent, or with the refusal."""
         case = self._case = verdict.case
+        self._denial = verdict.refusal
         record = self.record
         self._digest()
         record.judged_ns = self.owner.clock.time_ns()
@@ -230,6 +232,7 @@ class Ticket:
             call_id=record.call.call_id,
             run_id=record.run_id,
             tool=record.call.name,
+            rule=record.decision.rule if record.decision is not None else "",
             has_output_schema=self._case is not None
             and self._case.contract.output_schema is not None,
         )
@@ -290,7 +293,7 @@ class Ticket:
         at = self.owner.clock.now()
         events: list[Event] = []
         if not self._authorized and case is not None:
-            events.append(self._authorization(outcome if isinstance(outcome, Refusal) else None))
+            events.append(self._authorization(self._denial))  # the verdict, not what became of it
         reason, original = "", None
         if isinstance(outcome, Answer):
             tenant = record.call.principal.tenant
