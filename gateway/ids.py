@@ -5,6 +5,21 @@ import time
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
+_REFILL = 256
+_spare: list[bytes] = []  # random bytes, 16 a piece: asking the system for each costs a call
+
+
+def _random() -> bytes:
+    """Return 16 random bytes of the system, each piece used once."""
+    try:
+        return _spare.pop()
+    except IndexError:
+        block = os.urandom(16 * _REFILL)
+        _spare.extend(block[at : at + 16] for at in range(0, len(block), 16))
+        return _spare.pop()
+
+
+os.register_at_fork(after_in_child=_spare.clear)  # or parent and child would share their ids
 _moment: tuple[int, str] = (-1, "")  # the last millisecond in letters: most ids share it
 
 
@@ -16,7 +31,7 @@ def ulid() -> str:
     if known != now:
         text = "".join(_PAIRS[(now >> shift) & 1023] for shift in range(40, -1, -10))
         _moment = (now, text)
-    r = int.from_bytes(os.urandom(10), "big")
+    r = int.from_bytes(_random()[:10], "big")
     p = _PAIRS
     return (
         f"{text}{p[r >> 70]}{p[r >> 60 & 1023]}{p[r >> 50 & 1023]}{p[r >> 40 & 1023]}"
@@ -31,9 +46,9 @@ def new(prefix: str) -> str:
 
 def span_id() -> str:
     """Return 16 random hex digits for a span (W3C Trace Context, 3.2.2.4)."""
-    return os.urandom(8).hex()
+    return _random()[:8].hex()
 
 
 def trace_id() -> str:
     """Return 32 random hex digits for a trace (W3C Trace Context, 3.2.2.3)."""
-    return os.urandom(16).hex()
+    return _random().hex()

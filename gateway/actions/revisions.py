@@ -102,8 +102,9 @@ def build(folder: Folder, *, unreviewed: Unreviewed, at: datetime, prefix: str =
         policy = policies.compile_policy(parsed)
     except FilesError as error:
         return Built(revision=None, errors=error.errors, findings=tuple(findings))
+    policy.revision = revision_id(folder, unreviewed)
     revision = Revision(
-        id=revision_id(folder, unreviewed),
+        id=policy.revision,
         contracts={contract.tool: contract for contract in contracts},
         schemas=compiled,
         policy=policy,

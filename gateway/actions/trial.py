@@ -79,9 +79,10 @@ def decide(revision: Revision) -> Decide:
         found = verdict(call, revision)
         refusal, decided = found.refusal, found.case.decision
         if refusal is None or (decided.effect is DecisionEffect.DENY and decided.rule):
-            return decided
+            return replace(decided, risk=found.case.risk)
         return replace(
             decided,
+            risk=found.case.risk,
             effect=DecisionEffect.DENY,
             code=refusal.code or refusal.status.value,
             reason=refusal.reason,

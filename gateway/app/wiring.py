@@ -135,7 +135,15 @@ class Wiring:
         return Pipeline(
             resolve=resolve,
             claim=Claim(limits=store.limits),
-            dispatch=Dispatch(server=catalog.server, timeout_s=limits.call_timeout),
+            dispatch=Dispatch(
+                server=catalog.server,
+                timeout_s=limits.call_timeout,
+                server_timeouts_s={
+                    name: server.timeout
+                    for name, server in self.loaded.settings.servers.items()
+                    if server.timeout is not None
+                },
+            ),
             normalise=Normalise(
                 max_result_bytes=limits.max_result_bytes, digest=self.keeping.digest
             ),

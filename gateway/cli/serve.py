@@ -1,7 +1,9 @@
 """`weighbridge serve`: the gateway over Streamable HTTP, and the admin listener."""
 
+import gc
 import logging
 import socket
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +45,9 @@ def command(path: Path, ready_file: Path | None) -> None:
     """Serve agents over Streamable HTTP until SIGTERM or SIGINT; SIGHUP reloads the policy."""
     loaded = load(path)
     logs.set_up(loaded)
+    # The event writer has to get its turn while the event loop is busy: 5 ms, the default, would
+    # be most of its time.
+    sys.setswitchinterval(0.001)
     try:
         refuse_open_listeners(loaded.settings)
         anyio.run(_serve, loaded, path, ready_file, backend_options={"use_uvloop": True})
@@ -69,23 +74,34 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 clock=clock,
                 options=HttpOptions(
                     path=settings.listen.path,
-                    allowed_hosts=tuple(settings.listen.allowed_hosts),
-                    allowed_origins=tuple(settings.listen.allowed_origins),
+                    allowed_hosts=tuple(settings.listen.hosts),
+                    allowed_origins=tuple(settings.listen.origins),
                     max_body_bytes=settings.listen.max_body,
                     max_requests=settings.listen.max_concurrency,
                 ),
             )
 
             def ready() -> None:
+                # What is here now stays: the collector need not look at it again and again.
+                gc.collect()
+                gc.freeze()
+                gc.set_threshold(20_000, 20, 50)
                 _log.info("serving agents at %s, people at %s", url, admin_url)
                 if ready_file is not None:
-                    ready_file.write_bytes(jsontext.dump({"url": url, "admin": admin_url}))
+                    _write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(
                     lambda: serve(_admin(gateway), admin_sock, stop=stop), name="admin listener"
                 )
                 await serve(front, sock, stop=stop, on_ready=ready, on_closing=front.close_streams)
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file that whoever waits for it never sees half of."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
+from urllib.parse import SplitResult
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -108,6 +109,24 @@ class ListenSettings(Section):
     def resource(self) -> str:
         """The URL of the endpoint as clients know it: the resource that tokens are made for."""
         return self.public_url or f"http://{self.address}{self.path}"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Accepted `Host` headers beside loopback ones; `:*` stands for any port and none."""
+        own = {self._public.netloc} if self._public is not None else set[str]()
+        if self.endpoint.host not in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
+            own.add(self.address.rpartition(":")[0].lower() + ":*")
+        return self.allowed_hosts | own
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """Accepted `Origin` headers beside loopback ones."""
+        own = {f"{self._public.scheme}://{self._public.netloc}"} if self._public else set[str]()
+        return self.allowed_origins | own
+
+    @property
+    def _public(self) -> SplitResult | None:
+        return split_url(self.public_url.lower()) if self.public_url is not None else None
 
     @property
     def is_local(self) -> bool:

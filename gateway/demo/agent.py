@@ -30,7 +30,7 @@ class Said:
     status: str
     reason: str
     code: str = ""
-    rule: str = ""  # refusals name their rule; for a call that went ahead only the events do
+    rule: str = ""
     call_id: str = ""
     surprise: str = ""
 
@@ -150,4 +150,4 @@ def _read(result: JsonObject, step: Step) -> Said:
 def _reason(outcome: JsonObject) -> str:
     reason = str(outcome.get("reason", ""))
     wait = outcome.get("retry_after_s")
-    return f"{reason}; retry_after_s is {wait}" if wait is not None else reason
+    return f"{reason}; try again in {wait} s" if wait is not None else reason

@@ -13,9 +13,10 @@ from gateway.types.json import JsonObject
 _QUERY_S: Final = 30.0
 
 
-def events(config: Path, *options: str) -> Sequence[JsonObject]:
-    """Return the events that `weighbridge events query` finds, oldest first; raises DemoFault."""
-    command = [*weighbridge(), "events", "query", "--config", str(config), "--json", *options]
+def events(config: Path) -> Sequence[JsonObject]:
+    """Return what `weighbridge events query` finds, oldest first; raises DemoFault."""
+    query = ["events", "query", "--config", str(config), "--limit", "1000", "--json"]
+    command = [*weighbridge(), *query]
     try:
         done = subprocess.run(  # noqa: S603 - our own command
             command, capture_output=True, timeout=_QUERY_S, check=False
@@ -26,15 +27,6 @@ def events(config: Path, *options: str) -> Sequence[JsonObject]:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise DemoFault(f"`weighbridge events query` failed: {said[-1] if said else 'no word why'}")
     return tuple(_event(line) for line in done.stdout.splitlines() if line.strip())
-
-
-def rule_of(found: Sequence[JsonObject], call_id: str) -> str:
-    """Return the rule that decided a call, as its `authorization` event says."""
-    for event in found:
-        body = event.get("body")
-        if event.get("call") == call_id and event.get("kind") == "authorization":
-            return str(body.get("rule", "")) if isinstance(body, dict) else ""
-    return ""
 
 
 def _event(line: bytes) -> JsonObject:

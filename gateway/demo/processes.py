@@ -43,7 +43,7 @@ class Running:
                 await anyio.sleep(_POLL_S)
         said = _text(self.log).strip().splitlines()
         last = said[-1] if said else "it said nothing"
-        raise DemoFault(f"{self.name} did not start: {last}")
+        raise DemoFault(f"{self.name} is not ready: {last}")
 
 
 def weighbridge() -> list[str]:

@@ -38,6 +38,12 @@ class Ended:
     difference: str
 
 
+def is_good(ended: Sequence[Ended], found: Sequence[JsonObject], trace_id: str) -> bool:
+    """Say whether every call ended as expected, and every event of a call is in the trace."""
+    traced = all(event.get("trace_id") == trace_id for event in found if event.get("call"))
+    return traced and all(not each.difference for each in ended)
+
+
 def calls_head(printer: Printer) -> None:
     """Write the headers of the calls."""
     printer.line()
@@ -88,7 +94,7 @@ def _event(event: JsonObject) -> Sequence[Cell]:
         Cell(text=f"{event.get('kind')} {event.get('stage')}"),
         Cell(text=str(event.get("tenant", ""))),
         Cell(text=str(said.get("tool", ""))),
-        Cell(text=str(outcome)),
+        Cell(text=str(outcome) or "-"),
         Cell(text=str(said.get("rule", "")) or "-"),
     )
 
@@ -105,7 +111,4 @@ def trace(trace_id: str, endpoint: str) -> str:
     """Say where the spans of the calls are."""
     if endpoint:
         return f"{trace_id}, sent to {endpoint}"
-    return (
-        f"{trace_id}; not exported: set OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 "
-        "to send the spans to a collector"
-    )
+    return f"{trace_id}; export it with OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"

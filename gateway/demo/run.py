@@ -10,7 +10,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -92,7 +92,7 @@ async def _demo(options: Options, folder: Path, printer: Printer) -> bool:
     found = journal.events(stage.workspace.config)
     totals = stage.workspace.books.totals()
     _conclude(stage, ended, found, totals, printer)
-    good = all(not each.difference for each in ended) and totals == BOOKS
+    good = report.is_good(ended, found, stage.trace) and totals == BOOKS
     if options.as_json:
         print(jsontext.dump(_document(stage, ended, found, good=good)).decode())
     return good
@@ -116,17 +116,9 @@ async def _play(stage: Stage, script: Sequence[Step], printer: Printer) -> Seque
         if step.after_rewrite:
             await stage.rewrite()
         said = await stage.agents[step.tenant].call(step)
-        if said.call_id and not said.rule:
-            said = replace(said, rule=await _rule(stage, said.call_id))
         ended.append(Ended(step=step, said=said, difference=difference(step, said)))
         report.call(printer, number, ended[-1])
     return ended
-
-
-async def _rule(stage: Stage, call_id: str) -> str:
-    """Ask the event log which rule let a call through: its caller isn't told."""
-    query = partial(journal.events, stage.workspace.config, "--call", call_id)
-    return journal.rule_of(await anyio.to_thread.run_sync(query), call_id)
 
 
 def _conclude(

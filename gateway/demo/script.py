@@ -58,7 +58,7 @@ def _customers(result: JsonObject) -> str:
     limit = result.get("limit")
     return (
         f"{len(found)} customers of tenant {_filter(result)}, limit 500 became {limit}, no phone, "
-        f"e-mail as {str(first.get('email'))[:22]}.."
+        f"e-mail as {str(first.get('email'))[:18]}.."
     )
 
 
@@ -95,9 +95,9 @@ def _filter(result: JsonObject) -> str:
     return str(tenant)
 
 
-def _refund_of(amount: Json, customer: str = "c-1001") -> JsonObject:
+def _refund_of(amount: Json) -> JsonObject:
     return {
-        "customer_id": customer,
+        "customer_id": "c-1001",
         "amount": amount,
         "currency": "EUR",
         "reason": "charged twice",
@@ -249,9 +249,8 @@ STEPS: Final[tuple[Step, ...]] = (
     ),
     Step(
         tenant=GLOBEX,
-        shows="a scope that this credential doesn't have",
-        tool="desk__refund",
-        arguments=_refund_of(5, "c-2001"),
+        shows="a viewer may read tickets, but this credential doesn't have the scope for it",
+        tool=CHANGED_TOOL,
         status=Status.FORBIDDEN,
     ),
     Step(

@@ -81,8 +81,13 @@ async def raised(folder: Path, time_server: Path | None) -> AsyncGenerator[Stage
             tenant: await stack.enter_async_context(connected(url, key, trace))
             for tenant, key in made.keys.items()
         }
-        desk_url = f"http://127.0.0.1:{port}"
-        yield Stage(workspace=made, agents=agents, url=url, desk_url=desk_url, trace=trace)
+        yield Stage(
+            workspace=made,
+            agents=agents,
+            url=url,
+            desk_url=f"http://127.0.0.1:{port}",
+            trace=trace,
+        )
 
 
 def _desk_command(made: Workspace, port_file: Path) -> Sequence[str]:

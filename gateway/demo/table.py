@@ -66,7 +66,7 @@ class Printer:
 
     def below(self, text: str, indent: int, tone: Tone | None = None) -> None:
         """Write a text of any length below a row, wrapped and indented."""
-        for line in textwrap.wrap(marks.visible(text), WIDTH - indent):
+        for line in textwrap.wrap(marks.visible(text), WIDTH - indent, break_on_hyphens=False):
             self.line(" " * indent + line, tone)
 
     def _painted(self, text: str, tone: Tone | None) -> str:

@@ -26,7 +26,7 @@ _AGENTS: Final[Mapping[str, JsonObject]] = {
     GLOBEX: {
         "user": "gus",
         "roles": ["viewer"],
-        "scopes": ["crm:read", "crm:write", "desk:read"],
+        "scopes": ["crm:read", "crm:write"],
     },
 }
 

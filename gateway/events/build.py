@@ -39,7 +39,6 @@ def authorization(
     """Say how a call was judged, with its arguments; `refusal` is the verdict's, if any."""
     decision = record.decision or Decision()
     arguments = _arguments(record, redactor, record.call.arguments)
-    inputs = redactor.value(dict(decision.inputs), tenant=_tenant(record))
     denied = refusal is not None or decision.effect is DecisionEffect.DENY
     body = _tool(record, redactor) | {
         "decision": DecisionEffect.DENY.value if denied else decision.effect.value,
@@ -57,6 +56,7 @@ def authorization(
     if decision.matched:
         body["matched"] = list(decision.matched)
     if decision.inputs:
+        inputs = redactor.value(dict(decision.inputs), tenant=_tenant(record))
         body["inputs"] = capped(inputs.value)
     body |= _obligations(decision)
     if record.judged_ns:

@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from gateway import jsontext
@@ -70,7 +71,8 @@ def to_json(event: Event, origin: Origin) -> JsonObject:
 
 def timestamp(at: datetime) -> str:
     """Return a time as in `2026-11-29T09:00:00.000000Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # Several times as fast as strftime; what follows the microseconds is always +00:00 here.
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def capped(value: Json) -> Json:
@@ -90,6 +92,7 @@ def cut(written: bytes) -> JsonObject:
     }
 
 
+@lru_cache(maxsize=1024)
 def _actor(actor: Actor) -> JsonObject:
     return {
         "user": actor.user,

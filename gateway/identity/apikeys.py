@@ -95,6 +95,7 @@ class ApiKeys:
 
     def __init__(self, entries: Iterable[KeyEntry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
+        self._principals = {id: _principal(entry) for id, entry in self._entries.items()}
 
     def principal(self, key: str, *, now: datetime) -> Principal:
         """Return who a key belongs to, or reject it the same way whatever is wrong with it."""
@@ -106,13 +107,17 @@ class ApiKeys:
             raise Rejected("the API key is not valid")
         if entry.expires is not None and entry.expires <= now:
             raise Rejected("the API key has expired")
-        return Principal(
-            issuer="api_keys",
-            subject=entry.id,
-            client=entry.client or entry.id,
-            tenant=entry.tenant,
-            user=entry.user,
-            roles=frozenset(entry.roles),
-            scopes=frozenset(entry.scopes),
-            method=AuthMethod.API_KEY,
-        )
+        return self._principals[entry.id]
+
+
+def _principal(entry: KeyEntry) -> Principal:
+    return Principal(
+        issuer="api_keys",
+        subject=entry.id,
+        client=entry.client or entry.id,
+        tenant=entry.tenant,
+        user=entry.user,
+        roles=frozenset(entry.roles),
+        scopes=frozenset(entry.scopes),
+        method=AuthMethod.API_KEY,
+    )

@@ -1,6 +1,7 @@
 """Reading what downstreams send: fast, and exact where the fast reader would round."""
 
 import json
+import re
 from decimal import Decimal, InvalidOperation
 
 import orjson
@@ -16,10 +17,13 @@ MAX_EXPONENT = 1_000  # of a decimal: sums may expand it
 
 # A number that orjson would round: more than 64 bits, more than 15 digits of a fraction (each
 # pair of lengths that adds up to 16 meets one alternative), or a long exponent.
-_RISKY = re2.compile(  # pyright: ignore[reportUnknownMemberType] - untyped package
+_NUMBERS = (
     rb"(?:^|[\s:,\[])-?(?:"
     rb"[0-9]{20}|[0-9]+\.[0-9]{13}|[0-9]{3,}\.[0-9]{9}|[0-9]{7,}\.[0-9]|[0-9.]+[eE][+-]?[0-9]{3})"
 )
+_RISKY_SMALL = re.compile(_NUMBERS)  # ten times quicker to call; linear too, by its anchors
+_RISKY_LARGE = re2.compile(_NUMBERS)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped package
+_SMALL = 8_192  # bytes
 
 
 def parse_result(data: bytes) -> Json:
@@ -29,7 +33,8 @@ def parse_result(data: bytes) -> Json:
     lone surrogates are refused. Duplicate keys are refused only in texts with such numbers: the
     fast reader keeps the last one, and nothing is decided by a key that a result repeats.
     """
-    if _RISKY.search(data):  # pyright: ignore[reportUnknownMemberType] - untyped package
+    risky = _RISKY_SMALL if len(data) <= _SMALL else _RISKY_LARGE  # pyright: ignore[reportUnknownVariableType] - untyped package
+    if risky.search(data):  # pyright: ignore[reportUnknownMemberType] - untyped package
         return _parse_exactly(data)
     try:
         value: Json = orjson.loads(data)

@@ -55,6 +55,7 @@ class CompiledPolicy:
     ) -> None:
         self.rules = rules
         self.fallback = fallback
+        self.revision = ""  # named in decisions; set once, before it is in force
         self._vocabulary = vocabulary
         self._index: dict[tuple[str, str], Candidates] = {}
 
@@ -93,6 +94,7 @@ class CompiledPolicy:
             approval=_approval(word, request),
             risk=view.risk if view.risk is not request.risk else None,
             shadow=shadow,
+            revision=self.revision,
             inputs=_inputs(request, view.risk),
         )
 

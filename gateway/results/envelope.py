@@ -1,5 +1,6 @@
 """The envelope: what every result and every refusal says to programs and to models."""
 
+import math
 from dataclasses import dataclass
 
 from gateway.types.json import Json, JsonObject
@@ -79,7 +80,7 @@ def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:
     if refusal.rule:
         outcome["rule"] = refusal.rule
     if refusal.retry_after_s is not None:
-        outcome["retry_after_s"] = refusal.retry_after_s
+        outcome["retry_after_s"] = math.ceil(refusal.retry_after_s * 10) / 10
     if refusal.details:
         outcome["details"] = [dict(detail) for detail in refusal.details]
     return outcome

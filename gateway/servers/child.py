@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
+import subprocess
+import threading
 from collections import deque
 from collections.abc import Callable
-from typing import cast
 
 import anyio
 
@@ -95,34 +97,55 @@ class PipeWriter:
         self._waiting = wanted
 
 
-class Child(asyncio.SubprocessProtocol):
+class Child:
     """A running command in a session of its own.
 
     `on_output` gets stdout as it comes; `on_gone` is called once, when nothing more will come.
+    Event loops differ in what their own subprocesses inherit, so the process is made without.
     """
 
     def __init__(
-        self, *, on_output: Callable[[bytes], None], on_gone: Callable[[], None], tail_bytes: int
+        self,
+        process: subprocess.Popen[bytes],
+        stdin: int,
+        *,
+        on_output: Callable[[bytes], None],
+        on_gone: Callable[[], None],
+        tail_bytes: int,
     ) -> None:
+        self.stdin = PipeWriter(stdin, self._pipe_broken)
+        self._process = process
         self._on_output = on_output
         self._on_gone: Callable[[], None] | None = on_gone
         self._tail_bytes = tail_bytes
         self._tail = b""
-        self._open = {1, 2}
+        self._outputs: list[asyncio.BaseTransport] = []
+        self._unread = 2  # stdout and stderr that haven't ended
         self._exited = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.SubprocessTransport | None = None
-        self.stdin: PipeWriter | None = None
+        # One thread a server, not a call: a portable way to be told of an exit.
+        threading.Thread(target=self._reap, name=f"reap {process.pid}", daemon=True).start()
+
+    async def read(self, stdout: int, stderr: int) -> None:
+        """Take over the reading ends of its pipes."""
+        for descriptor, take, ended in (
+            (stdout, self._take_output, self._output_ended),
+            (stderr, self._take_stderr, self._pipe_ended),
+        ):
+            pipe = os.fdopen(descriptor, "rb", buffering=0)
+            reader = functools.partial(_Reader, take, ended)
+            transport, _ = await self._loop.connect_read_pipe(reader, pipe)
+            self._outputs.append(transport)
 
     @property
     def pid(self) -> int:
         """The process id, which is also the id of its group."""
-        return self._transport.get_pid() if self._transport else 0
+        return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
         """The exit code, negative for a signal, or None while it runs."""
-        return self._transport.get_returncode() if self._transport else None
+        return self._process.returncode
 
     @property
     def stderr_tail(self) -> str:
@@ -132,36 +155,36 @@ class Child(asyncio.SubprocessProtocol):
         """
         return self._tail.decode("utf-8", "replace")
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport; asyncio calls this."""
-        self._transport = cast("asyncio.SubprocessTransport", transport)  # by subprocess_exec
+    def _take_output(self, data: bytes) -> None:
+        self._on_output(data)
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Hand stdout on, and keep the end of stderr; asyncio calls this."""
-        if fd == 1:
-            self._on_output(data)
-        else:
-            self._tail = (self._tail + data)[-2 * self._tail_bytes :]
+    def _take_stderr(self, data: bytes) -> None:
+        self._tail = (self._tail + data)[-2 * self._tail_bytes :]
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """Note that a pipe ended; asyncio calls this."""
-        self._open.discard(fd)
-        if not self._open and self._exited.is_set():
+    def _output_ended(self) -> None:
+        self._loop.call_later(_EXIT_AFTER_EOF_S, self._gone)
+        self._pipe_ended()
+
+    def _pipe_ended(self) -> None:
+        self._unread -= 1
+        if not self._unread and self._exited.is_set():
             self._gone()
-        elif fd == 1:
-            self._loop.call_later(_EXIT_AFTER_EOF_S, self._gone)
 
-    def process_exited(self) -> None:
-        """Note the exit; asyncio calls this."""
+    def _pipe_broken(self) -> None:
+        """Note that nobody reads stdin any more: the process is as good as gone."""
+        self._loop.call_later(_EXIT_AFTER_EOF_S, self._gone)
+
+    def _reap(self) -> None:
+        self._process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop has ended before the process
+            self._loop.call_soon_threadsafe(self._process_exited)
+
+    def _process_exited(self) -> None:
         self._exited.set()
-        if self._open:  # a grandchild may hold the pipes open for ever
+        if self._unread:  # a grandchild may hold the pipes open for ever
             self._loop.call_later(_LAST_WORDS_S, self._gone)
         else:
             self._gone()
-
-    def pipe_broken(self) -> None:
-        """Note that nobody reads stdin any more: the process is as good as gone."""
-        self._loop.call_later(_EXIT_AFTER_EOF_S, self._gone)
 
     def _gone(self) -> None:
         if self._on_gone is not None:
@@ -175,8 +198,7 @@ class Child(asyncio.SubprocessProtocol):
         SIGTERM, wait, SIGKILL.
         """
         self._on_gone = None
-        if self.stdin is not None:
-            self.stdin.close()
+        self.stdin.close()
         forced = False
         if not await self._exits_within(timeouts.stop_eof_s):
             self._signal(signal.SIGTERM)
@@ -185,8 +207,8 @@ class Child(asyncio.SubprocessProtocol):
                 self._signal(signal.SIGKILL)
                 await self._exits_within(timeouts.stop_term_s)
         forced |= await self._end_group(timeouts.stop_term_s)
-        if self._transport is not None:
-            self._transport.close()
+        for output in self._outputs:
+            output.close()
         return forced
 
     async def _exits_within(self, seconds: float) -> bool:
@@ -217,6 +239,22 @@ class Child(asyncio.SubprocessProtocol):
         return True
 
 
+class _Reader(asyncio.Protocol):
+    """Hands on what comes out of one pipe, and that it has ended."""
+
+    def __init__(self, take: Callable[[bytes], None], ended: Callable[[], None]) -> None:
+        self._take = take
+        self._ended = ended
+
+    def data_received(self, data: bytes) -> None:
+        """Hand data on; the loop calls this."""
+        self._take(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the end; the loop calls this."""
+        self._ended()
+
+
 async def spawn(
     entry: Entry,
     launch: Launch,
@@ -224,27 +262,40 @@ async def spawn(
     on_output: Callable[[bytes], None],
     on_gone: Callable[[], None],
 ) -> Child:
-    """Start the command without a shell; raises ConnectFault when the system refuses it."""
-    reader, writer = os.pipe()  # our own, as asyncio's transport can't tell how much has left
+    """Start the command without a shell; raises ConnectFault when the system refuses it.
+
+    Nothing but the three pipes is inherited. Not to be cancelled half-way: a process that nobody
+    knows of would never be ended.
+    """
+    # Our own pipe for stdin, as no transport can tell how much of a message has left.
+    (stdin_of_child, stdin), (stdout, stdout_of_child), (stderr, stderr_of_child) = (
+        os.pipe(),
+        os.pipe(),
+        os.pipe(),
+    )
     try:
-        _, child = await asyncio.get_running_loop().subprocess_exec(
-            lambda: Child(on_output=on_output, on_gone=on_gone, tail_bytes=entry.caps.stderr_bytes),
-            *launch.argv,
-            stdin=reader,
-            env=dict(launch.env),
+        process = subprocess.Popen(  # noqa: ASYNC220, S603 - returns after exec; operator's command
+            launch.argv,
+            stdin=stdin_of_child,
+            stdout=stdout_of_child,
+            stderr=stderr_of_child,
+            env=launch.env,
             cwd=launch.cwd,
             start_new_session=True,
             close_fds=True,
         )
     except (OSError, ValueError) as error:
-        os.close(writer)
+        for descriptor in (stdin, stdout, stderr):
+            os.close(descriptor)
         raise ConnectFault(
             f"the command `{entry.command}` of `{entry.name}` can't be started: {error}", slow=True
         ) from error
-    except BaseException:
-        os.close(writer)
-        raise
     finally:
-        os.close(reader)
-    child.stdin = PipeWriter(writer, child.pipe_broken)
+        for descriptor in (stdin_of_child, stdout_of_child, stderr_of_child):
+            os.close(descriptor)
+    child = Child(
+        process, stdin, on_output=on_output, on_gone=on_gone, tail_bytes=entry.caps.stderr_bytes
+    )
+    with anyio.CancelScope(shield=True):
+        await child.read(stdout, stderr)
     return child

@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
-import os
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import aiohttp
 import anyio
@@ -13,7 +14,7 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import LATEST_MODERN_VERSION
 
 from gateway import jsontext
-from gateway.servers import handshake, headers, streams
+from gateway.servers import handshake, headers, streams, wire
 from gateway.servers.connection import (
     CANCELLED,
     ConnectFault,
@@ -30,7 +31,7 @@ from gateway.servers.connection import (
     stamp,
     timed_out,
 )
-from gateway.servers.entry import Entry, Timeouts
+from gateway.servers.entry import Entry
 from gateway.servers.replies import Exchange, read_reply
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
@@ -42,15 +43,31 @@ _GOODBYE_S = 1.0
 _MOST_POSTS = 32  # posted at the same time; a server could ask for any number of answers
 
 
-def client_session(timeouts: Timeouts, *, max_calls: int) -> aiohttp.ClientSession:
-    """Return the pool of one server: made once, at start, never per call.
+@lru_cache(maxsize=64)
+def _context(ca: str, *, verify: bool) -> ssl.SSLContext:
+    """Return what TLS trusts: reading the authorities takes longer than many calls."""
+    context = ssl.create_default_context(cafile=ca or None)
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
 
-    No proxies or credentials from the environment, no cookies, no decompression. TLS uses the
-    one context that aiohttp makes when it is imported.
+
+def tls_of(entry: Entry) -> ssl.SSLContext | None:
+    """Return the TLS context of a server, None for plain HTTP."""
+    if not entry.url.lower().startswith("https:"):
+        return None
+    return _context(entry.tls_ca, verify=entry.tls_verify)
+
+
+def client_session(entry: Entry) -> aiohttp.ClientSession:
+    """Return the client for what isn't a call: notes, streams and goodbyes; made once, at start.
+
+    No proxies or credentials from the environment, no cookies, no decompression.
     """
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=max_calls + 8, keepalive_timeout=_IDLE_S),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect_s),
+        connector=aiohttp.TCPConnector(keepalive_timeout=_IDLE_S, ssl=tls_of(entry) or True),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=entry.timeouts.connect_s),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,
@@ -91,6 +108,12 @@ class HttpConnection:
         self._tasks = tasks
         self._on_lost = on_lost
         self._on_note = on_note
+        self._wire = wire.Pool(
+            entry.url,
+            connect_s=entry.timeouts.connect_s,
+            idle_s=_IDLE_S,
+            tls=tls_of(entry),
+        )
         self._base = headers.of_entry(entry)
         self._spoken: Spoken | None = None
         self._session = ""
@@ -159,7 +182,8 @@ class HttpConnection:
         return _undelivered(reply) if isinstance(reply, NotMcp) else reply
 
     async def close(self) -> None:
-        """Say goodbye to a session; connections belong to the pool."""
+        """Say goodbye to a session, and close the kept connections."""
+        self._wire.close()
         if self._session and self._lost is None:
             with anyio.move_on_after(_GOODBYE_S), contextlib.suppress(aiohttp.ClientError, OSError):
                 async with self._pool.delete(
@@ -202,32 +226,28 @@ class HttpConnection:
             on_progress=call.on_progress,
         )
         try:
-            async with self._pool.post(
-                self._entry.url,
-                data=jsontext.dump(request(number, call.method, params)),
-                headers={**self._headers(call.method, params), **call.extra},
-                allow_redirects=False,
-            ) as response:
+            body = jsontext.dump(request(number, call.method, params))
+            fields = {**self._headers(call.method, params), **call.extra}
+            async with await self._wire.post(body, fields) as response:
                 call.answered = True
                 if call.method == "initialize" and not self._take_session(response):
                     return malformed(self._entry.name, "with two different session ids")
                 return await read_reply(response, exchange)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (wire.Unreachable, OSError, ValueError) as error:
             return self._broken(error)
 
     def _broken(self, error: Exception) -> Undelivered:
         """Say whether a request that failed on the way may have arrived."""
         name = self._entry.name
-        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            tls = isinstance(error, aiohttp.ClientSSLError)
-            reason = f"`{name}` can't be reached: {_reason(error)}"
-            self._lose(Lost(reason=reason, slow=tls))
+        if isinstance(error, wire.Unreachable):
+            reason = f"`{name}` can't be reached: {error.reason}"
+            self._lose(Lost(reason=reason, slow=error.slow))
             return Undelivered(failure=Failure.UNAVAILABLE, executed=Execution.NO, detail=reason)
-        if isinstance(error, aiohttp.InvalidURL):
+        if isinstance(error, ValueError):
             return Undelivered(
                 failure=Failure.UNAVAILABLE,
                 executed=Execution.NO,
-                detail=f"the `url` of `{name}` is not valid",
+                detail=f"a header for `{name}` can't be sent",
             )
         return Undelivered(
             failure=Failure.CLOSED,
@@ -255,7 +275,7 @@ class HttpConnection:
         self.listen()
         return None
 
-    def _take_session(self, response: aiohttp.ClientResponse) -> bool:
+    def _take_session(self, response: wire.Response) -> bool:
         """Keep the session id; a doubled equal header counts once, unequal ones are a fault."""
         ids = {value.strip() for value in response.headers.getall(headers.SESSION, [])}
         if len(ids) > 1:
@@ -347,18 +367,6 @@ class HttpConnection:
             headers=self._headers(method, params),
             allow_redirects=False,
         )
-
-
-def _reason(error: Exception) -> str:
-    """Name what the system said, without addresses and without internals."""
-    if isinstance(error, aiohttp.ClientSSLError):
-        return "the TLS certificate or handshake was refused"
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return "the host name is not known"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        number = error.os_error.errno
-        return os.strerror(number) if number else "no connection"
-    return "no connection in time"
 
 
 def _undelivered(reply: NotMcp) -> Undelivered:

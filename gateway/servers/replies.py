@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import aiohttp
-
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.servers.connection import (
@@ -18,6 +16,7 @@ from gateway.servers.connection import (
 )
 from gateway.servers.frames import id_in
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
+from gateway.servers.wire import Response
 from gateway.types.json import JsonObject
 from gateway.types.operations import Execution, Failure, Undelivered
 
@@ -47,8 +46,8 @@ class Exchange:
     rising: Rising = field(default_factory=Rising)
 
 
-async def read_reply(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply:
-    """Return the end of a request; raises aiohttp's errors when the connection breaks."""
+async def read_reply(response: Response, exchange: Exchange) -> Reply:
+    """Return the end of a request; raises ConnectionError when the connection breaks."""
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding.strip().lower() != "identity":
         return malformed(exchange.server, "in an encoding that was not asked for")
@@ -69,7 +68,7 @@ async def read_reply(response: aiohttp.ClientResponse, exchange: Exchange) -> Re
     return malformed(exchange.server, "that is neither JSON nor an event stream")
 
 
-async def read_capped(response: aiohttp.ClientResponse, cap: int) -> bytes:
+async def read_capped(response: Response, cap: int) -> bytes:
     """Read a body of at most `cap` bytes; raises AnswerTooLarge without reading the rest."""
     declared = response.content_length
     if declared is not None:
@@ -78,7 +77,7 @@ async def read_capped(response: aiohttp.ClientResponse, cap: int) -> bytes:
         return await response.read()
     pieces: list[bytes] = []
     size = 0
-    async for piece in response.content.iter_any():
+    async for piece in response.iter_any():
         size += len(piece)
         if size > cap:
             raise AnswerTooLarge
@@ -86,7 +85,7 @@ async def read_capped(response: aiohttp.ClientResponse, cap: int) -> bytes:
     return b"".join(pieces)
 
 
-async def _refusal(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply:
+async def _refusal(response: Response, exchange: Exchange) -> Reply:
     server, status = exchange.server, response.status
     if status in (401, 403):  # the server's challenge is for us, and goes no further
         return Undelivered(
@@ -116,7 +115,7 @@ async def _refusal(response: aiohttp.ClientResponse, exchange: Exchange) -> Repl
     )
 
 
-async def _rejection(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply | None:
+async def _rejection(response: Response, exchange: Exchange) -> Reply | None:
     """Return the JSON-RPC error in the body of an HTTP error, if there is one."""
     try:
         body = await read_capped(response, _REFUSAL_BYTES)
@@ -147,10 +146,10 @@ def _answers(message: JsonObject, exchange: Exchange) -> bool:
     return type(number) is int and number == exchange.number and "method" not in message
 
 
-async def _stream(response: aiohttp.ClientResponse, exchange: Exchange) -> Reply:
+async def _stream(response: Response, exchange: Exchange) -> Reply:
     reader = EventReader(exchange.cap)
     bad = 0
-    async for piece in response.content.iter_any():
+    async for piece in response.iter_any():
         for event in reader.feed(piece):
             reply = await _event(event, exchange)
             if reply is _BAD:
@@ -200,7 +199,7 @@ async def _progress(message: JsonObject, exchange: Exchange) -> None:
             await exchange.on_progress(*news)
 
 
-def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+def _retry_after(response: Response) -> float | None:
     """Return `Retry-After` in seconds; the form with a date is rare and left out."""
     value = response.headers.get("Retry-After", "").strip()
     return float(value) if value.isdecimal() and len(value) < 8 else None

@@ -175,7 +175,7 @@ class StdioConnection:
 
     def _send(self, message: JsonObject) -> Outgoing:
         data = jsontext.dump(message) + b"\n"
-        if self._child is None or self._child.stdin is None:
+        if self._child is None:
             return Outgoing(data)
         return self._child.stdin.write(data)
 
@@ -292,7 +292,7 @@ class StdioConnection:
         outgoing = pending.outgoing
         if pending.delivery is not None or outgoing is None or self._lost is not None:
             return Execution.NO if outgoing is None else Execution.UNKNOWN
-        if self._child and self._child.stdin and self._child.stdin.withdraw(outgoing):
+        if self._child and self._child.stdin.withdraw(outgoing):
             return Execution.NO
         if method not in _NOT_TOLD:
             self._send(notification(CANCELLED, {"requestId": number, "reason": reason}))

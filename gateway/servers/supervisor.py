@@ -9,6 +9,7 @@ import logging
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 import aiohttp
 import anyio
@@ -32,7 +33,7 @@ from gateway.servers.state import QuarantinedTool, ServerState, ServerStatus
 from gateway.servers.stdio import StdioConnection
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
-from gateway.types.operations import Delivery, Execution, Failure, Undelivered
+from gateway.types.operations import Delivery, Execution, Failure, Peer, Undelivered
 
 _log = logging.getLogger("gateway.servers")
 _RELIST_GAP_S = 1.0  # a server that changes all the time is listed no more often
@@ -51,6 +52,7 @@ class Server:
         self._on_tools = on_tools
         self._mask = masker(entry.secrets, around.mask)
         self._opener = Opener(entry, around, self._mask)
+        self._address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
         self._backoff = Backoff(entry.timeouts, random.random)
         self._slots = asyncio.Semaphore(entry.max_calls)
         self._queued = 0
@@ -114,6 +116,14 @@ class Server:
             pid=child.pid if child and self._connection else 0,
             stderr_tail=child.stderr_tail if child else "",
         )
+
+    @property
+    def peer(self) -> Peer:
+        """How the server is reached right now, for spans and events."""
+        version = self._spoken.version if self._spoken is not None else ""
+        if not self.entry.is_http:
+            return Peer(transport="stdio", version=version)
+        return Peer(transport="http", version=version, address=self._address)
 
     async def first_list(self) -> None:
         """Wait until the tools were listed once, or that failed once."""
@@ -249,7 +259,7 @@ class Server:
         """Keep the server running until cancelled; then end what was started."""
         pool = None
         if self.entry.is_http:
-            pool = client_session(self.entry.timeouts, max_calls=self.entry.max_calls)
+            pool = client_session(self.entry)
         try:
             while True:
                 self._failed(await self._attempt_safely(pool))

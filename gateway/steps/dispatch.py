@@ -1,7 +1,7 @@
 """Step 11: intent durable first, then send, then outcome."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, assert_never
 
 from gateway.case import Case
@@ -12,6 +12,7 @@ from gateway.types.operations import (
     Delivery,
     Execution,
     Failure,
+    Peer,
     Rejected,
     Undelivered,
 )
@@ -27,6 +28,11 @@ _HOP_PREFIXES = ("io.modelcontextprotocol/", "weighbridge/")
 
 class Downstream(Protocol):
     """A supervised server."""
+
+    @property
+    def peer(self) -> Peer:
+        """How it is reached right now."""
+        ...
 
     async def call_tool(
         self,
@@ -46,7 +52,7 @@ class Downstream(Protocol):
 class Intent(Protocol):
     """The part of a ticket that dispatch uses."""
 
-    async def started(self, case: Case) -> None:
+    async def started(self, case: Case, peer: Peer) -> None:
         """Keep the intent: durable for anything but a plain read. Raises StoreUnavailable."""
         ...
 
@@ -66,6 +72,7 @@ class Dispatch:
 
     server: Callable[[str], Downstream | None]
     timeout_s: float
+    server_timeouts_s: Mapping[str, float] = field(default_factory=dict[str, float])
 
     async def __call__(self, case: Case, intent: Intent) -> Delivered | Refusal:
         """Return what came back, or a refusal that says whether anything may have happened."""
@@ -77,7 +84,7 @@ class Dispatch:
                 status=Status.UNAVAILABLE, reason=f"the server `{case.tool.server}` is not running"
             )
         try:
-            await intent.started(case)
+            await intent.started(case, server.peer)
         except StoreUnavailable as error:
             return Refusal(
                 status=Status.AUDIT_UNAVAILABLE,
@@ -89,7 +96,8 @@ class Dispatch:
             case.tool.name,
             case.arguments,
             meta=forwardable(case.call.meta),
-            deadline_s=case.contract.timeout_s or self.timeout_s,
+            deadline_s=case.contract.timeout_s
+            or self.server_timeouts_s.get(case.tool.server, self.timeout_s),
             on_progress=caller.progress if caller.wants_progress else None,
             traceparent=intent.traceparent,
             is_read=case.effect is Effect.READ,

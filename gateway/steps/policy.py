@@ -20,7 +20,7 @@ def decide(case: Case) -> Case | Refusal:
         )
     raised = decision.risk
     risk = raised if raised is not None and raised.rank > case.risk.rank else case.risk
-    return replace(case, decision=replace(decision, revision=case.revision.id), risk=risk)
+    return replace(case, decision=decision, risk=risk)
 
 
 def may_list(case: Case) -> Case | Refusal:

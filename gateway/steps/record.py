@@ -18,7 +18,14 @@ from gateway.types.actors import Actor
 from gateway.types.calls import ProposedCall
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivered, Delivery, Execution, Rejected, Undelivered
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Peer,
+    Rejected,
+    Undelivered,
+)
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.tools import Effect
@@ -165,7 +172,6 @@ class Ticket:
         case = self._case = verdict.case
         self._denial = verdict.refusal
         record = self.record
-        self._digest()
         record.judged_ns = self.owner.clock.time_ns()
         record.tool = case.tool
         record.contract = case.contract
@@ -176,7 +182,7 @@ class Ticket:
         record.risk = case.risk
         record.decision = case.decision
 
-    async def started(self, case: Case) -> None:
+    async def started(self, case: Case, peer: Peer) -> None:
         """Keep the decision and, for anything but a plain read, the intent: durably."""
         record = self.record
         events = [self._authorization(None)]
@@ -220,13 +226,16 @@ class Ticket:
         """End the call: final event, spans, metrics, and the envelope that leaves."""
         record = self.record
         kept = self._finish(outcome)
-        if isinstance(outcome, Answer) and not kept:
+        if isinstance(outcome, Answer) and (not kept or self.owner.journal.failing):
             outcome = Answer(
                 result=outcome.result,
                 status=outcome.status,
                 verification=outcome.verification,
                 redactions=outcome.redactions,
-                notes=(*outcome.notes, "the event log is behind: the end of this call is not kept"),
+                notes=(
+                    *outcome.notes,
+                    "the event log is behind: the end of this call is not kept yet",
+                ),
             )
         subject = envelope.Subject(
             call_id=record.call.call_id,
@@ -310,7 +319,9 @@ class Ticket:
                     redactor,
                     id=ids.ulid(),
                     at=at,
-                    documents=(),
+                    documents=[
+                        build.Document(id=str(each.value)) for each in yielded(case, outcome.result)
+                    ],
                     kept=case.decision.output.keep,
                 )
             )

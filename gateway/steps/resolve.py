@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from gateway import jsontext
@@ -80,6 +81,7 @@ class Resolve:
         return known
 
 
+@lru_cache(maxsize=1024)
 def actor_of(principal: Principal) -> Actor:
     """Say who acts: from the verified credential and from nothing else."""
     return Actor(

@@ -11,6 +11,24 @@ from gateway.types.tools import Effect, Risk, RiskRaise
 
 def classify_tool(case: Case) -> Case | Refusal:
     """Class of the tool as such, for listing: no arguments are looked at."""
+    effect, risk, reason = _of_tool(case)
+    return replace(case, effect=effect, risk=risk, risk_reason=reason)
+
+
+def classify(case: Case) -> Case | Refusal:
+    """Class of this call: the tool's, raised by the contract's conditions on the arguments."""
+    effect, risk, reason = _of_tool(case)
+    for rule in case.contract.raises:
+        if not _applies(rule, case):
+            continue
+        if rule.effect is not None and rule.effect.rank > effect.rank:
+            effect, reason = rule.effect, rule.reason
+        if rule.risk is not None and rule.risk.rank > risk.rank:
+            risk, reason = rule.risk, rule.reason
+    return replace(case, effect=effect, risk=risk, risk_reason=reason)
+
+
+def _of_tool(case: Case) -> tuple[Effect, Risk, str]:
     effect, risk, reason = case.contract.effect, case.contract.risk, "contract"
     annotations = case.tool.definition.get("annotations")
     # The server's own hints can make a call more dangerous in our eyes, never less.
@@ -19,23 +37,7 @@ def classify_tool(case: Case) -> Case | Refusal:
         effect, reason = Effect.DESTRUCTIVE, "the server says it is destructive"
     if effect is Effect.DESTRUCTIVE and risk.rank < Risk.HIGH.rank:
         risk = Risk.HIGH
-    return replace(case, effect=effect, risk=risk, risk_reason=reason)
-
-
-def classify(case: Case) -> Case | Refusal:
-    """Class of this call: the tool's, raised by the contract's conditions on the arguments."""
-    classified = classify_tool(case)
-    if isinstance(classified, Refusal):
-        return classified
-    effect, risk, reason = classified.effect, classified.risk, classified.risk_reason
-    for rule in case.contract.raises:
-        if not _applies(rule, case):
-            continue
-        if rule.effect is not None and rule.effect.rank > effect.rank:
-            effect, reason = rule.effect, rule.reason
-        if rule.risk is not None and rule.risk.rank > risk.rank:
-            risk, reason = rule.risk, rule.reason
-    return replace(classified, effect=effect, risk=risk, risk_reason=reason)
+    return effect, risk, reason
 
 
 def _applies(rule: RiskRaise, case: Case) -> bool:

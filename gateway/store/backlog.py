@@ -14,7 +14,7 @@ from gateway.store.engine import Parameters
 
 _GROUP_ENTRIES: Final = 1_000
 _GROUP_BYTES: Final = 4 << 20
-_LINGER_S: Final = 0.005  # how long events that nobody waits for gather before they are written
+_LINGER_S: Final = 0.02  # how long events that nobody waits for gather before they are written
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+import orjson
+
 from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.store import queries
 from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
@@ -40,6 +42,7 @@ class SqliteEngine:
         self._prepare = prepare
         self._busy_ms = round(busy_s * 1000)
         self._connection: sqlite3.Connection | None = None
+        self._durable: bool | None = None  # what the open connection is set to
         self._file: tuple[int, int] | None = None  # device and inode of what was opened
 
     @contextmanager
@@ -50,7 +53,9 @@ class SqliteEngine:
         del lock
         with self._reported():
             connection = self._ready()
-            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            if durable is not self._durable:
+                connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                self._durable = durable
             with _open(connection, "BEGIN IMMEDIATE"):
                 yield _Transaction(connection)
             # A removed file takes commits as ever; this is how one finds out.
@@ -84,6 +89,7 @@ class SqliteEngine:
             self._check_file()
             return self._connection
         self._connection = connection = self._connect()
+        self._durable = None
         try:
             self._prepare(self)
         except BaseException:
@@ -113,8 +119,14 @@ class SqliteEngine:
         return connection
 
     def _make_file(self) -> None:
-        """Make the file so that nobody else can read it, before SQLite would make it otherwise."""
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        """Make the file so that nobody else can read it, before SQLite would make it otherwise.
+
+        INVARIANT: a file that exists is never opened here. Closing any descriptor of it would drop
+        the locks of this process's other connections (POSIX), and the next process to leave would
+        then remove the write-ahead log under them.
+        """
+        with suppress(FileExistsError):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         if self._path.stat().st_mode & 0o077:
             self._path.chmod(0o600)
 
@@ -175,7 +187,12 @@ class _Transaction:
         return self._connection.execute(queries.statements()[name], parameters).rowcount
 
     def execute_many(self, name: str, parameters: Sequence[Parameters]) -> None:
-        self._connection.executemany(queries.statements()[name], parameters)
+        at_once = queries.statements().get(f"{name}_at_once")
+        if at_once is None:
+            self._connection.executemany(queries.statements()[name], parameters)
+        else:
+            rows = orjson.dumps(parameters).decode()
+            self._connection.execute(at_once, {"rows": rows})
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         text = queries.statements()[name].replace("{where}", where)

@@ -10,7 +10,7 @@ from typing import Final
 from gateway.clock import Clock
 from gateway.errors import StoreUnavailable
 from gateway.store.backlog import Backlog, Entry, Gap
-from gateway.store.engine import Engine, Lock
+from gateway.store.engine import Engine, Lock, Parameters, Value
 
 _FIRST_PAUSE_S: Final = 0.05
 _LONGEST_PAUSE_S: Final = 1.0
@@ -104,13 +104,17 @@ class Writer:
 
     def _commit(self, group: list[Entry]) -> None:
         durable = any(entry.durable for entry in group)
+        rows: dict[Value, Parameters] = {}
+        for entry in group:
+            rows.setdefault(entry.row["id"], entry.row)
         try:
             with self._engine.transaction(lock=Lock.EVENTS, durable=durable) as transaction:
-                transaction.execute_many("append_event", [entry.row for entry in group])
+                transaction.execute_many("append_event", list(rows.values()))
         except StoreUnavailable:
             raise
         except Exception as error:  # the thread has to outlive faults that nobody foresaw
-            _log.exception("the event log met a fault of its own")
+            if self._failing is None:
+                _log.exception("the event log met a fault of its own")
             raise StoreUnavailable(f"the event log met a fault: {type(error).__name__}") from error
 
     def _failed(self, reason: str) -> None:

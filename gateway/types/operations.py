@@ -31,6 +31,15 @@ class Failure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """How a downstream is reached, for spans and events only."""
+
+    transport: str  # `http` or `stdio`
+    version: str = ""  # the MCP revision that is spoken with it
+    address: str = ""  # `host` or `host:port`; nothing of a URL that could hold a secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
     """A result as received; `size` is the bytes of the message that carried it."""
 

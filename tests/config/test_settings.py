@@ -47,6 +47,23 @@ def test_the_resource_is_the_public_url_or_the_address() -> None:
     assert Settings.model_validate({"listen": public}).listen.resource == public["public_url"]
 
 
+def test_our_own_names_are_accepted_beside_the_allowed_ones() -> None:
+    listen = Settings.model_validate(
+        {
+            "listen": {
+                "address": "Gw.example:8700",
+                "public_url": "https://Tools.example.com:8443/mcp",
+                "allowed_hosts": ["lb.example"],
+                "allowed_origins": ["https://chat.example"],
+            }
+        }
+    ).listen
+    assert listen.hosts == {"lb.example", "tools.example.com:8443", "gw.example:*"}
+    assert listen.origins == {"https://chat.example", "https://tools.example.com:8443"}
+    everywhere = Settings.model_validate({"listen": {"address": "0.0.0.0:1"}}).listen
+    assert (everywhere.hosts, everywhere.origins) == (frozenset(), frozenset())
+
+
 def test_original_names_are_for_one_server() -> None:
     servers = {"a": {"command": "x"}, "b": {"command": "y"}}
     with pytest.raises(ValidationError, match="works with one server"):

@@ -11,7 +11,7 @@ from gateway.demo.processes import DemoFault, running, weighbridge
 
 async def test_a_process_that_ends_too_soon_is_named_with_its_last_words(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "raise SystemExit('no such file')"]
-    said = pytest.raises(DemoFault, match="desk did not start: no such file")
+    said = pytest.raises(DemoFault, match="desk is not ready: no such file")
     with running("desk", command, tmp_path) as process, said:
         await process.until(re.compile("never"), tmp_path / "file")
 

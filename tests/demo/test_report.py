@@ -60,3 +60,14 @@ def test_the_books_and_the_trace_are_told_in_one_line() -> None:
     assert report.books(totals) == "1 refund, 25.50 EUR in all; 2 notes; 6 customers"
     assert report.trace("ab", "http://c:4318") == "ab, sent to http://c:4318"
     assert "OTEL_EXPORTER_OTLP_ENDPOINT" in report.trace("ab", "")
+
+
+def test_one_difference_or_one_event_outside_of_the_trace_spoils_the_demo() -> None:
+    said = Said(status="ok", reason="")
+    good = report.Ended(step=STEPS[0], said=said, difference="")
+    bad = report.Ended(step=STEPS[0], said=said, difference="expected denied")
+    event: JsonObject = {"call": "call_1", "trace_id": "ab"}
+    reload: JsonObject = {"kind": "admin"}
+    assert report.is_good([good], [event, reload], "ab")
+    assert not report.is_good([good, bad], [event], "ab")
+    assert not report.is_good([good], [{**event, "trace_id": "cd"}], "ab")

@@ -1,4 +1,3 @@
-
 import pytest
 
 from gateway import jsontext

@@ -97,11 +97,13 @@ def a_revision(
     policy: str = ALLOW_ALL,
     unreviewed: Unreviewed = Unreviewed.REFUSE,
 ) -> Revision:
+    compiled = policies.compile_policy([policy_files.load(policy, file="policy.yaml")])
+    compiled.revision = "sha256:test"
     return Revision(
         id="sha256:test",
         contracts={contract.tool: contract for contract in contracts},
         schemas={contract.pin: schemas.compile_tool(contract.definition) for contract in contracts},
-        policy=policies.compile_policy([policy_files.load(policy, file="policy.yaml")]),
+        policy=compiled,
         unreviewed=unreviewed,
     )
 

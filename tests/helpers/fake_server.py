@@ -129,6 +129,7 @@ class Fake:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.calls = 0
+        self.writing = asyncio.Lock()
         self.answers: list[Any] = []  # what the client answered to `request` steps
 
     async def handle(self, message: Message, wire: Wire) -> None:
@@ -219,7 +220,7 @@ class Fake:
             case {"delay_ms": milliseconds}:
                 await asyncio.sleep(milliseconds / 1000)
             case {"wait_for_file": path}:
-                await until_async(lambda: Path(path).exists())
+                await until_async(lambda: Path(path).exists(), 4 * WAIT_S)  # the test waits less
             case {"stderr": words}:
                 print(words, file=sys.stderr, flush=True)
             case {"stderr_bytes": size}:
@@ -283,7 +284,8 @@ class StdioFake(Wire):
         self.asked: dict[str, asyncio.Future[Any]] = {}
 
     async def write(self, data: bytes) -> None:
-        await asyncio.to_thread(_write_all, 1, data + b"\n")
+        async with self.fake.writing:  # a long line must not be torn apart by another
+            await asyncio.to_thread(_write_all, 1, data + b"\n")
 
     async def ask(self, method: str, params: Message) -> Any:
         number = f"ask-{len(self.asked)}"

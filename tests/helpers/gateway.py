@@ -25,6 +25,7 @@ class Gateway:
     process: asyncio.subprocess.Process
     folder: Path
     headers: dict[str, str] = field(default_factory=dict[str, str])
+    admin: str = ""  # where the listener for people is
 
     async def send(
         self, method: str, params: Mapping[str, Any] | None = None, **headers: str
@@ -51,7 +52,7 @@ class Gateway:
         ):
             text = await answer.text()
             if answer.content_type == "text/event-stream":
-                text = [line[5:] for line in text.splitlines() if line.startswith("data:")][-1]
+                text = [line[5:] for line in text.split("\n") if line.startswith("data:")][-1]
             return answer.status, json.loads(text)
 
     async def call(self, name: str, arguments: Any = None, **params: Any) -> dict[str, Any]:
@@ -123,8 +124,14 @@ async def running(
     contracts: str = "",
     environ: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
+    store: str = "",
+    listen: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[Gateway]:
-    """Start the real command on free ports; `config` lacks listeners, store and policies."""
+    """Start the real command on free ports; `config` lacks listeners, store and policies.
+
+    `store` is the store section, in YAML on one line; without it there is a `store.db`. `listen`
+    are more members of that section.
+    """
     (folder / "policies/contracts").mkdir(parents=True, exist_ok=True)
     (folder / "policies/policy.yaml").write_text(policy)
     if contracts:
@@ -132,9 +139,9 @@ async def running(
     ready = folder / "ready.json"
     ready.unlink(missing_ok=True)
     (folder / "config.yaml").write_text(
-        'listen: {address: "127.0.0.1:0"}\n'
+        f"listen: {json.dumps({'address': '127.0.0.1:0', **(listen or {})})}\n"
         'admin: {address: "127.0.0.1:0"}\n'
-        f"store: sqlite:///{folder}/store.db\n" + config
+        f"store: {store or f'sqlite:///{folder}/store.db'}\n" + config
     )
     log = (folder / "log.txt").open("ab")
     process = await asyncio.create_subprocess_exec(
@@ -156,8 +163,14 @@ async def running(
                 if process.returncode is not None:
                     raise AssertionError((folder / "log.txt").read_text())
                 await asyncio.sleep(0.02)
-        url = json.loads(ready.read_text())["url"]
-        yield Gateway(url=url, process=process, folder=folder, headers=dict(headers or {}))
+        said = json.loads(ready.read_text())
+        yield Gateway(
+            url=said["url"],
+            admin=said["admin"],
+            process=process,
+            folder=folder,
+            headers=dict(headers or {}),
+        )
     finally:
         log.close()
         if process.returncode is None:

@@ -13,6 +13,12 @@ from tests.helpers.fake_server import Script, alive, record_of, text, until_asyn
 from tests.helpers.fleets import call, failed, first_text, running, stdio_entry, structured
 
 
+@pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """Run on both loops: they differ in how they start, feed and end processes."""
+    return "asyncio", {"use_uvloop": request.param}
+
+
 async def test_a_child_sees_nothing_of_the_gateways_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,3 +120,12 @@ async def test_a_writer_knows_what_has_left() -> None:
     assert broken == [True]
     assert not third.has_left
     pipe.close()
+
+
+async def test_a_process_that_is_stopped_while_it_starts_is_ended_too(tmp_path: Path) -> None:
+    """case: STD-02"""
+    script = Script(on_start=[{"delay_ms": 60_000}])
+    for _ in range(3):
+        async with running(stdio_entry(script, tmp_path), wait_s=0):
+            await anyio.sleep(0)
+    assert not any(alive(pid) for pid in record_of(tmp_path, "alpha").pids())

@@ -14,13 +14,15 @@ from gateway.types.operations import (
     Delivery,
     Execution,
     Failure,
+    Peer,
     Rejected,
     Undelivered,
 )
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Effect
-from tests.helpers.cases import a_call, a_case
+from tests.helpers.cases import a_call, a_case, a_contract
 
+PEER = Peer(transport="http", version="2026-07-28")
 RESULT = Delivered(result={"content": []}, size=14)
 
 
@@ -29,6 +31,7 @@ class Server:
     """Answers one way and keeps what it was asked."""
 
     answer: Delivery = RESULT
+    peer: Peer = PEER
     asked: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
     async def call_tool(
@@ -63,7 +66,7 @@ class Intent:
     traceparent: str = "00-1-2-01"
     steps: list[str] = field(default_factory=list[str])
 
-    async def started(self, case: Case) -> None:
+    async def started(self, case: Case, peer: Peer) -> None:
         self.steps.append("started")
         if self.fails:
             raise StoreUnavailable("disk full")
@@ -169,3 +172,15 @@ def test_a_downstreams_error_is_told_in_its_own_words() -> None:
     assert (answer.status, answer.executed) == (Status.TOOL_FAILED, Execution.UNKNOWN)
     assert "no such field" in answer.reason
     assert answer.details == ({"code": -32602, "data": {"f": 1}},)
+
+
+@pytest.mark.parametrize(("contract_s", "wanted"), [(5.0, 5.0), (None, 9.0)])
+async def test_a_contract_knows_better_than_its_server_how_long_a_call_takes(
+    contract_s: float | None, wanted: float
+) -> None:
+    server = Server()
+    sending = dispatch.Dispatch(
+        server=lambda name: server, timeout_s=30, server_timeouts_s={"crm": 9.0}
+    )
+    await sending(a_case(arguments={}, contract=a_contract(timeout_s=contract_s)), Intent())
+    assert server.asked[0]["deadline_s"] == wanted

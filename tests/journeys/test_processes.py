@@ -1,0 +1,208 @@
+"""Servers as child processes: what they get, how they end, and what is left behind (nothing)."""
+
+import asyncio
+import json
+import os
+import shlex
+import signal
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from gateway.types.tools import Effect, Risk
+from tests.helpers.fake_server import Script, Step, alive, record_of, tool, until_async
+from tests.helpers.gateway import ALLOW, Gateway, outcome, running
+from tests.journeys import house
+from tests.journeys.house import Json
+
+MIB = 1 << 20
+SECRETS = {
+    "GW_DB_URL": "s1-JxK2qPwe83",
+    "GW_SIGNING_KEY": "s2-JxK2qPwe83",
+    "AWS_SECRET_ACCESS_KEY": "s3-JxK2qPwe83",
+}
+WRONG_UTF8 = b'{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"\xc3\x28"}]}}'
+SIZES = [65_535, 65_536, 65_537, MIB]
+STEPS: dict[str, list[Step]] = {
+    "get_environment": [{"environment": True}],
+    "get_wrong_bytes": [{"raw_hex": WRONG_UTF8.hex()}],
+    "get_17_mib": [{"reply_text_bytes": 17 * MIB}],
+    **{f"get_{size}": [{"reply_text_bytes": size}] for size in SIZES},
+}
+
+
+@pytest.fixture(scope="module")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Gateway]:
+    """A gateway with secrets in its environment, under a locale that knows no letters."""
+    folder = tmp_path_factory.mktemp("processes")
+    tools = [tool(name) for name in [*STEPS, "get_echo"]]
+    alpha = house.stdio(
+        Script(tools=tools, on_call=STEPS), folder, env={"ALPHA_TOKEN": "s4-JxK2qPwe83"}
+    )
+    beta = house.stdio(Script(), folder, "beta", env={"BETA_TOKEN": "s5-JxK2qPwe83"})
+    config = house.unreviewed(
+        {"alpha": alpha, "beta": beta},
+        limits={"max_result_bytes": 60 * MIB},
+    )
+    async with running(
+        folder,
+        config,
+        environ={**SECRETS, "LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"},
+        listen={"max_body": 3 * MIB},
+    ) as started:
+        await started.listed("alpha__get_echo")
+        yield started
+
+
+async def test_a_child_gets_its_own_values_and_none_of_the_gateways(gateway: Gateway) -> None:
+    """case: CFG-02"""
+    result = await gateway.call("alpha__get_environment")
+    said: Json = result["structuredContent"]
+    environment = said["environment"]
+    assert environment["ALPHA_TOKEN"] == "s4-JxK2qPwe83"
+    assert {"PATH", "HOME", "LANG"} <= set(environment)
+    assert not set(SECRETS) & set(environment)
+    assert "BETA_TOKEN" not in environment
+    assert not [one for one in said["descriptors"] if "socket" in one or "store.db" in one]
+    assert not [value for value in SECRETS.values() if value in json.dumps(said)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_line_passes_in_both_directions(gateway: Gateway, size: int) -> None:
+    """case: STD-05"""
+    back = await gateway.call(f"alpha__get_{size}")
+    assert house.texts(back) == "x" * size
+    there = await gateway.call("alpha__get_echo", {"t": "y" * size})
+    assert there["structuredContent"]["arguments"] == {"t": "y" * size}
+
+
+async def test_a_line_beyond_the_limit_fails_that_call_alone(gateway: Gateway) -> None:
+    """case: STD-05"""
+    pid = record_of(gateway.folder, "alpha").pids()
+    said = outcome(await gateway.call("alpha__get_17_mib"))
+    assert said["status"] == "result_too_large"
+    assert "alpha" in said["reason"]
+    assert outcome(await gateway.call("alpha__get_echo"))["status"] == "ok"
+    assert record_of(gateway.folder, "alpha").pids() == pid
+
+
+async def test_a_locale_without_letters_changes_no_text(gateway: Gateway) -> None:
+    """case: STD-06"""
+    words = "řemeslník 日本 🎉 \u2028 \u0000"
+    result = await gateway.call("alpha__get_echo", {"t": words})
+    assert result["structuredContent"]["arguments"] == {"t": words}
+
+
+async def test_bytes_that_are_not_utf_8_cost_that_message_alone(gateway: Gateway) -> None:
+    """case: STD-06"""
+    result = await gateway.call("alpha__get_wrong_bytes")
+    assert outcome(result)["status"] == "result_invalid"
+    assert outcome(await gateway.call("alpha__get_echo"))["status"] == "ok"
+
+
+async def test_a_child_that_dies_ends_its_calls_at_once_and_comes_back(tmp_path: Path) -> None:
+    """case: STD-01, OUT-04"""
+    tools = [tool("find"), tool("put"), tool("die")]
+    slow: list[Step] = [{"delay_ms": 60_000}]
+    die: list[Step] = [{"stderr": "boom"}, {"exit": 3}]
+    fast: dict[str, list[Step]] = {"find": slow, "put": slow, "die": die}
+    alpha = house.stdio(Script(tools=tools, on_call=fast), tmp_path)
+    beta = house.stdio(
+        Script(on_start=[{"stderr": "ModuleNotFound"}, {"exit": 1}]), tmp_path, "beta"
+    )
+    write = {"effect": Effect.WRITE, "risk": Risk.MEDIUM}
+    async with running(
+        tmp_path,
+        house.config({"alpha": alpha, "beta": beta}),
+        contracts=house.contracts(
+            house.contract(tools[0]),
+            house.contract(tools[1], **write),
+            house.contract(tools[2], **write),
+        ),
+    ) as gateway:
+        await gateway.listed("alpha__find")
+        record = record_of(tmp_path, "alpha")
+        pending = [
+            asyncio.ensure_future(gateway.call(f"alpha__{name}")) for name in ("find", "put")
+        ]
+        await until_async(lambda: len(record.calls()) == 2)
+        began = time.monotonic()
+        died = outcome(await gateway.call("alpha__die"))
+        read, write_end = [outcome(each) for each in await asyncio.gather(*pending)]
+        assert time.monotonic() - began < 2
+        assert (read["status"], read["executed"]) == ("unavailable", "no")
+        for end in (write_end, died):
+            assert (end["status"], end["executed"]) == ("indeterminate", "unknown")
+        assert "`alpha`" in died["reason"]
+        assert "code 3" in died["reason"]
+        assert "boom" in died["reason"]
+        await until_async(lambda: len(record.pids()) >= 2, house.WITHIN_S)
+        assert len(record.calls()) == 3  # nothing was sent again
+        state = await house.server_status(gateway, "beta", "failed")
+        assert "ModuleNotFound" in state["reason"] + state["stderr"]
+
+
+def left(folder: Path) -> list[int]:
+    """Return the processes of the fake that run, whoever started them."""
+    return [pid for pid in record_of(folder, "alpha").pids() if alive(pid)]
+
+
+def wrapped(folder: Path) -> Json:
+    """Return an entry that starts the server through a shell, as wrappers do."""
+    entry = house.stdio(Script(tools=[tool("find")]), folder)
+    line = shlex.join([entry["command"], *entry["args"]]) + "; true"
+    return {**entry, "command": "sh", "args": ["-c", line]}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_clients_that_come_and_go_cost_no_process_and_a_stop_leaves_none(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """case: STD-02"""
+    async with running(tmp_path, house.unreviewed({"alpha": wrapped(tmp_path)})) as gateway:
+        await gateway.listed("alpha__find")
+        for _ in range(20):
+            async with house.legacy(gateway) as client:
+                await house.call(client, "alpha__find")
+        assert len(left(tmp_path)) == 1
+        assert await gateway.stop(number) == 0
+    await until_async(lambda: not left(tmp_path))
+    assert len(record_of(tmp_path, "alpha").pids()) == 1
+
+
+async def test_a_server_that_is_killed_again_and_again_is_there_once(tmp_path: Path) -> None:
+    """case: STD-02"""
+    async with running(tmp_path, house.unreviewed({"alpha": wrapped(tmp_path)})) as gateway:
+        await gateway.listed("alpha__find")
+        for _ in range(3):
+            (pid,) = left(tmp_path)
+            os.kill(pid, signal.SIGKILL)
+            await until_async(lambda gone=pid: left(tmp_path) not in ([], [gone]), house.WITHIN_S)
+        assert len(left(tmp_path)) == 1
+    await until_async(lambda: not left(tmp_path))
+
+
+async def test_a_host_that_kills_its_gateway_leaves_no_server_behind(tmp_path: Path) -> None:
+    """case: STD-02"""
+    alpha = house.stdio(Script(tools=[tool("find")]), tmp_path)
+    async with house.hosted(tmp_path, house.unreviewed({"alpha": alpha}), policy=ALLOW) as host:
+        await house.listed(host, "alpha__find")
+        assert len(left(tmp_path)) == 1
+        host.process.kill()
+        await host.process.wait()
+    await until_async(lambda: not left(tmp_path))
+
+
+async def test_a_stop_ends_a_child_that_ignores_every_hint_and_its_helper(
+    tmp_path: Path,
+) -> None:
+    """case: STD-07"""
+    stubborn = Script(tools=[tool("find")], ignore=["eof", "sigterm"], helper=True)
+    alpha = house.stdio(stubborn, tmp_path)
+    async with running(tmp_path, house.unreviewed({"alpha": alpha})) as gateway:
+        await gateway.listed("alpha__find")
+        assert await gateway.stop() == 0
+    helper = int((tmp_path / "alpha.helper").read_text())
+    await until_async(lambda: not left(tmp_path) and not alive(helper))

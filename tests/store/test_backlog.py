@@ -1,0 +1,117 @@
+import asyncio
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.store.backlog import Backlog, Bounds, Entry
+from tests.helpers.cases import NOW
+
+
+def entries(count: int, *, size: int = 1, durable: bool = False) -> list[Entry]:
+    return [Entry({}, size, durable) for _ in range(count)]
+
+
+def filled(count: int, bounds: Bounds | None = None, *, size: int = 1) -> Backlog:
+    backlog = Backlog(bounds or Bounds())
+    backlog.append(entries(count, size=size), owed=False, now=NOW)
+    return backlog
+
+
+def group(backlog: Backlog) -> list[Entry]:
+    found = backlog.group()
+    assert found is not None
+    return found
+
+
+def test_what_is_written_stays_until_it_is_done() -> None:
+    backlog = filled(3)
+    first = group(backlog)
+    assert len(backlog) == 3
+    assert group(backlog) == first
+    backlog.done(first)
+    assert (len(backlog), backlog.bytes, backlog.committed) == (0, 0, 3)
+
+
+def test_a_group_is_bounded_in_number_and_size_but_never_empty() -> None:
+    assert len(group(filled(2_500))) == 1_000
+    assert len(group(filled(3, size=3 << 20))) == 1
+
+
+def test_a_full_backlog_takes_all_or_none() -> None:
+    backlog = filled(9, Bounds(events=10))
+    with pytest.raises(StoreUnavailable, match="too many"):
+        backlog.append(entries(2), owed=False, now=NOW)
+    assert len(backlog) == 9
+    backlog.append(entries(1), owed=False, now=NOW)
+
+
+def test_size_counts_too() -> None:
+    backlog = filled(1, Bounds(bytes=100), size=90)
+    with pytest.raises(StoreUnavailable):
+        backlog.append(entries(1, size=20), owed=False, now=NOW)
+
+
+def test_ends_of_calls_that_were_sent_find_room_where_others_do_not() -> None:
+    """case: OBS-03"""
+    backlog = filled(8, Bounds(events=8))
+    backlog.append(entries(2), owed=True, now=NOW)
+    with pytest.raises(StoreUnavailable):
+        backlog.append(entries(1), owed=True, now=NOW)
+
+
+def test_what_was_refused_is_told_once_things_move_again() -> None:
+    backlog = filled(1, Bounds(events=1))
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            backlog.append(entries(3), owed=False, now=NOW)
+    gap = backlog.done(group(backlog))
+    assert gap is not None
+    assert (gap.count, gap.since) == (6, NOW)
+    backlog.append(entries(1), owed=False, now=NOW)
+    assert backlog.done(group(backlog)) is None
+
+
+async def test_one_waits_for_what_was_appended_before_and_for_nothing_else() -> None:
+    backlog = filled(1)
+    waiter = backlog.wait()
+    assert waiter is not None
+    first = group(backlog)
+    backlog.append(entries(1), owed=False, now=NOW)
+    backlog.done(first)
+    await asyncio.wait_for(waiter.future, 5)
+    assert backlog.wait() is not None
+
+
+async def test_nobody_waits_for_what_is_committed() -> None:
+    backlog = filled(1)
+    backlog.done(group(backlog))
+    assert backlog.wait() is None
+
+
+async def test_a_wait_that_was_given_up_hurts_nobody() -> None:
+    backlog = filled(1)
+    gone, left = backlog.wait(), backlog.wait()
+    assert gone is not None
+    assert left is not None
+    gone.future.cancel()
+    backlog.done(group(backlog))
+    await asyncio.wait_for(left.future, 5)
+
+
+def test_a_loop_that_ended_while_it_waited_hurts_nobody() -> None:
+    backlog = filled(1)
+
+    async def wait() -> None:
+        assert backlog.wait() is not None
+
+    asyncio.run(wait())
+    backlog.done(group(backlog))
+
+
+def test_a_closed_backlog_gives_out_what_is_left_and_takes_nothing() -> None:
+    backlog = filled(1)
+    backlog.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        backlog.append(entries(1), owed=True, now=NOW)
+    backlog.done(group(backlog))
+    assert backlog.group() is None

@@ -1,0 +1,100 @@
+from collections.abc import Callable
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.store.engine import Engine, Lock, Row
+
+Connect = Callable[..., Engine]
+
+
+def value_of(engine: Engine, name: str) -> str | None:
+    with engine.reading() as reading:
+        found = reading.fetch("get_fact", {"name": name})
+    return found[0].text("value") if found else None
+
+
+def test_a_column_is_read_as_the_type_it_has() -> None:
+    row = Row({"a": "x", "b": 1, "c": 1.5})
+    assert (row.text("a"), row.integer("b"), row.number("b"), row.number("c")) == ("x", 1, 1.0, 1.5)
+    for read in (row.integer, row.number):
+        with pytest.raises(TypeError):
+            read("a")
+    with pytest.raises(TypeError):
+        row.text("b")
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_transaction_is_committed_when_its_block_ends(connect: Connect, durable: bool) -> None:
+    with connect().transaction(durable=durable) as transaction:
+        changed = transaction.execute("keep_fact", {"name": "a", "value": "1"})
+    assert changed == 1
+    assert value_of(connect(), "a") == "1"
+
+
+def test_a_transaction_that_raises_leaves_nothing(connect: Connect) -> None:
+    engine = connect()
+
+    def fail() -> None:
+        with engine.transaction() as transaction:
+            transaction.execute("keep_fact", {"name": "a", "value": "1"})
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert value_of(engine, "a") is None
+
+
+def test_many_rows_go_in_with_one_statement(connect: Connect) -> None:
+    engine = connect()
+    with engine.transaction() as transaction:
+        transaction.execute_many("keep_fact", [{"name": n, "value": n} for n in "abc"])
+    assert value_of(engine, "c") == "c"
+
+
+@pytest.mark.parametrize("value", ["naïve ✓ 𝄞", "100 % :name '\"", "a\nb\tc", ""])
+def test_texts_come_back_as_they_were(connect: Connect, value: str) -> None:
+    engine = connect()
+    with engine.transaction() as transaction:
+        transaction.execute("keep_fact", {"name": "a", "value": value})
+    assert value_of(engine, "a") == value
+
+
+def test_a_lock_lets_one_transaction_in_and_the_other_wait_within_a_bound(connect: Connect) -> None:
+    first, second = connect(), connect(busy_s=0.2)
+    with (
+        first.transaction(lock=Lock.LIMITS),
+        pytest.raises(StoreUnavailable, match="locked"),
+        second.transaction(lock=Lock.LIMITS),
+    ):
+        pass
+    with second.transaction(lock=Lock.LIMITS):
+        pass
+
+
+def test_reading_waits_for_no_writer(connect: Connect) -> None:
+    first, second = connect(), connect()
+    value_of(second, "a")
+    with first.transaction(lock=Lock.EVENTS) as transaction:
+        transaction.execute("keep_fact", {"name": "a", "value": "1"})
+        assert value_of(second, "a") is None
+    assert value_of(second, "a") == "1"
+
+
+def test_a_fault_in_a_statement_comes_out_in_one_line_and_leaves_the_engine_usable(
+    connect: Connect,
+) -> None:
+    engine = connect()
+    row = {"call_id": "c", "limit_id": "l", "key": "k", "amount": 1.0, "at": 1, "expires": 2}
+    with pytest.raises(StoreUnavailable) as caught, engine.transaction() as transaction:
+        transaction.execute_many("reserve", [row, row])
+    assert "\n" not in str(caught.value)
+    assert value_of(engine, "a") is None
+
+
+def test_a_closed_engine_opens_again_on_the_next_use(connect: Connect) -> None:
+    engine = connect()
+    value_of(engine, "a")
+    engine.close()
+    engine.close()
+    assert value_of(engine, "a") is None

@@ -1,0 +1,256 @@
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.store.backlog import Bounds
+from gateway.store.engine import Engine, Lock
+from gateway.store.events import EventFilter, EventLog
+from gateway.store.store import Store
+from gateway.types.events import EventKind, Stage
+from gateway.types.json import JsonObject
+from tests.helpers.cases import NOW, an_actor
+from tests.helpers.databases import Outage
+from tests.helpers.events import an_event
+
+OpenLog = Callable[..., EventLog]
+OpenStore = Callable[..., Store]
+Connect = Callable[..., Engine]
+
+
+async def ids_of(log: EventLog, wanted: EventFilter | None = None) -> list[object]:
+    return [event.json()["id"] for event in await log.query(wanted or EventFilter())]
+
+
+async def test_what_was_appended_is_read_back_byte_for_byte_and_numbered(store: Store) -> None:
+    store.events.append([an_event(id="e1", body={"n": "é ✓ \u0000"})])
+    store.events.append([an_event(id="e2")])
+    await store.events.kept()
+    first, second = await store.events.query(EventFilter())
+    assert (first.seq, second.seq) == (1, 2)
+    assert b'"body":{"n":"\xc3\xa9 \xe2\x9c\x93 \\u0000"}' in first.body
+    assert first.json()["seq"] == 1
+
+
+async def test_changing_an_event_after_it_was_appended_changes_nothing(store: Store) -> None:
+    body: JsonObject = {"status": "ok"}
+    store.events.append([an_event(body=body)])
+    body["status"] = "denied"
+    await store.events.kept()
+    (event,) = await store.events.query(EventFilter())
+    assert event.json()["body"] == {"status": "ok"}
+
+
+async def test_kept_returns_at_once_when_nothing_waits(store: Store) -> None:
+    await store.events.kept()
+
+
+async def test_the_same_event_is_never_there_twice(store: Store) -> None:
+    store.events.append([an_event(id="e1"), an_event(id="e1"), an_event(id="e2")])
+    store.events.append([an_event(id="e1")], durable=True)
+    await store.events.kept()
+    events = await store.events.query(EventFilter())
+    assert [(event.seq, event.json()["id"]) for event in events] == [(1, "e1"), (2, "e2")]
+
+
+async def test_several_gateways_share_one_log_without_gaps(open_store: OpenStore) -> None:
+    stores = [open_store(), open_store(), open_store()]
+
+    async def append(store: Store) -> None:
+        for _ in range(40):
+            store.events.append([an_event(), an_event()], durable=True)
+            await store.events.kept()
+
+    await asyncio.gather(*(append(store) for store in stores))
+    found = await stores[0].events.query(EventFilter(limit=1_000))
+    assert [event.seq for event in found] == list(range(1, 241))
+    assert len({str(event.json()["id"]) for event in found}) == 240
+
+
+@pytest.mark.parametrize("statement", ["UPDATE events SET kind = 'x'", "DELETE FROM events"])
+async def test_events_can_neither_be_changed_nor_removed(
+    store: Store, connect: Connect, statement: str
+) -> None:
+    store.events.append([an_event()])
+    await store.events.kept()
+    with pytest.raises(StoreUnavailable, match="only be added"), connect().transaction() as raw:
+        raw.script(statement + ";")
+    assert await store.events.last_seq() == 1
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"tenant": "globex"},
+        {"run": "run_9"},
+        {"call": "call_9"},
+        {"actor": "kim"},
+        {"tool": "mail.send"},
+        {"decision": "deny"},
+        {"status": "denied"},
+        {"kind": "authorization"},
+        {"stage": "decided"},
+        {"rule": "no-mail"},
+        {"trace": "b" * 32},
+        {"since": NOW + timedelta(seconds=1)},
+        {"after": 1},
+        {"tenant": "globex", "tool": "mail.send", "since": NOW, "until": NOW + timedelta(hours=1)},
+    ],
+    ids="+".join,
+)
+async def test_events_are_found_by_what_they_are_about(
+    store: Store, wanted: dict[str, object]
+) -> None:
+    special = an_event(
+        id="special",
+        at=NOW + timedelta(minutes=1),
+        kind=EventKind.AUTHORIZATION,
+        stage=Stage.DECIDED,
+        body={"tool": "mail.send", "decision": "deny", "status": "denied", "rule": "no-mail"},
+        tenant="globex",
+        run="run_9",
+        call="call_9",
+        actor=an_actor(user="kim"),
+        trace_id="b" * 32,
+    )
+    store.events.append([an_event(id="other"), special])
+    await store.events.kept()
+    assert await ids_of(store.events, EventFilter(**wanted)) == ["special"]  # pyright: ignore[reportArgumentType] - one field a case
+    assert await ids_of(store.events, EventFilter(until=NOW + timedelta(seconds=1))) == ["other"]
+
+
+async def test_the_newest_come_first_when_asked_for(store: Store) -> None:
+    store.events.append([an_event(id=f"e{number}") for number in range(5)])
+    await store.events.kept()
+    assert await ids_of(store.events, EventFilter(newest_first=True, limit=2)) == ["e4", "e3"]
+
+
+@pytest.mark.parametrize("name", ["x\0y", "\ud800", "ß" * 5_000])
+async def test_no_name_from_outside_can_stop_the_log(store: Store, name: str) -> None:
+    """case: OBS-05"""
+    store.events.append([an_event(call=name, body={"tool": name, "status": name})], durable=True)
+    await store.events.kept()
+    assert len(await store.events.query(EventFilter(tool=name))) == 1
+    assert len(await store.events.query(EventFilter(call=name))) == 1
+
+
+async def test_tail_yields_what_there_is_in_pages(store: Store) -> None:
+    store.events.append([an_event() for _ in range(1_200)])
+    await store.events.kept()
+    assert [event.seq async for event in store.events.tail(5)] == list(range(6, 1_201))
+
+
+async def test_tail_follows_what_another_gateway_appends(open_store: OpenStore) -> None:
+    writer, reader = open_store(), open_store()
+    writer.events.append([an_event(id="e1")])
+    async with AsyncExitStack() as stack:
+        tail = reader.events.tail(follow=True, poll_s=0.01)
+        stack.push_async_callback(tail.aclose)  # pyright: ignore - an async generator has it
+        async with asyncio.timeout(5):
+            assert (await anext(tail)).json()["id"] == "e1"
+            writer.events.append([an_event(id="e2")])
+            assert (await anext(tail)).json()["id"] == "e2"
+
+
+async def test_a_full_backlog_refuses_and_the_gap_is_recorded(
+    open_log: OpenLog, outage: Outage
+) -> None:
+    """case: OBS-03"""
+    log = open_log(wait_s=0.3, bounds=Bounds(events=4))
+    log.append([an_event(id="e0")])
+    await log.kept()
+    outage.begin()
+    log.append([an_event(id=f"e{number}") for number in range(1, 5)])
+    with pytest.raises(StoreUnavailable, match="too many"):
+        log.append([an_event(), an_event()])
+    log.append([an_event(id="end")], owed=True)
+    outage.end()
+    while not (gaps := await _gaps(log)):
+        continue
+    (gap,) = gaps
+    assert gap["count"] == 2
+    found = await ids_of(log)
+    assert found[:6] == ["e0", "e1", "e2", "e3", "e4", "end"]
+
+
+async def _gaps(log: EventLog) -> list[JsonObject]:
+    try:
+        found = await log.query(EventFilter(kind="admin"))
+    except StoreUnavailable:
+        return []
+    bodies = [event.json()["body"] for event in found]
+    return [body for body in bodies if isinstance(body, dict)]
+
+
+async def test_a_lock_of_another_process_delays_but_never_blocks_the_loop(
+    store: Store, connect: Connect
+) -> None:
+    """case: OBS-04"""
+    other = connect()
+    longest = 0.0
+
+    async def beat() -> None:
+        nonlocal longest
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0.005)
+            longest = max(longest, time.perf_counter() - before)
+
+    heart = asyncio.ensure_future(beat())
+    with other.transaction(lock=Lock.EVENTS):
+        store.events.append([an_event(id="e1")], durable=True)
+        waiting = asyncio.ensure_future(store.events.kept())
+        done, _ = await asyncio.wait([waiting], timeout=2.5)
+        assert not done
+        store.events.append([an_event(id="e2")], durable=True)
+    await waiting
+    await store.events.kept()
+    heart.cancel()
+    assert await ids_of(store.events) == ["e1", "e2"]
+    assert longest < 1.0
+
+
+async def test_a_lock_that_stays_refuses_in_time_and_loses_nothing(
+    open_log: OpenLog, connect: Connect
+) -> None:
+    """case: OBS-04"""
+    log = open_log(wait_s=1.0)
+    log.append([an_event(id="e0")])
+    await log.kept()
+    with connect().transaction(lock=Lock.EVENTS):
+        log.append([an_event(id="e1")], durable=True)
+        with pytest.raises(StoreUnavailable, match="locked"):
+            await log.kept()
+        log.append([an_event(id="e2")], owed=True)
+    await log.kept()
+    assert await ids_of(log) == ["e0", "e1", "e2"]
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from gateway.events.envelope import Origin
+from gateway.store.store import Store
+from tests.helpers.events import an_event
+
+async def main():
+    store = Store.open(sys.argv[1], origin=Origin(instance="killed", version="0"))
+    store.events.append([an_event(id="intent")], durable=True)
+    await store.events.kept()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+async def test_what_was_kept_survives_the_death_of_the_process(
+    store_url: str, open_store: OpenStore
+) -> None:
+    process = subprocess.run([sys.executable, "-c", KILLED, store_url], check=False)
+    assert process.returncode == -9
+    assert await ids_of(open_store().events) == ["intent"]

@@ -1,0 +1,28 @@
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from gateway.store.engine import Engine
+
+Connect = Callable[..., Engine]
+
+
+def applied(engine: Engine) -> list[int]:
+    with engine.reading() as reading:
+        return [row.integer("number") for row in reading.fetch("applied_migrations", {})]
+
+
+def test_a_new_database_gets_all_tables_once(connect: Connect) -> None:
+    assert applied(connect()) == [1]
+    assert applied(connect()) == [1]
+
+
+def test_gateways_that_start_together_migrate_once(connect: Connect) -> None:
+    engines = [connect(busy_s=5) for _ in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(applied, engines)) == [[1]] * 4
+
+
+def test_a_database_that_is_newer_is_left_as_it_is(connect: Connect) -> None:
+    with connect().transaction() as transaction:
+        transaction.execute("applied_migration", {"number": 99, "name": "future", "at": 0})
+    assert applied(connect()) == [1, 99]
