@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import gateway.store
 from gateway.clock import SystemClock
 from gateway.errors import ConfigurationError
 from gateway.store.dialects import dialect_of
@@ -24,6 +25,7 @@ def test_a_missing_file_is_only_made_when_it_is_wanted(tmp_path: Path) -> None:
 def test_postgresql_without_its_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.delitem(sys.modules, "gateway.store.postgres", raising=False)
+    monkeypatch.delattr(gateway.store, "postgres", raising=False)
     with pytest.raises(ConfigurationError, match=r"pip install 'weighbridge\[postgres\]'"):
         dialect_of("postgresql://h/db", SystemClock())
 

@@ -45,10 +45,11 @@ def test_the_secret_is_made_once_and_privately(connect: Connect, tmp_path: Path)
 
 
 def test_gateways_that_start_together_share_one_secret(connect: Connect, tmp_path: Path) -> None:
-    engines = [connect(busy_s=5) for _ in range(4)]
+    def fingerprint(engine: Engine) -> str:
+        return keys.load(engine, tmp_path / "w.db").fingerprint()
+
     with ThreadPoolExecutor(4) as threads:
-        waiting = [threads.submit(keys.load, engine, tmp_path / "w.db") for engine in engines]
-        found = {each.result().fingerprint() for each in waiting}
+        found = set(threads.map(fingerprint, [connect(busy_s=5) for _ in range(4)]))
     assert len(found) == 1
 
 

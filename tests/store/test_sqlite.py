@@ -2,7 +2,7 @@ import resource
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
