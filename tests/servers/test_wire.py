@@ -1,0 +1,178 @@
+"""The client for tool calls, against real sockets, on both event loops."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import TypeAlias
+
+import pytest
+import uvloop
+
+from gateway.servers import wire
+
+Loop: TypeAlias = Callable[[Coroutine[None, None, None]], None]
+JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def run(request: pytest.FixtureRequest) -> Loop:
+    """Run a coroutine on one of the loops that the gateway may run on."""
+    runner = uvloop.run if request.param == "uvloop" else asyncio.run
+
+    def bounded(work: Coroutine[None, None, None]) -> None:
+        async def within() -> None:
+            async with asyncio.timeout(5):
+                await work
+
+        runner(within())
+
+    return bounded
+
+
+class Server:
+    """Answers every request on a connection with the same bytes, and counts connections."""
+
+    def __init__(self, answer: bytes, *, then_close: bool = False) -> None:
+        self.answer, self.then_close = answer, then_close
+        self.connections = 0
+        self.asked: list[bytes] = []
+        self.over: list[asyncio.Event] = []
+
+    async def stop(self, pool: wire.Pool, server: asyncio.Server) -> None:
+        pool.close()
+        server.close()
+        for over in self.over:
+            await over.wait()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        over = asyncio.Event()
+        self.over.append(over)
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+                self.asked.append(head + await reader.readexactly(length))
+                writer.write(self.answer)
+                await writer.drain()
+                if self.then_close:
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        over.set()
+
+    async def pool(self) -> tuple[wire.Pool, asyncio.Server]:
+        server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        return wire.Pool(f"http://127.0.0.1:{port}/mcp?x=1", connect_s=2, idle_s=2), server
+
+
+def test_requests_share_one_kept_connection(run: Loop) -> None:
+    async def work() -> None:
+        fake = Server(JSON)
+        pool, server = await fake.pool()
+        for _ in range(3):
+            async with await pool.post(b"[1]", {"x-a": "b"}) as response:
+                assert (response.status, response.content_type) == (200, "application/json")
+                assert await response.read() == b"{}"
+        assert fake.connections == 1
+        assert fake.asked[0].startswith(b"POST /mcp?x=1 HTTP/1.1\r\nhost: 127.0.0.1:")
+        assert b"\r\nx-a: b\r\n" in fake.asked[0]
+        assert fake.asked[0].endswith(b"\r\n\r\n[1]")
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+def test_a_connection_that_says_close_is_not_kept(run: Loop) -> None:
+    async def work() -> None:
+        fake = Server(JSON.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"))
+        pool, server = await fake.pool()
+        for _ in range(2):
+            async with await pool.post(b"", {}) as response:
+                await response.read()
+        assert fake.connections == 2
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+def test_an_interim_response_is_passed_over(run: Loop) -> None:
+    async def work() -> None:
+        fake = Server(b"HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n" + JSON)
+        pool, server = await fake.pool()
+        async with await pool.post(b"", {}) as response:
+            assert response.status == 200
+            assert response.headers.getall("x", []) == []
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+def test_a_large_body_waits_for_its_reader(run: Loop) -> None:
+    size = 8 << 20
+
+    async def work() -> None:
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+        fake = Server(head % size + b"x" * size)
+        pool, server = await fake.pool()
+        async with await pool.post(b"", {}) as response:
+            assert not response.is_complete
+            assert sum([len(piece) async for piece in response.iter_any()]) == size
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab", b"hello there\r\n\r\n", b""]
+)
+def test_an_answer_that_breaks_off_is_an_error(run: Loop, answer: bytes) -> None:
+    async def work() -> None:
+        fake = Server(answer, then_close=True)
+        pool, server = await fake.pool()
+        with pytest.raises(ConnectionError):
+            await (await pool.post(b"", {})).read()
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+def test_nothing_was_sent_when_nobody_listens(run: Loop) -> None:
+    async def work() -> None:
+        pool, server = await Server(JSON).pool()
+        server.close()
+        await server.wait_closed()
+        with pytest.raises(wire.Unreachable):
+            await pool.post(b"", {})
+
+    run(work())
+
+
+def test_a_header_can_not_start_another(run: Loop) -> None:
+    async def work() -> None:
+        fake = Server(JSON)
+        pool, server = await fake.pool()
+        with pytest.raises(ValueError, match="line break"):
+            await pool.post(b"", {"x": "a\r\nX-Evil: 1"})
+        assert fake.asked == []
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+def test_leaving_an_unread_response_closes_its_connection(run: Loop) -> None:
+    async def work() -> None:
+        stream = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hello\n\n"
+        fake = Server(stream)
+        pool, server = await fake.pool()
+        for _ in range(2):
+            async with await pool.post(b"", {}) as response:
+                assert response.content_type == "text/event-stream"
+        assert fake.connections == 2
+        await fake.stop(pool, server)
+
+    run(work())
