@@ -142,6 +142,20 @@ def _contract(contract: Contract, survey: Survey) -> Iterator[Finding]:
             f"`{contract.tool}` is destructive but of class `{contract.risk}`; "
             "it counts as `high`, so write that",
         )
+    for section in ("compensation", "readback", "retryable"):
+        if section in contract.extra:
+            yield _about(
+                contract,
+                "no-effect",
+                f"`{section}` of `{contract.tool}` is kept but not acted on by this version",
+            )
+    if "intent" in _keys(contract.extra.get("idempotency")):
+        yield _about(
+            contract,
+            "no-effect",
+            f"`{contract.tool}` asks for at-most-once by key, which this version can't promise; "
+            "its calls are refused",
+        )
     spoken = any(
         contract in each.tools
         and each.is_enforced
@@ -155,6 +169,10 @@ def _contract(contract: Contract, survey: Survey) -> Iterator[Finding]:
             "no-rule",
             f"no rule ever allows or denies `{contract.tool}`; it can't be used",
         )
+
+
+def _keys(section: Json) -> frozenset[str]:
+    return frozenset(section) if isinstance(section, dict) else frozenset()
 
 
 def _about(contract: Contract, check_name: str, message: str) -> Finding:

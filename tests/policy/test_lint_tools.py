@@ -126,3 +126,15 @@ def test_a_finding_about_a_contract_stands_at_its_place() -> None:
     view = survey(files("rules: []"), (replace(READ, reviewed=False, place=""),), ())
     (finding,) = lint_tools.check(view)
     assert (finding.file, finding.line) == ("contracts", 0)
+
+
+def test_sections_that_nothing_acts_on_yet_are_told() -> None:
+    asking = replace(
+        READ, extra={"compensation": {"tool": "crm.undo"}, "idempotency": {"intent": ["/q"]}}
+    )
+    rules = "  - {id: a, decision: allow, match: {tools: [crm.find]}}"
+    assert found(rules, asking) == [
+        "warning no-effect: `compensation` of `crm.find` is kept but not acted on by this version",
+        "warning no-effect: `crm.find` asks for at-most-once by key, which this version can't "
+        "promise; its calls are refused",
+    ]
