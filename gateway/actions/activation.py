@@ -57,6 +57,10 @@ class Activation:
         built = await anyio.to_thread.run_sync(self._build)
         revision, problem = built.revision, built.problem
         if revision is not None and self._is_current(revision):
+            if self.problem:
+                _log.info(
+                    "the policy folder can be used again; revision %s stays", revision.id[:19]
+                )
             self.problem = ""
             return Reloaded(activated=False, revision=revision.id)
         if revision is not None:

@@ -18,7 +18,8 @@ class Snapshot:
     warnings: int
     servers: Sequence[JsonObject]
     quarantined: Sequence[JsonObject]
-    unreviewed: Sequence[str]
+    unpinned: Sequence[str]  # tools without a contract
+    unreviewed: Sequence[str]  # tools with a draft
     changed: Sequence[str]
     store: JsonObject
     telemetry: Sequence[JsonObject]
@@ -34,6 +35,7 @@ class Snapshot:
             "warnings": self.warnings,
             "servers": list(self.servers),
             "quarantined": list(self.quarantined),
+            "unpinned": list(self.unpinned),
             "unreviewed": list(self.unreviewed),
             "changed": list(self.changed),
             "store": self.store,

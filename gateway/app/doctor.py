@@ -115,7 +115,7 @@ def _policies(built: revisions.Built) -> Iterator[Diagnosis]:
             part="policies",
             ok=False,
             found=built.problem,
-            mend="run `weighbridge policy lint` and `weighbridge policy test`",
+            mend="mend that line; for a first folder, run `weighbridge tools pin`",
         )
         return
     warnings = [each for each in built.findings if each.level is Level.WARNING]
@@ -123,12 +123,11 @@ def _policies(built: revisions.Built) -> Iterator[Diagnosis]:
     yield Diagnosis(
         part="policies", ok=True, found=f"the policy compiles and {tests} tests of it pass"
     )
-    for each in warnings:
+    if warnings:
         yield Diagnosis(
             part="policies",
-            ok=False,
-            found=f"{each.file}:{each.line}: {each.message}",
-            mend="run `weighbridge policy lint`",
+            ok=True,
+            found=f"the linter has {len(warnings)} warnings; see `weighbridge policy lint`",
         )
 
 
@@ -136,12 +135,21 @@ def _contracts(inspection: Inspection, revision: Revision) -> Iterator[Diagnosis
     reviewed = 0
     for tool in inspection.tools:
         contract = revision.contracts.get(tool.key)
-        if contract is None or not contract.reviewed:
+        if tool.quarantine is not None:
+            continue  # told with its server
+        if contract is None:
             yield Diagnosis(
                 part="contracts",
                 ok=False,
-                found=f"`{tool.key}` has no reviewed contract and is not exposed",
-                mend="run `weighbridge tools pin`, look at the draft, set `reviewed: true`",
+                found=f"`{tool.key}` has no contract and is not exposed",
+                mend="run `weighbridge tools pin`, then review the draft",
+            )
+        elif not contract.reviewed:
+            yield Diagnosis(
+                part="contracts",
+                ok=False,
+                found=f"the contract of `{tool.key}` is not reviewed, so it is not exposed",
+                mend=f"look at {contract.place} and set `reviewed: true`",
             )
         elif contract.pin != tool.pin:
             yield Diagnosis(

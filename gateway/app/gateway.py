@@ -82,10 +82,12 @@ class Gateway:
         health = self.store.events.health
         telemetry = self.telemetry.state()
         store: JsonObject = {"ok": health.ok, "backlog": health.backlog, "reason": health.reason}
+        keys = [tool.key for tool in self.servers.catalog.tools() if tool.quarantine is None]
+        unpinned = [key for key in keys if key not in revision.contracts]
         unreviewed = [
-            tool.key
-            for tool in self.servers.catalog.tools()
-            if (contract := revision.contracts.get(tool.key)) is None or not contract.reviewed
+            key
+            for key in keys
+            if key in revision.contracts and not revision.contracts[key].reviewed
         ]
         return Snapshot(
             version=__version__,
@@ -110,6 +112,7 @@ class Gateway:
                 for state in states
                 for tool in state.quarantined
             ],
+            unpinned=unpinned,
             unreviewed=unreviewed,
             changed=[tool.key for tool, _ in self.watch.changed()],
             store=store,

@@ -45,7 +45,7 @@ def load(path: Path) -> loading.Loaded:
     except FileError as error:
         fail(str(error))
     except WeighbridgeError as error:
-        fail(f"{path}: {error}")
+        fail(str(error))
 
 
 def relative(path: Path) -> str:

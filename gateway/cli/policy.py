@@ -123,7 +123,7 @@ def test(
         click.echo(findings.as_text(errors), err=True)
         raise SystemExit(output.EXIT_DOES_NOT_COMPILE)
     outcome = built.report
-    if outcome is None:
+    if outcome is None or not outcome.results:
         output.fail("there are no policy tests; write some in `tests/` of the policy folder")
     if report is not None:
         report.write_text(junit(outcome.results))

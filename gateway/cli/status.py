@@ -96,11 +96,15 @@ def _problems(status: JsonObject) -> Iterator[str]:
         yield f"`{tool['tool']}` is quarantined: {tool['reason']}{where}"
     for name in _texts(status.get("changed")):
         yield f"`{name}` is not what was reviewed; run `weighbridge tools diff {name}`"
-    unreviewed = _texts(status.get("unreviewed"))
-    if unreviewed:
-        shown = ", ".join(f"`{name}`" for name in unreviewed[:3])
-        more = f" and {len(unreviewed) - 3} more" if len(unreviewed) > 3 else ""
-        yield f"no reviewed contract for {shown}{more}; run `weighbridge tools pin`"
+    for key, said in (
+        ("unpinned", "no contract for {}; run `weighbridge tools pin`"),
+        ("unreviewed", "drafts wait for a review: {}; set `reviewed: true` in their contracts"),
+    ):
+        names = _texts(status.get(key))
+        if names:
+            shown = ", ".join(f"`{name}`" for name in names[:3])
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            yield said.format(shown + more)
 
 
 def _objects(value: Json) -> list[JsonObject]:

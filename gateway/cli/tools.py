@@ -125,6 +125,12 @@ def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool)
     for each in done:
         because = f" ({'; '.join(each.reasons)})" if each.reasons else ""
         output.line(f"{each.change}  {each.tool}  in {relative(each.file)}{because}")
+    if any(each.change == "drafted" for each in done) and not reviewed:
+        click.echo("next: look at each draft, correct it, and set `reviewed: true`")
+    missing = [state.name for state in found.states if state.status != "ready"]
+    if missing or found.misconfigured:
+        unread = ", ".join(f"`{name}`" for name in [*missing, *found.misconfigured])
+        output.fail(f"the tools of {unread} could not be read", output.EXIT_FAILED)
     if not done:
         click.echo("nothing to pin: every tool has a contract")
 

@@ -57,7 +57,10 @@ def _text(path: Path, file: str) -> str:
         with path.open("rb") as opened:
             data = opened.read(_LARGEST + 1)
     except FileNotFoundError:
-        raise FileError("no such file; make one with `weighbridge init`", file=file) from None
+        raise FileError(
+            "no such file; write one (README, config.example.yaml) or name it with `--config`",
+            file=file,
+        ) from None
     except OSError as error:
         raise FileError(f"can't be read: {error.strerror or error}", file=file) from error
     if len(data) > _LARGEST:

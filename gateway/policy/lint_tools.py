@@ -132,8 +132,8 @@ def _contract(contract: Contract, survey: Survey) -> Iterator[Finding]:
         yield _about(
             contract,
             "unreviewed-tool",
-            f"the contract of `{contract.tool}` has no reviewed pin; "
-            "run `weighbridge tools pin` and review it",
+            f"the contract of `{contract.tool}` is not reviewed; "
+            "look at it and set `reviewed: true`",
         )
     if contract.effect is Effect.DESTRUCTIVE and contract.risk.rank < Risk.HIGH.rank:
         yield _about(

@@ -113,8 +113,8 @@ def test_contracts_that_need_a_person_are_told() -> None:
     assert found(rules, *tools) == [
         "warning low-risk: `a.wipe` is destructive but of class `medium`; "
         "it counts as `high`, so write that",
-        "warning unreviewed-tool: the contract of `a.save` has no reviewed pin; "
-        "run `weighbridge tools pin` and review it",
+        "warning unreviewed-tool: the contract of `a.save` is not reviewed; "
+        "look at it and set `reviewed: true`",
         "warning no-rule: no rule ever allows or denies `a.save`; it can't be used",
     ]
 
