@@ -1,6 +1,7 @@
 """The real command as a real process, with what a test wants to ask it."""
 
 import asyncio
+import io
 import json
 import signal
 import subprocess
@@ -48,7 +49,7 @@ class Gateway:
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         async with (
             aiohttp.ClientSession() as session,
-            session.post(self.url, data=body.encode(), headers=sent) as answer,
+            session.post(self.url, data=io.BytesIO(body.encode()), headers=sent) as answer,
         ):
             text = await answer.text()
             if answer.content_type == "text/event-stream":

@@ -102,24 +102,23 @@ async def event(folder: Path, **wanted: Any) -> Json:
     return events(folder, **wanted)[-1]
 
 
-async def status(gateway: Gateway) -> Json:
-    """Return what `weighbridge status` says of the only gateway that runs."""
-    (said,) = await asyncio.to_thread(gateway.command, "status")
-    return said[0]
+def status(folder: Path) -> Json:
+    """Return what `weighbridge status` reads: the newest snapshot in the store."""
+    with closing(sqlite3.connect(f"file:{folder}/store.db?mode=ro", uri=True)) as store:
+        rows = store.execute("SELECT status FROM gateway_instances ORDER BY at").fetchall()
+    return json.loads(rows[-1][0]) if rows else {"servers": []}
 
 
-async def server_status(gateway: Gateway, name: str, wanted: str) -> Json:
-    """Wait until `weighbridge status` says this of a server, and return all that it says."""
-    state: Json = {}
+def server_of(folder: Path, name: str) -> Json:
+    """Return what the newest snapshot says of one server."""
+    servers = status(folder)["servers"]
+    return next((one for one in servers if one["name"] == name), {"status": "", "reason": ""})
 
-    async def holds() -> bool:
-        nonlocal state
-        servers = (await status(gateway))["servers"]
-        state = next(one for one in servers if one["name"] == name)
-        return state["status"] == wanted
 
-    await until_async(holds, WITHIN_S)
-    return state
+async def server_status(folder: Path, name: str, wanted: str) -> Json:
+    """Wait until a server has a status, and return all that is said of it."""
+    await until_async(lambda: server_of(folder, name)["status"] == wanted, WITHIN_S)
+    return server_of(folder, name)
 
 
 def as_modern(gateway: Gateway, **headers: str) -> "ModernHttp":

@@ -185,6 +185,7 @@ async def test_names_with_other_signs_are_mapped_for_agents_and_original_for_ser
     assert sorted(got) == sorted(ODD)
 
 
+@pytest.mark.parametrize("place", ["stdio"], indirect=True)
 async def test_names_are_the_same_after_a_restart(place: Place, tmp_path: Path) -> None:
     """case: NAM-04"""
     before = [one["name"] for one in await place.tools()]
@@ -215,10 +216,8 @@ async def test_a_bad_definition_is_kept_back_alone_and_named(place: Place) -> No
         assert said["status"] == "tool_quarantined"
         event = await house.event(place.folder, action="tool_quarantined", tool=f"alpha.{name}")
         assert pointer in event["body"]["reason"]
-    (status,) = [await house.status(place.gateway)]
-    assert {"alpha.bad1", "alpha.bad2", "alpha.bad3"} <= {
-        one["tool"] for one in status["quarantined"]
-    }
+    told = house.status(place.folder)["quarantined"]
+    assert {"alpha.bad1", "alpha.bad2", "alpha.bad3"} <= {one["tool"] for one in told}
     assert not [one for one in place.received("alpha") if "bad" in one["params"]["name"]]
 
 

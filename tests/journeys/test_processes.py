@@ -140,7 +140,7 @@ async def test_a_child_that_dies_ends_its_calls_at_once_and_comes_back(tmp_path:
         assert "boom" in died["reason"]
         await until_async(lambda: len(record.pids()) >= 2, house.WITHIN_S)
         assert len(record.calls()) == 3  # nothing was sent again
-        state = await house.server_status(gateway, "beta", "failed")
+        state = await house.server_status(tmp_path, "beta", "failed")
         assert "ModuleNotFound" in state["reason"] + state["stderr"]
 
 
@@ -176,7 +176,7 @@ async def test_a_server_that_is_killed_again_and_again_is_there_once(tmp_path: P
     """case: STD-02"""
     async with running(tmp_path, house.unreviewed({"alpha": wrapped(tmp_path)})) as gateway:
         await gateway.listed("alpha__find")
-        for _ in range(3):
+        for _ in range(2):
             (pid,) = left(tmp_path)
             os.kill(pid, signal.SIGKILL)
             await until_async(lambda gone=pid: left(tmp_path) not in ([], [gone]), house.WITHIN_S)

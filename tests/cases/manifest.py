@@ -1,0 +1,525 @@
+"""Every public case by id: what must hold, where it was met, and what is left to later work.
+
+The sources are public reports of the same fault elsewhere. A case that is left names the reason;
+all others are shown by at least one test whose docstring cites the id, as in `case: OUT-04`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One case; `source` is a public issue as `owner/repo#n`."""
+
+    sentence: str
+    source: str
+    left: str = ""  # why it does not hold in full yet
+    note: str = ""  # how the outcome differs in form from what others expect
+
+
+_NEXT: Final = "the gateway carries tools; resources and prompts come with the rest of MCP"
+_RENEWAL: Final = "credentials for servers are fixed values; there is no token to renew yet"
+_VIRTUAL: Final = "there is one endpoint; subsets are made by policy for each caller"
+_PROTOCOL: Final = "belongs to the rest of MCP; the parts that tools need are tested already"
+_APPROVALS: Final = "a call that needs a person is refused: there is no approver surface yet"
+_OPERATIONS: Final = "at-most-once by key is refused: operations are not kept yet"
+
+_CASES: Final[dict[str, Case]] = {
+    "NAM-01": Case(
+        sentence=(
+            "tools of the same name on two servers are both listed, and each call reaches its own"
+        ),
+        source="langchain-ai/langchain-mcp-adapters#605",
+    ),
+    "NAM-02": Case(
+        sentence="an exposed name keeps within the longest length and still stands for one tool",
+        source="anthropics/claude-code#2412",
+    ),
+    "NAM-03": Case(
+        sentence="names are looked up in a stored map, so a separator inside a name means nothing",
+        source="metatool-ai/metamcp#184",
+    ),
+    "NAM-04": Case(
+        sentence=(
+            "exposed names hold letters, digits, `_` and `-`; servers are called by the original "
+            "name"
+        ),
+        source="microsoft/wassette#56",
+    ),
+    "NAM-05": Case(
+        sentence="resources and prompts of the same name keep their owner",
+        source="giantswarm/muster#1096",
+        left=_NEXT,
+    ),
+    "SCH-01": Case(
+        sentence=(
+            "a definition that can't be enforced is kept back alone, and named with its pointer"
+        ),
+        source="Kuadrant/mcp-gateway#662",
+    ),
+    "SCH-02": Case(
+        sentence="a root schema without a type is published and enforced alike",
+        source="stacklok/toolhive#5770",
+    ),
+    "SCH-03": Case(
+        sentence="references stay whole and are followed",
+        source="QwenLM/Qwen-Agent#873",
+    ),
+    "SCH-04": Case(
+        sentence="every field of a definition arrives; what the gateway overrides is marked",
+        source="mcp-hangar/mcp-hangar#880",
+    ),
+    "SCH-05": Case(
+        sentence="arguments are judged by the dialect that the schema declares",
+        source="IBM/mcp-context-forge#2342",
+    ),
+    "SCH-06": Case(
+        sentence="a schema is published as it came",
+        source="home-assistant/core#178032",
+    ),
+    "SCH-07": Case(
+        sentence="absent, null and the word null stay three things",
+        source="home-assistant/core#144300",
+    ),
+    "SCH-08": Case(
+        sentence="a pattern that can't be enforced is found when the tool is listed",
+        source="langchain-ai/langchainjs#11351",
+    ),
+    "SCH-09": Case(
+        sentence="an empty or boolean schema means what it says",
+        source="home-assistant/core#175628",
+    ),
+    "SCH-10": Case(
+        sentence="no schema and no argument can burn more than a budget of time",
+        source="modelcontextprotocol/php-sdk#358",
+    ),
+    "ARG-01": Case(
+        sentence="an object written as a string is refused with what was expected where",
+        source="PrefectHQ/fastmcp#932",
+        note="there is no mode that repairs arguments",
+    ),
+    "ARG-02": Case(
+        sentence="digits are the same on both ways, in events and in digests",
+        source="anthropics/claude-code#78762",
+    ),
+    "ARG-03": Case(
+        sentence="a null where nothing may be null is refused, and neither sent nor removed",
+        source="danny-avila/LibreChat#11905",
+    ),
+    "ARG-04": Case(
+        sentence="arguments are judged and never coerced; what is sent is what was judged",
+        source="can1357/oh-my-pi#9653",
+    ),
+    "OUT-01": Case(
+        sentence="a text that is too large is cut and says so; structured data is refused instead",
+        source="oraios/serena#516",
+    ),
+    "OUT-02": Case(
+        sentence="structured data without text is a full result, with a text for older clients",
+        source="IBM/mcp-context-forge#5472",
+    ),
+    "OUT-03": Case(
+        sentence="a result that breaks its schema says whether the call was carried out",
+        source="opentokenz/mcpx#28",
+    ),
+    "OUT-04": Case(
+        sentence=(
+            "a failure of a server is a tool result with words, a code and whether anything "
+            "happened"
+        ),
+        source="IBM/mcp-context-forge#6275",
+        note=(
+            "an unknown tool is a refusal and so a tool result with status `unknown_tool`, not "
+            "the JSON-RPC error -32602; a malformed request stays a JSON-RPC error"
+        ),
+    ),
+    "OUT-05": Case(
+        sentence="structured data of any JSON type reaches each era in the form that it takes",
+        source="naw103/foremerge#28",
+    ),
+    "OUT-06": Case(
+        sentence="blocks of every kind arrive as they were sent",
+        source="smart-mcp-proxy/mcpproxy-go#368",
+        note=(
+            "a `resource_link` passes unchanged; reading it through the gateway comes with "
+            "resources"
+        ),
+    ),
+    "OUT-07": Case(
+        sentence="NaN in a frame fails that call alone and is never turned into something else",
+        source="modelcontextprotocol/python-sdk#3385",
+    ),
+    "OUT-08": Case(
+        sentence="an answer that is no tool result is never shown as a success",
+        source="GopherSecurity/gopher-mcp#202",
+    ),
+    "RPC-01": Case(
+        sentence="a reply carries the id of its request, type included",
+        source="modelcontextprotocol/python-sdk#961",
+        left=_PROTOCOL,
+    ),
+    "RPC-02": Case(
+        sentence="two clients with one id get their own answers",
+        source="domdomegg/computer-use-mcp#64",
+        left=_PROTOCOL,
+    ),
+    "RPC-03": Case(
+        sentence="a cancelled call gets at most one reply and reaches the server as cancelled",
+        source="modelcontextprotocol/python-sdk#2416",
+        left=_PROTOCOL,
+    ),
+    "RPC-04": Case(
+        sentence="a late answer is dropped and harms nothing",
+        source="langgenius/dify#41482",
+        left=_PROTOCOL,
+    ),
+    "RPC-05": Case(
+        sentence="what a server asks in the middle of a call is answered at once",
+        source="docker/mcp-gateway#79",
+        left=_PROTOCOL,
+    ),
+    "RPC-06": Case(
+        sentence=(
+            "an unknown protocol version is negotiated or refused so that the client can fall back"
+        ),
+        source="MapleTechLabs/maple#514",
+        left=_PROTOCOL,
+    ),
+    "RPC-07": Case(
+        sentence="progress reaches the caller that asked for it, under its own token",
+        source="twentyhq/twenty#24559",
+        left=_PROTOCOL,
+    ),
+    "RPC-08": Case(
+        sentence="the handshake is kept in order on both sides",
+        source="sparfenyuk/mcp-proxy#40",
+        left=_PROTOCOL,
+    ),
+    "RPC-09": Case(
+        sentence="an id of null is refused and not taken for a notification",
+        source="googleapis/mcp-toolbox#3464",
+        left=_PROTOCOL,
+    ),
+    "RPC-10": Case(
+        sentence="unknown methods and notifications end nothing",
+        source="MarkusPfundstein/mcp-gsuite#21",
+        left=_PROTOCOL,
+    ),
+    "RPC-11": Case(
+        sentence="a broken frame costs that message alone",
+        source="webstudio-is/webstudio#6066",
+        left=_PROTOCOL,
+    ),
+    "STD-01": Case(
+        sentence="a child that dies ends its calls at once, with the reason, and comes back",
+        source="MoonshotAI/kimi-code#2109",
+    ),
+    "STD-02": Case(
+        sentence="no process is left behind, however a client, server or gateway ends",
+        source="avelino/mcp#51",
+    ),
+    "STD-03": Case(
+        sentence="a server may write to stderr as much as it likes",
+        source="mark3labs/mcp-go#956",
+    ),
+    "STD-04": Case(
+        sentence="many calls at once on a cold server start it once",
+        source="docker/mcp-gateway#318",
+        note=(
+            "one process serves every caller of a server; keys of isolation come with per-user "
+            "credentials, and `max_calls` bounds what is under way"
+        ),
+    ),
+    "STD-05": Case(
+        sentence="a long line passes up to the limit; one beyond it costs that call alone",
+        source="IBM/mcp-context-forge#2591",
+        note=(
+            "requests are bounded by `listen.max_body` (1 MiB unless set), messages of servers "
+            "by `max_message_bytes` (8 MiB unless set)"
+        ),
+    ),
+    "STD-06": Case(
+        sentence="text is UTF-8 under any locale; bad bytes cost that message alone",
+        source="MoonshotAI/kimi-code#886",
+    ),
+    "STD-07": Case(
+        sentence="a child that ignores every hint is ended with its whole group",
+        source="ProxymanApp/Proxyman#2727",
+    ),
+    "HTT-01": Case(
+        sentence="a session that a server forgot is begun anew, and only a safe call is repeated",
+        source="modelcontextprotocol/python-sdk#1676",
+        left=_PROTOCOL,
+    ),
+    "HTT-02": Case(
+        sentence="a client that leaves costs no other client anything",
+        source="supercorp-ai/supergateway#144",
+        left=_PROTOCOL,
+    ),
+    "HTT-03": Case(
+        sentence="a dead connection is not used again",
+        source="IBM/mcp-context-forge#3520",
+        left=_PROTOCOL,
+    ),
+    "HTT-04": Case(
+        sentence="second streams and stray requests end nothing",
+        source="supercorp-ai/supergateway#112",
+        left=_PROTOCOL,
+    ),
+    "HTT-05": Case(
+        sentence="every legal form of an event stream is read",
+        source="envoyproxy/ai-gateway#1398",
+        left=_PROTOCOL,
+    ),
+    "HTT-06": Case(
+        sentence="a stop answers what it can and ends in time",
+        source="modelcontextprotocol/python-sdk#514",
+        left=_PROTOCOL,
+    ),
+    "HTT-07": Case(
+        sentence="a quiet stream is kept open",
+        source="punkpeye/fastmcp#317",
+        left=_PROTOCOL,
+    ),
+    "HTT-08": Case(
+        sentence="Host and Origin are checked before any work",
+        source="smart-mcp-proxy/mcpproxy-go#898",
+        left=_PROTOCOL,
+    ),
+    "HTT-09": Case(
+        sentence="a burst is answered whole, or told to come back",
+        source="stacklok/toolhive#5952",
+        left=_PROTOCOL,
+    ),
+    "HTT-10": Case(
+        sentence="doubled headers are read as one or refused",
+        source="bcurts/agentchattr#80",
+        left=_PROTOCOL,
+    ),
+    "LIF-01": Case(
+        sentence="a server that can't be reached costs the others nothing",
+        source="open-webui/mcpo#193",
+    ),
+    "LIF-02": Case(
+        sentence="a changed list is judged anew, and then told to clients",
+        source="metatool-ai/metamcp#314",
+        note="a tool that is gone is refused with status `unknown_tool`, not -32602",
+    ),
+    "LIF-03": Case(
+        sentence="a slow start of one server delays no handshake and no other server",
+        source="davideast/stitch-mcp#150",
+    ),
+    "LIF-04": Case(
+        sentence="attempts go on through a long outage, and the next call after it works",
+        source="NousResearch/hermes-agent#57604",
+    ),
+    "LIF-05": Case(
+        sentence="a server that asks for a login counts as reachable",
+        source="IBM/mcp-context-forge#4495",
+    ),
+    "LIF-06": Case(
+        sentence="attempts back off and are shared by all callers",
+        source="danny-avila/LibreChat#12162",
+    ),
+    "LIF-07": Case(
+        sentence="a list that fails is told apart from an empty one",
+        source="BerriAI/litellm#39234",
+    ),
+    "LIF-08": Case(
+        sentence="a listed tool on a busy server is busy, and not unknown",
+        source="metatool-ai/metamcp#318",
+        note=(
+            "status `unknown_tool`, not -32602, and only for names that are in no list of the "
+            "caller"
+        ),
+    ),
+    "AUT-01": Case(
+        sentence="a tool that a caller may not use looks like one that does not exist",
+        source="github/gh-aw-mcpg#3332",
+        note=(
+            "a hidden tool is refused with status `unknown_tool`, not -32602, as a name that "
+            "does not exist is; a tool that is hidden for want of a scope alone names the scope, "
+            "so that a client can ask for it"
+        ),
+    ),
+    "AUT-02": Case(
+        sentence="each class of caller is shown its own list, and a change of rights at once",
+        source="redhat-data-and-ai/template-agent#230",
+        note=(
+            "the gateway uses its own credential for a server, so a server's list is the same "
+            "for all; what callers see of it is decided for each"
+        ),
+    ),
+    "AUT-03": Case(
+        sentence="the tenant is that of the credential, whatever a request says",
+        source="caura-ai/caura#319",
+    ),
+    "AUT-04": Case(
+        sentence="a caller's credential goes to no server",
+        source="IBM/mcp-context-forge#4392",
+    ),
+    "AUT-05": Case(
+        sentence="a challenge says where to get a credential, or which scope is missing",
+        source="punkpeye/mcp-proxy#39",
+    ),
+    "AUT-06": Case(
+        sentence="parallel calls renew a token once",
+        source="anomalyco/opencode#34074",
+        left=_RENEWAL,
+    ),
+    "AUT-07": Case(
+        sentence="limits are counted for each tenant and say how long to wait",
+        source="zoharbabin/web-researcher-mcp#38",
+    ),
+    "AUT-08": Case(
+        sentence="nothing is allowed by accident, and a mistyped rule is refused when it is read",
+        source="agentgateway/agentgateway#1058",
+    ),
+    "AUT-09": Case(
+        sentence="a virtual server shows and runs its own subset only",
+        source="IBM/mcp-context-forge#2973",
+        left=_VIRTUAL,
+    ),
+    "AUT-10": Case(
+        sentence="trouble with the gateway's own credential is not the caller's 401",
+        source="stacklok/toolhive#4721",
+    ),
+    "APR-01": Case(
+        sentence="an approval is for the exact call that was shown",
+        source="mcp-hangar/mcp-hangar#674",
+        left=_APPROVALS,
+    ),
+    "APR-02": Case(
+        sentence="a server's own hints raise the class of a call and never lower it",
+        source="NousResearch/hermes-agent#81151",
+        left=_APPROVALS,
+    ),
+    "APR-03": Case(
+        sentence="only a named approver decides, and never the caller",
+        source="mcp-hangar/mcp-hangar#665",
+        left=_APPROVALS,
+    ),
+    "APR-04": Case(
+        sentence="a caller that leaves neither loses an approved call nor runs it twice",
+        source="NousResearch/hermes-agent#106678",
+        left=_APPROVALS,
+    ),
+    "APR-05": Case(
+        sentence="a tool that changed after it was accepted is not called until it is reviewed",
+        source="gridctl/gridctl#287",
+        left=_APPROVALS,
+    ),
+    "APR-06": Case(
+        sentence="an approver of another tenant neither sees nor decides",
+        source="mcp-hangar/mcp-hangar#688",
+        left=_APPROVALS,
+    ),
+    "APR-07": Case(
+        sentence="a pending approval outlives a restart, and is never taken as given",
+        source="vivekchand/clawmetry#4491",
+        left=_APPROVALS,
+    ),
+    "APR-08": Case(
+        sentence="the same call asked again is one question",
+        source="gridctl/gridctl#1150",
+        left=_APPROVALS,
+    ),
+    "APR-09": Case(
+        sentence="a restart of a server is no new definition",
+        source="DobermanCore/Doberman-Core#246",
+        left=_APPROVALS,
+    ),
+    "APR-10": Case(
+        sentence="a rejection needs the same right as an approval",
+        source="alphaonedev/ai-memory-mcp#3388",
+        left=_APPROVALS,
+    ),
+    "IDM-01": Case(
+        sentence="a repeated call gets the stored end and is not sent again",
+        source="hostinger/api-mcp-server#68",
+        left=_OPERATIONS,
+    ),
+    "IDM-02": Case(
+        sentence="a crash leaves every write known, or known as unknown",
+        source="xxynet/KiraAI#195",
+        left=_OPERATIONS,
+    ),
+    "IDM-03": Case(
+        sentence="the gateway repeats only what provably did not run",
+        source="NousResearch/hermes-agent#88821",
+        left=_OPERATIONS,
+    ),
+    "IDM-04": Case(
+        sentence="one key stands for one call",
+        source="Noveum/orbit#407",
+        left=_OPERATIONS,
+    ),
+    "IDM-05": Case(
+        sentence="a key of one tenant means nothing to another",
+        source="Noveum/orbit#455",
+        left=_OPERATIONS,
+    ),
+    "IDM-06": Case(
+        sentence="a slow write keeps its lease",
+        source="Noveum/orbit#407",
+        left=_OPERATIONS,
+    ),
+    "OBS-01": Case(
+        sentence="secrets come in by every door and out by none",
+        source="github/gh-aw#50772",
+    ),
+    "OBS-02": Case(
+        sentence="a dead collector costs no call anything",
+        source="datarobot-oss/datarobot-genai#633",
+    ),
+    "OBS-03": Case(
+        sentence="what can't be recorded is not sent, and the log is whole again afterwards",
+        source="astrid-runtime/astrid#466",
+        note=(
+            "writes are refused while nothing can be recorded; reads as well, unless "
+            "`store.reads_when_unavailable: allow`; an end that could not be stored is noted in "
+            "the result and written later"
+        ),
+    ),
+    "OBS-04": Case(
+        sentence="a locked store makes calls late, or refuses them as safe to repeat",
+        source="cq27-dev/rag-rat#220",
+    ),
+    "OBS-05": Case(
+        sentence="each call has exactly one final event with its true status",
+        source="Abilityai/trinity#2807",
+        note=(
+            "a call that is held for approval ends as `approval_denied` while there is no "
+            "approver surface, so `rejected` and `expired` are one end; a malformed JSON-RPC "
+            "message is no call and has no event of its own"
+        ),
+    ),
+    "OBS-06": Case(
+        sentence="one trace goes from the caller through the gateway to the server",
+        source="envoyproxy/ai-gateway#2487",
+    ),
+    "OBS-07": Case(
+        sentence="spans and metrics of every end arrive, with bounded labels",
+        source="agentrust-io/cmcp#456",
+    ),
+    "CFG-01": Case(
+        sentence="a misspelt key is an error with its place and the nearest right one",
+        source="mcp-hangar/mcp-hangar#982",
+    ),
+    "CFG-02": Case(
+        sentence="a child process gets what its entry names and a small safe base",
+        source="Temikus/denkeeper#219",
+    ),
+    "CFG-03": Case(
+        sentence="a missing variable keeps that server from being contacted",
+        source="mastra-ai/mastra#18240",
+    ),
+    "CFG-04": Case(
+        sentence="a command line arrives exactly as written",
+        source="anthropics/claude-ai-mcp#891",
+    ),
+}
+CASES: Final[Mapping[str, Case]] = MappingProxyType(_CASES)
