@@ -161,7 +161,11 @@ async def walk(place: Place) -> None:
         found = house.events(place.folder, kind="tool_call")
         return len([one for one in found if one["stage"] != "started"]) >= len(place.answers)
 
+    async def back() -> bool:
+        return outcome(await place.gateway.call("alpha__note"))["status"] == "ok"
+
     await until_async(ended, house.WITHIN_S)
+    await until_async(back, house.WITHIN_S)
 
 
 def found_in(data: bytes, *, but: tuple[str, ...] = ()) -> list[str]:
