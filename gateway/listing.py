@@ -12,7 +12,7 @@ from gateway.errors import BadCursor
 from gateway.pipeline import LIST_CHECKS, judge
 from gateway.revision import Revision
 from gateway.steps.resolve import Resolve
-from gateway.types.calls import Era, Principal, ProposedCall
+from gateway.types.calls import Nobody, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Effect, Tool
 
@@ -58,19 +58,6 @@ def _view(definitions: Iterable[JsonObject]) -> _View:
         if isinstance(schema := definition.get("inputSchema"), dict)
     }
     return _View(listed, schemas)
-
-
-class _Nobody:
-    """A caller that nothing can be told to."""
-
-    era = Era.MODERN
-    protocol_version = ""
-    transport = ""
-    wants_progress = False
-
-    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Tell nobody."""
-        del progress, total, message
 
 
 @dataclass(slots=True, kw_only=True)
@@ -142,7 +129,7 @@ class Listing:
             arguments={},
             meta={},
             principal=who,
-            caller=_Nobody(),
+            caller=Nobody(),
             received_at=self.clock.now(),
         )
 

@@ -7,22 +7,9 @@ from gateway.pipeline import judge
 from gateway.policy.cases import CallUnderTest
 from gateway.policy.testing import Decide, Validate
 from gateway.revision import Revision
-from gateway.types.calls import AuthMethod, Era, Principal, ProposedCall
+from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.tools import Tool
-
-
-class _Nobody:
-    """A caller that nothing can be told to."""
-
-    era = Era.MODERN
-    protocol_version = ""
-    transport = ""
-    wants_progress = False
-
-    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Tell nobody."""
-        del progress, total, message
 
 
 def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
@@ -55,7 +42,7 @@ def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
         arguments=call.arguments,
         meta={},
         principal=principal,
-        caller=_Nobody(),
+        caller=Nobody(),
         received_at=call.now,
     )
     return judge(

@@ -65,6 +65,19 @@ class Caller(Protocol):
         ...
 
 
+class Nobody:
+    """A caller that nothing can be told to: for listing, tests and explanations."""
+
+    era = Era.MODERN
+    protocol_version = ""
+    transport = ""
+    wants_progress = False
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Tell nobody."""
+        del progress, total, message
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceContext:
     """W3C trace context: lower-case hex ids of 32 and 16 digits, flags of one byte."""
