@@ -23,11 +23,11 @@ def find_open_listener(settings: Settings) -> OpenListener | None:
             "no credential; add `identity.api_keys` or `identity.jwt`, or listen on "
             "`127.0.0.1:8700` alone",
         )
-    if not settings.admin.is_local and not settings.admin.api_keys:
+    if not settings.admin.is_local:
         return OpenListener(
             section="admin",
-            message="`admin` can be reached by others but asks for no credential; add "
-            "`admin.api_keys`, or listen on `127.0.0.1:8701` alone",
+            message=f"`admin` can be reached by others (`{settings.admin.address}`) but asks for "
+            "no credential; listen on `127.0.0.1:8701` alone",
         )
     return None
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import SplitResult
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from gateway.config.addresses import (
@@ -13,13 +13,12 @@ from gateway.config.addresses import (
     EndpointUrl,
     Host,
     Origin,
-    Url,
     endpoint,
     is_loopback,
     split_url,
 )
-from gateway.config.identity import ApiKeySettings, IdentitySettings, check_ids
-from gateway.config.section import Many, Section, Unique
+from gateway.config.identity import IdentitySettings
+from gateway.config.section import Section, Unique
 from gateway.config.servers import ServerName, ServerSettings
 from gateway.config.units import Duration, Size, Word
 from gateway.types.runs import Phase
@@ -138,16 +137,11 @@ class ListenSettings(Section):
 
 
 class AdminSettings(Section):
-    """The listener for people: approvals, runs, events and health."""
+    """The listener for operators: `/healthz` and `/readyz`."""
 
     address: Address = Field(
-        default="127.0.0.1:8701", description="any but a loopback address needs `api_keys`"
-    )
-    public_url: Url | None = Field(
-        default=None, description="URL as people reach it, for links; default: from `address`"
-    )
-    api_keys: Many[ApiKeySettings] = Field(
-        default=(), description="keys of people and programs; no key of `identity` works here"
+        default="127.0.0.1:8701",
+        description="a loopback address: this listener asks for no credential",
     )
 
     @property
@@ -157,16 +151,8 @@ class AdminSettings(Section):
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach the listener, as far as the file says."""
-        hosts = [self.endpoint.host]
-        if self.public_url is not None:
-            hosts.append(split_url(self.public_url).hostname or "")
-        return all(is_loopback(host) for host in hosts)
-
-    @field_validator("api_keys")
-    @classmethod
-    def _ids_differ(cls, keys: tuple[ApiKeySettings, ...]) -> tuple[ApiKeySettings, ...]:
-        return check_ids(keys)
+        """Whether only this machine can reach the listener."""
+        return is_loopback(self.endpoint.host)
 
 
 class StoreSettings(Section):
@@ -260,15 +246,6 @@ class Settings(Section):
         default_factory=LimitsSettings, description=LimitsSettings.__doc__
     )
     runs: RunsSettings = Field(default_factory=RunsSettings, description=RunsSettings.__doc__)
-
-    @model_validator(mode="after")
-    def _audiences_are_apart(self) -> Self:
-        agents = {key.hash for key in self.identity.api_keys}
-        if any(key.hash in agents for key in self.admin.api_keys):
-            raise PydanticCustomError(
-                "api_keys", "a key of `identity` also opens `admin`; make another key for people"
-            )
-        return self
 
     @model_validator(mode="after")
     def _transparent_has_one_server(self) -> Self:

@@ -21,9 +21,13 @@ def test_a_loopback_address_needs_no_credential(address: str) -> None:
     assert find_open_listener(settings) is None
 
 
-def test_an_admin_page_behind_a_public_url_counts_as_open() -> None:
+def test_the_admin_listener_stays_on_this_machine_whatever_credentials_agents_have() -> None:
+    key = {"id": "a", "hash": f"sha256:{'0' * 64}", "user": "u", "tenant": "t"}
     found = find_open_listener(
-        Settings.model_validate({"admin": {"public_url": "https://a.example"}})
+        Settings.model_validate(
+            {"admin": {"address": "0.0.0.0:8701"}, "identity": {"api_keys": [key]}}
+        )
     )
     assert found is not None
     assert found.section == "admin"
+    assert "`0.0.0.0:8701`" in found.message

@@ -200,12 +200,14 @@ def test_an_endpoint_that_others_can_reach_needs_authentication(tmp_path: Path, 
     assert settings.identity.authenticates
 
 
-def test_an_admin_listener_that_others_can_reach_needs_keys_of_its_own(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"`admin` can be reached"):
+def test_an_admin_listener_that_others_can_reach_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"config\.yaml:1:8: `admin` can be reached"):
         loaded(tmp_path, "admin: {address: '0.0.0.0:8701'}")
-    key = f"{{id: a, hash: 'sha256:{'1' * 64}', user: u, tenant: t}}"
-    both = f"admin: {{api_keys: [{key}]}}\nidentity: {{api_keys: [{key}]}}"
-    assert "a key of `identity` also opens `admin`" in faults(tmp_path, both)[0]
+
+
+@pytest.mark.parametrize("key", ["api_keys: []", "public_url: 'http://127.0.0.1:8701'"])
+def test_an_admin_key_that_would_do_nothing_is_not_taken(tmp_path: Path, key: str) -> None:
+    assert "unknown key" in faults(tmp_path, f"admin: {{{key}}}")[0]
 
 
 @pytest.mark.parametrize(
