@@ -1,6 +1,7 @@
 """`weighbridge policy`: lint, test and explain what is in the policy folder."""
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -9,10 +10,12 @@ import click
 
 from gateway import __version__, jsontext
 from gateway.actions import revisions, trial
+from gateway.app.inspect import naming
 from gateway.case import Verdict
 from gateway.cli import output
 from gateway.cli.options import config_option, json_option, load
 from gateway.clock import SystemClock
+from gateway.config.settings import ExposeSettings
 from gateway.errors import FileError, JsonError
 from gateway.policy import explain as explaining
 from gateway.policy import findings
@@ -21,9 +24,11 @@ from gateway.policy.findings import Finding, Level
 from gateway.policy.junit import junit
 from gateway.policy.testing import request_of
 from gateway.revision import Unreviewed
+from gateway.servers.names import by_exposed_name
 from gateway.types.actors import Actor
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
+from gateway.types.tools import Contract
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -181,14 +186,16 @@ def explain(
     now: datetime | None,
     as_json: bool,
 ) -> None:
-    """Judge one call that nobody makes, and show the word of every check and rule about it."""
+    """Judge one call that nobody makes, and show the word of every check and rule about it.
+
+    TOOL is a name as in policies (billing.refund) or as agents see it (billing__refund).
+    """
     built = _built(path, folder)
     revision = built.revision
     if revision is None:
         output.fail(built.problem, output.EXIT_DOES_NOT_COMPILE)
-    contract = revision.contracts.get(tool)
-    if contract is None:
-        output.fail(f"there is no contract for `{tool}`; draft one with `weighbridge tools pin`")
+    expose = load(path).settings.expose if folder is None else ExposeSettings()
+    contract = _contract(tool, revision.contracts, expose)
     clock = SystemClock().now()
     call = CallUnderTest(
         contract=contract,
@@ -212,12 +219,30 @@ def explain(
     found = trial.verdict(call, revision)
     explanation = explaining.explain(revision.policy, request_of(call))
     if as_json:
-        output.as_json({**explanation.to_json(), "checks": _checks(found)})
+        about = {"tool": contract.tool, **explanation.to_json()}
+        output.as_json({**about, "checks": _checks(found)})
         return
+    if contract.tool != tool:
+        output.line(f"`{tool}` is `{contract.tool}` in contracts and policies")
     for each in found.findings:
         if each.outcome == "refused":
             output.line(f"refused by the {each.step} check: {each.reason}")
     output.line(explanation.text())
+
+
+def _contract(tool: str, contracts: Mapping[str, Contract], expose: ExposeSettings) -> Contract:
+    """Find a contract by the tool's own name or by the one that agents see."""
+    exposed = by_exposed_name(contracts, naming(expose))
+    found = contracts.get(tool) or contracts.get(exposed.get(tool, ""))
+    if found is not None:
+        return found
+    near = difflib.get_close_matches(tool, [*contracts, *exposed], n=1)
+    mend = (
+        f"did you mean `{exposed.get(near[0], near[0])}`?"
+        if near
+        else "draft one with `weighbridge tools pin`"
+    )
+    output.fail(f"there is no contract for `{tool}`; {mend}")
 
 
 def _arguments(text: str) -> JsonObject:

@@ -68,6 +68,15 @@ def expose(keys: Iterable[Key], naming: Naming) -> Mapping[Key, str]:
     return names
 
 
+def by_exposed_name(keys: Iterable[str], naming: Naming) -> Mapping[str, str]:
+    """Return which `server.tool` of contracts and policies each exposed name stands for.
+
+    A server alias holds no dot, so the first one ends it.
+    """
+    parts = {(server, tool): key for key in keys for server, _, tool in [key.partition(".")]}
+    return {name: parts[pair] for pair, name in expose(parts, naming).items()}
+
+
 def check_aliases(aliases: Sequence[str]) -> tuple[str, ...]:
     """Return why aliases can't be used as prefixes, one line each; empty when all can.
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.servers.names import Naming, check_aliases, expose
+from gateway.servers.names import Naming, by_exposed_name, check_aliases, expose
 
 PLAIN = Naming()
 
@@ -86,3 +86,11 @@ def test_a_transparent_altered_name_gives_way_to_an_unaltered_one() -> None:
 def test_a_limit_that_leaves_no_room_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="too short"):
         Naming(longest=64, host_prefix=40)
+
+
+def test_contracts_are_found_by_the_name_that_agents_see() -> None:
+    keys = ["alpha.send_note", "alpha.clock.read"]
+    found = by_exposed_name(keys, PLAIN)
+    assert found["alpha__send_note"] == "alpha.send_note"
+    assert found[name("alpha", "clock.read")] == "alpha.clock.read"
+    assert by_exposed_name(keys, Naming(transparent=True))["send_note"] == "alpha.send_note"
