@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from gateway.types.json import JsonPointer
+from gateway.types.json import Json, JsonPointer
 
 
 class WeighbridgeError(Exception):
@@ -68,6 +68,16 @@ class ConfigurationError(WeighbridgeError):
 
 class BadCursor(WeighbridgeError):
     """A `tools/list` cursor that this gateway did not hand out (JSON-RPC -32602)."""
+
+
+class AskRefused(WeighbridgeError):
+    """A question to a client has no answer; code, message and data are those of JSON-RPC."""
+
+    def __init__(self, code: int, message: str, data: Json = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
 
 
 def first_cause(error: BaseException) -> BaseException:

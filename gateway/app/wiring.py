@@ -23,6 +23,8 @@ from gateway.events.redact import Redactor
 from gateway.housekeeping import Reloader, Snapshots
 from gateway.listing import Listing
 from gateway.pipeline import Owner, Pipeline
+from gateway.relay.caller import Relay
+from gateway.relay.outbound import Outbounds
 from gateway.revision import Unreviewed
 from gateway.servers.catalog import Catalog
 from gateway.servers.fleet import Servers
@@ -137,12 +139,16 @@ class Wiring:
             claim=Claim(limits=store.limits),
             dispatch=Dispatch(
                 server=catalog.server,
-                timeout_s=limits.call_timeout,
-                server_timeouts_s={
-                    name: server.timeout
-                    for name, server in self.loaded.settings.servers.items()
-                    if server.timeout is not None
-                },
+                relay=Relay(
+                    outbounds=Outbounds(
+                        timeout_s=limits.call_timeout,
+                        server_timeouts_s={
+                            name: server.timeout
+                            for name, server in self.loaded.settings.servers.items()
+                            if server.timeout is not None
+                        },
+                    )
+                ),
             ),
             normalise=Normalise(
                 max_result_bytes=limits.max_result_bytes, digest=self.keeping.digest

@@ -124,7 +124,8 @@ def ended(
         body["original"] = capped(kept.value)
     if record.sent_ns:
         body["downstream_us"] = _elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
-    stage = Stage.FINISHED if record.status is Status.OK else Stage.FAILED
+    unharmed = record.status in (Status.OK, Status.INPUT_REQUIRED)
+    stage = Stage.FINISHED if unharmed else Stage.FAILED
     return _event(record, body, EventKind.TOOL_CALL, stage, id=id, at=at)
 
 

@@ -1,10 +1,11 @@
 """The way back to a client while its call is under way."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from gateway.listen.rpc import notification_bytes
+from gateway.errors import AskRefused
+from gateway.listen.rpc import METHOD_NOT_FOUND, notification_bytes
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 
@@ -22,6 +23,9 @@ class ModernHttpCaller:
     protocol_version: str = MODERN_VERSION
     era: Era = Era.MODERN
     transport: str = "http"
+    capabilities: JsonObject = field(default_factory=dict[str, Json])
+    log_level: str = ""
+    session: str = ""
 
     @property
     def wants_progress(self) -> bool:
@@ -39,6 +43,15 @@ class ModernHttpCaller:
             params["message"] = message
         self.push(notification_bytes("notifications/progress", params))
 
+    async def log(self, params: JsonObject) -> None:
+        """Put a log message on the response stream."""
+        self.push(notification_bytes("notifications/message", params))
+
+    async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+        """Refuse: in this era a question is a result, and its answer a new request."""
+        del params, within_s
+        raise AskRefused(METHOD_NOT_FOUND, f"{method} can't be asked on a stateless request")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdkCaller:
@@ -49,11 +62,23 @@ class SdkCaller:
     transport: str
     wants_progress: bool
     report: Report
+    capabilities: JsonObject = field(default_factory=dict[str, Json])
+    log_level: str = ""
+    session: str = ""
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Report progress on the client's own request."""
         if self.wants_progress:
             await self.report(progress, total, message)
+
+    async def log(self, params: JsonObject) -> None:
+        """Nothing is declared that would let a server log."""
+        del params
+
+    async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+        """Nothing is declared that would let a server ask."""
+        del params, within_s
+        raise AskRefused(METHOD_NOT_FOUND, f"{method} is not offered")
 
 
 def progress_token(meta: JsonObject) -> str | int | None:

@@ -28,7 +28,7 @@ from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.ladder import cursor_of
 from gateway.listen.proposals import Envelope, propose
 from gateway.listen.results import ModernResults, legacy_result, legacy_tools
-from gateway.listen.rpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
+from gateway.listen.rpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError, of_wire
 from gateway.listen.subscriptions import TOOLS_CHANGED
 from gateway.types.calls import Era, Principal
 from gateway.types.json import Json, JsonObject
@@ -168,6 +168,8 @@ class SdkFront:
         if isinstance(call, RpcError):
             return call
         finished = await self._gate.handle(call)
+        if finished.error is not None:
+            return of_wire(finished.error)
         if caller.era is Era.MODERN:
             return self._modern.stamp(finished.result)
         return legacy_result(finished.result)

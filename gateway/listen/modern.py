@@ -32,6 +32,7 @@ from gateway.listen.rpc import (
     METHOD_NOT_FOUND,
     RpcError,
     error_bytes,
+    of_wire,
     result_bytes,
 )
 from gateway.listen.sse import Exchange
@@ -178,6 +179,8 @@ class ModernFront:
         if mismatch is not None:
             return mismatch
         finished = await self._gate.handle(call)
+        if finished.error is not None:
+            return of_wire(finished.error)
         if finished.status is Status.FORBIDDEN and finished.scopes and not exchange.is_stream:
             step_up = self._step_up(finished, envelope.principal)
             if step_up is not None:

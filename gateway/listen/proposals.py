@@ -46,4 +46,5 @@ def propose(
         trace_header=envelope.trace_header,
         peer=envelope.peer,
         input_error=input_error,
+        params=params,
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import WireError
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -13,6 +14,7 @@ METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 HEADER_MISMATCH: Final = -32020
+MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
 # Codes of our own lie outside of what JSON-RPC and MCP reserve.
 OVERLOADED: Final = 503
@@ -25,6 +27,7 @@ HTTP_STATUS: Final[Mapping[int, int]] = {
     INVALID_REQUEST: 400,
     INVALID_PARAMS: 400,
     HEADER_MISMATCH: 400,
+    MISSING_CAPABILITY: 400,
     UNSUPPORTED_VERSION: 400,
     METHOD_NOT_FOUND: 404,
     OVERLOADED: 503,
@@ -43,11 +46,18 @@ class RpcError:
     message: str
     data: Json = None
     challenge: str = ""  # for the `WWW-Authenticate` header
+    status: int = 0  # the HTTP status, where the code alone doesn't say
 
     @property
     def http_status(self) -> int:
         """The HTTP status to answer with."""
-        return HTTP_STATUS.get(self.code, 200)
+        return self.status or HTTP_STATUS.get(self.code, 200)
+
+
+def of_wire(error: WireError) -> RpcError:
+    """Return an error that passes; a code that looks like one of ours means nothing to HTTP."""
+    status = HTTP_STATUS.get(error.code, 200) if error.code < 0 else 200
+    return RpcError(code=error.code, message=error.message, data=error.data, status=status)
 
 
 def result_bytes(request_id: RequestId, result: JsonObject) -> bytes:

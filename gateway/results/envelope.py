@@ -1,10 +1,10 @@
 """The envelope: what every result and every refusal says to programs and to models."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.types.json import Json, JsonObject
-from gateway.types.outcomes import TABLE, Answer, Finished, Refusal, Status
+from gateway.types.outcomes import TABLE, Answer, Finished, Refusal, Status, WireError
 
 OUTCOME = "weighbridge/outcome"  # key in `_meta`
 UNTRUSTED = "weighbridge/untrusted"  # key in `_meta`
@@ -45,6 +45,8 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
     """Say no so that a model can act on it; hidden tools look like names that don't exist."""
     shown = masked(refusal, subject.tool) if refusal.hidden else refusal
     outcome = _outcome(shown, subject)
+    if shown.error is not None:
+        return Finished(result={}, status=shown.status, error=_told(shown.error, outcome))
     text = f"{shown.reason}. Executed: {shown.executed.value}. Next: {outcome['next']}."
     content: list[Json] = [{"type": "text", "text": f"[{shown.status.value}] {text}"}]
     original = shown.original
@@ -54,6 +56,17 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
     if not subject.has_output_schema:
         result["structuredContent"] = outcome
     return Finished(result=result, status=shown.status, scopes=shown.scopes)
+
+
+def _told(error: WireError, outcome: JsonObject) -> WireError:
+    """Add the outcome to a server's error where its data has room for a member."""
+    if error.data is None:
+        return replace(error, data={OUTCOME: outcome})
+    return (
+        replace(error, data={**error.data, OUTCOME: outcome})
+        if isinstance(error.data, dict)
+        else error
+    )
 
 
 def masked(refusal: Refusal, tool: str) -> Refusal:

@@ -21,7 +21,6 @@ from gateway.servers.connection import (
     LIST_CHANGED,
     ConnectFault,
     Connection,
-    Progress,
     Spoken,
 )
 from gateway.servers.entry import Entry
@@ -31,9 +30,10 @@ from gateway.servers.masking import masked, masker
 from gateway.servers.opening import Opener, Surroundings
 from gateway.servers.state import QuarantinedTool, ServerState, ServerStatus
 from gateway.servers.stdio import StdioConnection
-from gateway.types.calls import Era
+from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Peer, Undelivered
+from gateway.types.relay import Ear, Outbound
 
 _log = logging.getLogger("gateway.servers")
 _RELIST_GAP_S = 1.0  # a server that changes all the time is listed no more often
@@ -41,7 +41,7 @@ _NO_MIRRORS: headers.HeaderMap = {}
 
 
 class Server:
-    """A supervised server. `run` is its one task; `call_tool` may be called from any other."""
+    """A supervised server. `run` is its one task; `request` may be called from any other."""
 
     def __init__(
         self, entry: Entry, around: Surroundings, *, on_tools: Callable[["Server"], None]
@@ -129,23 +129,13 @@ class Server:
         """Wait until the tools were listed once, or that failed once."""
         await self._first_list.wait()
 
-    async def call_tool(
-        self,
-        name: str,
-        arguments: JsonObject,
-        *,
-        meta: JsonObject,
-        deadline_s: float,
-        on_progress: Progress | None,
-        traceparent: str,
-        is_read: bool,
-    ) -> Delivery:
-        """Send one `tools/call`; never raises for anything that a server can do.
+    async def request(self, outbound: Outbound, ear: Ear | None = None) -> Delivery:
+        """Send one request; never raises for anything that a server can do.
 
         Waiting for a free place and for a first start counts towards the deadline. When the
         calling task is cancelled, the server is told and `CancelledError` goes on.
         """
-        deadline = asyncio.get_running_loop().time() + deadline_s
+        deadline = asyncio.get_running_loop().time() + outbound.deadline_s
         refused = await self._place(deadline)
         if refused is not None:
             return refused
@@ -154,32 +144,31 @@ class Server:
             connection = self._connection or await self._wait_for_connection(deadline)
             if isinstance(connection, Undelivered):
                 return connection
-            if traceparent:
-                meta = {**meta, "traceparent": traceparent}
-            params: JsonObject = {"name": name, "arguments": arguments}
-            if meta:
-                params["_meta"] = meta
             delivery = await connection.call(
-                "tools/call",
-                params,
+                outbound.method,
+                _traced(outbound.params, outbound.traceparent),
                 deadline=deadline,
-                on_progress=on_progress,
-                headers=self._headers(name, arguments, traceparent),
-                is_read=is_read,
+                on_progress=ear.progress if ear is not None and ear.wants_progress else None,
+                headers=self._headers(outbound),
+                is_read=outbound.is_read,
             )
         finally:
             self._in_flight -= 1
             self._slots.release()
         return masked(delivery, self._mask)
 
-    def _headers(self, name: str, arguments: JsonObject, traceparent: str) -> dict[str, str] | None:
+    def _headers(self, outbound: Outbound) -> dict[str, str] | None:
         if not self.entry.is_http:
             return None
+        made: dict[str, str] = {}
         modern = self._spoken is not None and self._spoken.era is Era.MODERN
-        mirrors = self._mirrors.get(name, _NO_MIRRORS) if modern else _NO_MIRRORS
-        made = headers.mirrored(mirrors, arguments)
-        if traceparent:
-            made["traceparent"] = traceparent
+        if modern and outbound.method is Method.CALL_TOOL:
+            mirrors = self._mirrors.get(str(outbound.params["name"]), _NO_MIRRORS)
+            arguments = outbound.params["arguments"]
+            if mirrors and isinstance(arguments, dict):
+                made = headers.mirrored(mirrors, arguments)
+        if outbound.traceparent:
+            made["traceparent"] = outbound.traceparent
         return made
 
     async def _place(self, deadline: float) -> Undelivered | None:
@@ -397,3 +386,14 @@ class Server:
             _log.warning("server %s: its tools can't be listed: %s", self.name, text)
         self._list_fault = text
         self._first_list.set()
+
+
+def _traced(params: JsonObject, traceparent: str) -> JsonObject:
+    """Put the trace context where servers look for it (SEP-414)."""
+    if not traceparent:
+        return params
+    meta = params.get("_meta")
+    return {
+        **params,
+        "_meta": {**(meta if isinstance(meta, dict) else {}), "traceparent": traceparent},
+    }

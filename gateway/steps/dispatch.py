@@ -1,12 +1,11 @@
 """Step 11: intent durable first, then send, then outcome."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, assert_never
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, assert_never
 
 from gateway.case import Case
 from gateway.errors import StoreUnavailable
-from gateway.types.json import JsonObject
 from gateway.types.operations import (
     Delivered,
     Delivery,
@@ -16,14 +15,9 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
-from gateway.types.outcomes import Refusal, Status
+from gateway.types.outcomes import Refusal, Status, WireError
+from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Effect
-
-Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
-
-# `_meta` keys that belong to one hop (MCP 2026-07-28, basic), and our own.
-_HOP_KEYS = frozenset({"progressToken", "traceparent", "tracestate", "baggage"})
-_HOP_PREFIXES = ("io.modelcontextprotocol/", "weighbridge/")
 
 
 class Downstream(Protocol):
@@ -34,18 +28,8 @@ class Downstream(Protocol):
         """How it is reached right now."""
         ...
 
-    async def call_tool(
-        self,
-        name: str,
-        arguments: JsonObject,
-        *,
-        meta: JsonObject,
-        deadline_s: float,
-        on_progress: Progress | None,
-        traceparent: str,
-        is_read: bool,
-    ) -> Delivery:
-        """Send one `tools/call`; never raises for anything that a server can do."""
+    async def request(self, outbound: Outbound, ear: Ear | None) -> Delivery:
+        """Send one request; never raises for anything that a server can do."""
         ...
 
 
@@ -66,13 +50,24 @@ class Intent(Protocol):
         ...
 
 
+class Relay(Protocol):
+    """What a server may say to the caller, and ask of it, while it works."""
+
+    def outbound(self, case: Case, traceparent: str) -> Outbound:
+        """Return the request to the server, with as much of the caller as it may see."""
+        ...
+
+    def ear(self, case: Case, outbound: Outbound) -> Ear | None:
+        """Return who hears what the server says, or None when nobody wants to."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
     """Sends the final arguments, once."""
 
     server: Callable[[str], Downstream | None]
-    timeout_s: float
-    server_timeouts_s: Mapping[str, float] = field(default_factory=dict[str, float])
+    relay: Relay
 
     async def __call__(self, case: Case, intent: Intent) -> Delivered | Refusal:
         """Return what came back, or a refusal that says whether anything may have happened."""
@@ -91,28 +86,10 @@ class Dispatch:
                 code="not_recorded",
                 reason=f"the call could not be recorded before sending it: {error}",
             )
-        caller = case.call.caller
-        delivery = await server.call_tool(
-            case.tool.name,
-            case.arguments,
-            meta=forwardable(case.call.meta),
-            deadline_s=case.contract.timeout_s
-            or self.server_timeouts_s.get(case.tool.server, self.timeout_s),
-            on_progress=caller.progress if caller.wants_progress else None,
-            traceparent=intent.traceparent,
-            is_read=case.effect is Effect.READ,
-        )
+        outbound = self.relay.outbound(case, intent.traceparent)
+        delivery = await server.request(outbound, self.relay.ear(case, outbound))
         intent.answered(delivery)
         return classify(case, delivery)
-
-
-def forwardable(meta: JsonObject) -> JsonObject:
-    """Drop what belongs to this hop; everything else is the downstream's to read."""
-    return {
-        key: value
-        for key, value in meta.items()
-        if key not in _HOP_KEYS and not key.startswith(_HOP_PREFIXES)
-    }
 
 
 def classify(case: Case, delivery: Delivery) -> Delivered | Refusal:
@@ -126,7 +103,7 @@ def classify(case: Case, delivery: Delivery) -> Delivered | Refusal:
                 code=str(delivery.code),
                 reason=f"`{case.tool.server}` answered with an error: {delivery.message}",
                 executed=Execution.NO if case.effect is Effect.READ else Execution.UNKNOWN,
-                details=({"code": delivery.code, "data": delivery.data},),
+                error=WireError(code=delivery.code, message=delivery.message, data=delivery.data),
             )
         case Undelivered():
             return _undelivered(case, delivery)

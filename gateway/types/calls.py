@@ -1,11 +1,11 @@
 """A proposed call, and who proposes it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 
 
 class Era(StrEnum):
@@ -13,6 +13,38 @@ class Era(StrEnum):
 
     LEGACY = "legacy"
     MODERN = "modern"
+
+
+class Method(StrEnum):
+    """The requests of MCP that are weighed, by the names they have on the wire."""
+
+    CALL_TOOL = "tools/call"
+    READ_RESOURCE = "resources/read"
+    SUBSCRIBE = "resources/subscribe"
+    GET_PROMPT = "prompts/get"
+    COMPLETE = "completion/complete"
+    GET_TASK = "tasks/get"
+    UPDATE_TASK = "tasks/update"
+    CANCEL_TASK = "tasks/cancel"
+    # What a server asks of the caller whose request it is working on:
+    ELICIT = "elicitation/create"
+    SAMPLE = "sampling/createMessage"
+    LIST_ROOTS = "roots/list"
+    LOG = "notifications/message"
+
+    @property
+    def is_task(self) -> bool:
+        """Whether it is about work that goes on after its call was answered."""
+        return self in _OF_TASKS
+
+    @property
+    def is_ask(self) -> bool:
+        """Whether it goes from a server to a client."""
+        return self in _ASKS
+
+
+_OF_TASKS = frozenset({Method.GET_TASK, Method.UPDATE_TASK, Method.CANCEL_TASK})
+_ASKS = frozenset({Method.ELICIT, Method.SAMPLE, Method.LIST_ROOTS, Method.LOG})
 
 
 class AuthMethod(StrEnum):
@@ -60,8 +92,34 @@ class Caller(Protocol):
         """Whether the request carries a progress token."""
         ...
 
+    @property
+    def capabilities(self) -> JsonObject:
+        """What the client declared that it can do, as received."""
+        ...
+
+    @property
+    def log_level(self) -> str:
+        """From which level on the client wants a server's log messages; empty: not told."""
+        ...
+
+    @property
+    def session(self) -> str:
+        """The session of the handshake era, or an empty text for stateless requests."""
+        ...
+
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Report progress; does nothing when the client did not ask for it."""
+        ...
+
+    async def log(self, params: JsonObject) -> None:
+        """Hand on a log message of a server (`notifications/message`), as well as it goes."""
+        ...
+
+    async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+        """Ask the client while its request is under way, and return its result.
+
+        Only in the handshake era; raises AskRefused when it can't, won't or doesn't answer.
+        """
         ...
 
 
@@ -72,10 +130,22 @@ class Nobody:
     protocol_version = ""
     transport = ""
     wants_progress = False
+    capabilities: ClassVar[JsonObject] = {}
+    log_level = ""
+    session = ""
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Tell nobody."""
         del progress, total, message
+
+    async def log(self, params: JsonObject) -> None:
+        """Tell nobody."""
+        del params
+
+    async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+        """Ask nobody; there is no answer."""
+        del params, within_s
+        raise NotImplementedError(method)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +163,7 @@ class ProposedCall:
     """What a model asked for; nothing in it has been checked but the credential."""
 
     call_id: str
-    name: str
+    name: str  # of the tool or prompt, the URI of the resource, the id of the task
     arguments: JsonObject
     meta: JsonObject  # the request's `_meta`, hop-owned keys included
     principal: Principal
@@ -103,3 +173,5 @@ class ProposedCall:
     trace_header: str = ""  # the HTTP `traceparent`; `_meta.traceparent` wins over it
     peer: str = ""  # address of the client, for spans and events only
     input_error: str = ""  # what is wrong with the arguments as text, when they can't be read
+    method: Method = Method.CALL_TOOL
+    params: JsonObject = field(default_factory=dict[str, Json])  # whole, as received

@@ -42,6 +42,7 @@ class Status(StrEnum):
     TIMEOUT = "timeout"
     CANCELLED = "cancelled"
     INDETERMINATE = "indeterminate"
+    INPUT_REQUIRED = "input_required"
     POSTCONDITION_FAILED = "postcondition_failed"
     RESULT_INVALID = "result_invalid"
     RESULT_TOO_LARGE = "result_too_large"
@@ -145,6 +146,11 @@ TABLE: Mapping[Status, StatusRow] = {
         retryable=False,
         next="do not repeat this call; find out with a read whether it took effect",
     ),
+    Status.INPUT_REQUIRED: StatusRow(
+        error_class=None,
+        retryable=True,
+        next="answer the server's questions and send the same request again",
+    ),
     Status.POSTCONDITION_FAILED: StatusRow(
         error_class=ErrorClass.VERIFICATION,
         retryable=False,
@@ -174,6 +180,15 @@ TABLE: Mapping[Status, StatusRow] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WireError:
+    """A JSON-RPC error: a server's own as received, or a refusal where MCP has no other form."""
+
+    code: int
+    message: str
+    data: Json = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """An answer that says no: what was not done, why, and what to do next."""
 
@@ -188,6 +203,7 @@ class Refusal:
     scopes: tuple[str, ...] = ()  # the scopes that would be needed, for HTTP challenges
     original: JsonObject | None = None  # a downstream result that this refusal replaces or carries
     details: tuple[Mapping[str, Json], ...] = ()  # per argument: pointer, expected, received
+    error: WireError | None = None  # a server's own error, which passes as it came
 
     @property
     def row(self) -> StatusRow:
@@ -210,8 +226,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """A call as it leaves: the MCP tool result, and what the transport has to know about it."""
+    """A call as it leaves: the MCP result or error, and what the transport has to know."""
 
-    result: JsonObject
+    result: JsonObject  # empty with an error
     status: Status
     scopes: tuple[str, ...] = ()  # with FORBIDDEN: the scopes that would do
+    error: WireError | None = None

@@ -53,9 +53,17 @@ class Quarantine:
     pointer: JsonPointer = ""
 
 
+class Kind(StrEnum):
+    """What a server offers to be used by name."""
+
+    TOOL = "tool"
+    RESOURCE = "resource"  # also one that only a template describes
+    PROMPT = "prompt"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool as a server published it."""
+    """A tool as a server published it, or a resource or prompt that is weighed like one."""
 
     server: str
     name: str  # as the server calls it
@@ -63,11 +71,12 @@ class Tool:
     definition: JsonObject  # as received, unknown fields kept
     pin: str  # `sha256:…` over the definition
     quarantine: Quarantine | None = None
+    kind: Kind = Kind.TOOL
 
     @property
     def key(self) -> str:
-        """The name of the tool in contracts and policies: `server.name`."""
-        return f"{self.server}.{self.name}"
+        """The name in contracts and policies: `server.name`, or the URI of a resource."""
+        return self.name if self.kind is Kind.RESOURCE else f"{self.server}.{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from gateway.policy import compile as policies
 from gateway.policy import files as policy_files
 from gateway.revision import Revision, Unreviewed
 from gateway.types.actors import Actor
-from gateway.types.calls import AuthMethod, Era, Principal, ProposedCall
+from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.runs import Phase
 from gateway.types.tools import Contract, Effect, Risk, Tool
@@ -19,16 +19,11 @@ NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 ALLOW_ALL = "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n"
 
 
-class AbsentCaller:
+class AbsentCaller(Nobody):
     """A caller that asked for nothing."""
 
-    era = Era.MODERN
     protocol_version = "2026-07-28"
     transport = "http"
-    wants_progress = False
-
-    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        del progress, total, message
 
 
 def a_principal(**changes: Any) -> Principal:

@@ -2,19 +2,24 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
 
 from gateway.clock import SystemClock
+from gateway.errors import AskRefused
+from gateway.servers.connection import Progress
 from gateway.servers.entry import Entry, Timeouts
 from gateway.servers.fleet import Servers
 from gateway.servers.names import Naming
 from gateway.servers.opening import Surroundings
 from gateway.servers.supervisor import Server
+from gateway.types.calls import Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery, Undelivered
+from gateway.types.relay import Outbound
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, stdio_command, until_async
 
@@ -69,6 +74,24 @@ async def running(
         tasks.cancel_scope.cancel()
 
 
+@dataclass(frozen=True)
+class Listener:
+    """Hears the progress of one call."""
+
+    report: Progress
+    wants_progress: bool = True
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        await self.report(progress, total, message)
+
+    async def log(self, params: JsonObject) -> None:
+        del params
+
+    async def ask(self, method: str, params: JsonObject) -> JsonObject:
+        del params
+        raise AskRefused(-32601, f"{method} is not offered")
+
+
 async def call(
     server: Server | None,
     name: str = "echo",
@@ -80,10 +103,16 @@ async def call(
 ) -> Delivery:
     """Call a tool by its own name."""
     assert server is not None
-    settings: dict[str, Any] = {"meta": {}, "on_progress": None, "traceparent": "", **more}
-    return await server.call_tool(
-        name, arguments or {}, deadline_s=deadline_s, is_read=is_read, **settings
+    meta = more.get("meta")
+    on_progress = more.get("on_progress")
+    outbound = Outbound(
+        method=Method.CALL_TOOL,
+        params={"name": name, "arguments": arguments or {}, **({"_meta": meta} if meta else {})},
+        deadline_s=deadline_s,
+        is_read=is_read,
+        traceparent=more.get("traceparent", ""),
     )
+    return await server.request(outbound, Listener(on_progress) if on_progress else None)
 
 
 async def until_status(server: Server | None, status: str) -> None:

@@ -1,12 +1,13 @@
 """Step 11: dispatch."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import pytest
 
 from gateway.case import Case
 from gateway.errors import StoreUnavailable
+from gateway.relay.caller import Relay
+from gateway.relay.outbound import Outbounds
 from gateway.steps import dispatch
 from gateway.types.json import JsonObject
 from gateway.types.operations import (
@@ -18,7 +19,8 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
-from gateway.types.outcomes import Refusal, Status
+from gateway.types.outcomes import Refusal, Status, WireError
+from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Effect
 from tests.helpers.cases import a_call, a_case, a_contract
 
@@ -32,29 +34,10 @@ class Server:
 
     answer: Delivery = RESULT
     peer: Peer = PEER
-    asked: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    asked: list[Outbound] = field(default_factory=list[Outbound])
 
-    async def call_tool(
-        self,
-        name: str,
-        arguments: JsonObject,
-        *,
-        meta: JsonObject,
-        deadline_s: float,
-        on_progress: Callable[[float, float | None, str | None], Awaitable[None]] | None,
-        traceparent: str,
-        is_read: bool,
-    ) -> Delivery:
-        self.asked.append(
-            {
-                "name": name,
-                "arguments": arguments,
-                "meta": meta,
-                "deadline_s": deadline_s,
-                "traceparent": traceparent,
-                "is_read": is_read,
-            }
-        )
+    async def request(self, outbound: Outbound, ear: Ear | None) -> Delivery:
+        self.asked.append(outbound)
         return self.answer
 
 
@@ -76,7 +59,11 @@ class Intent:
 
 
 def a_dispatch(server: Server | None) -> dispatch.Dispatch:
-    return dispatch.Dispatch(server=lambda name: server, timeout_s=30)
+    return dispatch.Dispatch(server=lambda name: server, relay=a_relay())
+
+
+def a_relay(**server_timeouts_s: float) -> Relay:
+    return Relay(outbounds=Outbounds(timeout_s=30, server_timeouts_s=server_timeouts_s))
 
 
 def ready(effect: Effect = Effect.READ, meta: JsonObject | None = None) -> Case:
@@ -89,8 +76,8 @@ async def test_the_final_arguments_are_sent_under_the_tools_own_name() -> None:
     assert answer is RESULT
     assert intent.steps == ["started", "answered"]
     asked = server.asked[0]
-    assert (asked["name"], asked["arguments"]) == ("find", {"a": 1})
-    assert asked["deadline_s"] == 30
+    assert asked.params == {"name": "find", "arguments": {"a": 1}}
+    assert asked.deadline_s == 30
 
 
 async def test_keys_of_this_hop_stay_here_and_others_go_on() -> None:
@@ -104,7 +91,7 @@ async def test_keys_of_this_hop_stay_here_and_others_go_on() -> None:
     }
     server = Server()
     await a_dispatch(server)(ready(meta=meta), Intent())
-    assert server.asked[0]["meta"] == {"com.example/k": 1}
+    assert server.asked[0].params["_meta"] == {"com.example/k": 1}
 
 
 async def test_nothing_is_sent_when_the_intent_can_not_be_kept() -> None:
@@ -171,7 +158,7 @@ def test_a_downstreams_error_is_told_in_its_own_words() -> None:
     assert isinstance(answer, Refusal)
     assert (answer.status, answer.executed) == (Status.TOOL_FAILED, Execution.UNKNOWN)
     assert "no such field" in answer.reason
-    assert answer.details == ({"code": -32602, "data": {"f": 1}},)
+    assert answer.error == WireError(code=-32602, message="no such field", data={"f": 1})
 
 
 @pytest.mark.parametrize(("contract_s", "wanted"), [(5.0, 5.0), (None, 9.0)])
@@ -179,8 +166,6 @@ async def test_a_contract_knows_better_than_its_server_how_long_a_call_takes(
     contract_s: float | None, wanted: float
 ) -> None:
     server = Server()
-    sending = dispatch.Dispatch(
-        server=lambda name: server, timeout_s=30, server_timeouts_s={"crm": 9.0}
-    )
+    sending = dispatch.Dispatch(server=lambda name: server, relay=a_relay(crm=9.0))
     await sending(a_case(arguments={}, contract=a_contract(timeout_s=contract_s)), Intent())
-    assert server.asked[0]["deadline_s"] == wanted
+    assert server.asked[0].deadline_s == wanted

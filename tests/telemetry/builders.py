@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway import ids
 from gateway.types.actors import Actor
-from gateway.types.calls import AuthMethod, Era, Principal, ProposedCall, TraceContext
+from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall, TraceContext
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
@@ -24,16 +24,11 @@ DENIED = Decision(
 )
 
 
-class Caller:
+class Caller(Nobody):
     """A client over HTTP that asked for nothing."""
 
-    era = Era.MODERN
     protocol_version = "2026-07-28"
     transport = "http"
-    wants_progress = False
-
-    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        del progress, total, message
 
 
 def a_call(name: str = "crm__find", **changes: Any) -> ProposedCall:

@@ -1,0 +1,81 @@
+"""What a server is sent: the caller's own members, with what was checked in their place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from gateway.case import Case
+from gateway.types.calls import Method
+from gateway.types.json import JsonObject
+from gateway.types.relay import Outbound
+from gateway.types.tools import Effect, Kind
+
+# `_meta` keys that belong to one hop (MCP 2026-07-28, basic), and our own.
+_HOP_KEYS = frozenset({"progressToken", "traceparent", "tracestate", "baggage"})
+_HOP_PREFIXES = ("io.modelcontextprotocol/", "weighbridge/")
+# Members that are made anew for the server; every other one is the caller's and passes.
+_OWN = frozenset({"_meta", "name", "arguments", "uri", "ref", "taskId"})
+_ANSWERS = frozenset({"requestState", "inputResponses"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbounds:
+    """Makes the request to the server from a judged case."""
+
+    timeout_s: float
+    server_timeouts_s: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def __call__(self, case: Case, traceparent: str) -> Outbound:
+        """Return the request; its final arguments have been checked."""
+        server = case.tool.server
+        return Outbound(
+            method=case.call.method,
+            params=_params(case),
+            deadline_s=case.contract.timeout_s
+            or self.server_timeouts_s.get(server, self.timeout_s),
+            is_read=case.effect is Effect.READ,
+            traceparent=traceparent,
+        )
+
+
+def _params(case: Case) -> JsonObject:
+    call = case.call
+    params: JsonObject = {
+        key: value for key, value in call.params.items() if key not in _OWN and key not in _ANSWERS
+    }
+    params |= _named(case)
+    meta = forwardable(call.meta)
+    if meta:
+        params["_meta"] = meta
+    return params
+
+
+def _named(case: Case) -> JsonObject:
+    name, call = case.tool.name, case.call
+    match call.method:
+        case Method.CALL_TOOL:
+            return {"name": name, "arguments": case.arguments}
+        case Method.READ_RESOURCE | Method.SUBSCRIBE:
+            return {"uri": name}
+        case Method.GET_PROMPT:
+            given = {"arguments": case.arguments} if "arguments" in call.params else {}
+            return {"name": name, **given}
+        case Method.COMPLETE:
+            ref = call.params.get("ref")
+            own = "uri" if case.tool.kind is Kind.RESOURCE else "name"
+            return {"ref": {**(ref if isinstance(ref, dict) else {}), own: name}}
+        case Method.GET_TASK | Method.UPDATE_TASK | Method.CANCEL_TASK:
+            return {"taskId": name}
+        case Method.ELICIT | Method.SAMPLE | Method.LIST_ROOTS | Method.LOG:
+            raise ValueError(f"{call.method} goes to clients, never to servers")
+        case _:
+            assert_never(call.method)
+
+
+def forwardable(meta: JsonObject) -> JsonObject:
+    """Drop what belongs to this hop; everything else is the downstream's to read."""
+    return {
+        key: value
+        for key, value in meta.items()
+        if key not in _HOP_KEYS and not key.startswith(_HOP_PREFIXES)
+    }
