@@ -18,6 +18,7 @@ from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
+from gateway.types.refused import TurnedAway
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class Gateway:
     telemetry: Telemetry
     misconfigured: dict[str, str]
     front: str
+    note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
     changed: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     async def handle(self, call: ProposedCall) -> Finished:
@@ -54,6 +56,10 @@ class Gateway:
         """Call back when any list may have changed; returns the way out."""
         self.changed.append(callback)
         return lambda: self.changed.remove(callback)
+
+    def turned_away(self, what: TurnedAway) -> None:
+        """Take note of a request that never became a call."""
+        self.note_turned_away(what)
 
     async def reload(self, because: str) -> None:
         """Take the policy folder as it is now, if it can be used."""

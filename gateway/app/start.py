@@ -9,6 +9,7 @@ import anyio
 import anyio.to_thread
 
 from gateway import __version__, ids
+from gateway.app.doorbook import DoorBook
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
 from gateway.app.owner import ProcessOwner
@@ -79,6 +80,8 @@ async def _running(wiring: Wiring, instance: str) -> AsyncGenerator[Gateway]:
     async with anyio.create_task_group() as tasks, anyio.create_task_group() as owned:
         owner = ProcessOwner(owned)
         gateway = await wiring.gateway(owner)
+        door = DoorBook(wiring.keeping.store.events, wiring.clock)
+        gateway.note_turned_away = door.note
         await tasks.start(gateway.servers.run)
         wiring.start_loops(gateway, instance, tasks.start_soon)
         await gateway.servers.first_lists(_FIRST_LISTS_S)
@@ -95,6 +98,7 @@ async def _running(wiring: Wiring, instance: str) -> AsyncGenerator[Gateway]:
             with anyio.CancelScope(shield=True):
                 if not await owner.idle(_LAST_CALLS_S):
                     _log.warning("calls were still under way; their ends are unknown")
+            door.close()
             tasks.cancel_scope.cancel()
             owned.cancel_scope.cancel()
     wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="told to"))

@@ -42,28 +42,52 @@ def name_collision(*, id: str, at: datetime, name: str, tools: Sequence[str]) ->
 
 
 def auth_rejected(
-    *, id: str, at: datetime, reason: str, count: int, since: datetime, peers: Sequence[str] = ()
+    *,
+    id: str,
+    at: datetime,
+    reason: str,
+    count: int,
+    since: datetime,
+    peers: Sequence[str] = (),
+    transport: str = "",
+    methods: Sequence[str] = (),
+    details: Sequence[str] = (),
 ) -> Event:
-    """Say how many requests were turned away for one reason since a time; not one event each."""
-    body: JsonObject = {
-        "reason": reason[:_TEXT],
-        "count": count,
-        "since": since.isoformat(),
-        "peers": _listed(peers),
-    }
-    return _event("auth_rejected", id=id, at=at, body=body)
+    """Say how many requests were turned away for one reason since a time; not one event each.
+
+    `details` are what the credentials' owners were told; a credential itself is never here.
+    """
+    body = _turned_away(
+        reason=reason,
+        count=count,
+        since=since,
+        peers=peers,
+        transport=transport,
+        methods=methods,
+    )
+    return _event("auth_rejected", id=id, at=at, body={**body, "details": _listed(details)})
 
 
 def request_refused(
-    *, id: str, at: datetime, reason: str, count: int, since: datetime, peers: Sequence[str] = ()
+    *,
+    id: str,
+    at: datetime,
+    reason: str,
+    count: int,
+    since: datetime,
+    peers: Sequence[str] = (),
+    transport: str = "",
+    methods: Sequence[str] = (),
 ) -> Event:
     """Say how many requests were too malformed to be calls, without anything of their bodies."""
-    body: JsonObject = {
-        "reason": reason[:_TEXT],
-        "count": count,
-        "since": since.isoformat(),
-        "peers": _listed(peers),
-    }
+    body = _turned_away(
+        reason=reason,
+        count=count,
+        since=since,
+        peers=peers,
+        transport=transport,
+        methods=methods,
+    )
     return _event("request_refused", id=id, at=at, body=body)
 
 
@@ -82,6 +106,25 @@ def gateway_started(*, id: str, at: datetime, revision: str, servers: Sequence[s
 def gateway_stopped(*, id: str, at: datetime, reason: str) -> Event:
     """Say that a gateway process ended in order."""
     return _event("gateway_stopped", id=id, at=at, body={"reason": reason[:_TEXT]})
+
+
+def _turned_away(
+    *,
+    reason: str,
+    count: int,
+    since: datetime,
+    peers: Sequence[str],
+    transport: str,
+    methods: Sequence[str],
+) -> JsonObject:
+    return {
+        "reason": reason[:_TEXT],
+        "count": count,
+        "since": since.isoformat(),
+        "peers": _listed(peers),
+        "transport": transport,
+        "methods": _listed(methods),
+    }
 
 
 def _event(action: str, *, id: str, at: datetime, body: JsonObject) -> Event:

@@ -163,10 +163,12 @@ def _action(name: str, properties: JsonObject) -> JsonObject:
 
 
 _TURNED_AWAY: Final[JsonObject] = {
-    "reason": _TEXT,
-    "count": _COUNT,
+    "reason": _about(_TEXT, "a code; nothing of a request's body or credential is ever here"),
+    "count": _about(_COUNT, "such requests since the time `since`"),
     "since": _TIME,
-    "peers": _TEXTS,
+    "peers": _about(_TEXTS, "some of their addresses"),
+    "transport": {"enum": ["http", "stdio", ""]},
+    "methods": _about(_TEXTS, "the methods among them that MCP knows, where a front saw one"),
 }
 _ADMIN: Final[JsonObject] = {
     "oneOf": [
@@ -177,7 +179,13 @@ _ADMIN: Final[JsonObject] = {
             "tool_changed", {"tool": _TEXT, "pinned": _TEXT, "found": _TEXT, "changes": _TEXTS}
         ),
         _action("name_collision", {"name": _TEXT, "tools": _TEXTS}),
-        _action("auth_rejected", _TURNED_AWAY),
+        _action(
+            "auth_rejected",
+            {
+                **_TURNED_AWAY,
+                "details": _about(_TEXTS, "what the owners of the credentials were told"),
+            },
+        ),
         _action("request_refused", _TURNED_AWAY),
         _action("events_refused", {"count": _COUNT, "since": _TIME, "reason": _TEXT}),
         _action("gateway_started", {"revision": _TEXT, "servers": _TEXTS}),

@@ -9,6 +9,7 @@ from gateway.identity.challenge import Challenge
 from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished
+from gateway.types.refused import TurnedAway
 
 INSTRUCTIONS = (
     "Every tool call is weighed before it crosses: it may pass, be changed, wait for a person, or "
@@ -77,4 +78,8 @@ class Gate(Protocol):
 
     def on_tools_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back, on the event loop, when any list may have changed; returns the way out."""
+        ...
+
+    def turned_away(self, what: TurnedAway) -> None:
+        """Take note of a request that never became a call; never waits and never raises."""
         ...

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.clock import Clock
 from gateway.identity import metadata
 from gateway.identity.challenge import Challenge
+from gateway.listen.doorstep import WatchedSend, of_challenge, of_scope
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
 from gateway.listen.modern import ModernFront
 from gateway.listen.options import HttpOptions
@@ -19,10 +20,18 @@ from gateway.listen.replies import send_empty, send_error, send_json
 from gateway.listen.rpc import OVERLOADED, UNAUTHENTICATED, RpcError
 from gateway.listen.sessions import LegacySessions
 from gateway.types.calls import Principal
+from gateway.types.refused import TurnedAwayFor
 
 _BUSY: Final = RpcError(code=OVERLOADED, message="too many requests in flight; try again shortly")
 _CLOSING: Final = RpcError(code=OVERLOADED, message="the gateway is shutting down")
 _LEGACY_HEADERS: Final = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
+
+# By the status that the check of the headers answers with.
+_HEADER_REASONS: Final = {
+    400: TurnedAwayFor.HOST_REFUSED,
+    421: TurnedAwayFor.HOST_REFUSED,
+    403: TurnedAwayFor.ORIGIN_REFUSED,
+}
 
 Front = Callable[[Scope, Receive, Send, Principal], Awaitable[None]]
 
@@ -41,6 +50,7 @@ class HttpFront:
     ) -> None:
         self._options = options = options or HttpOptions()
         info = info or ServerInfo()
+        self._gate = gate
         self._authenticator = authenticator
         self._origin = OriginCheck(hosts=options.allowed_hosts, origins=options.allowed_origins)
         self._document = authenticator.metadata()
@@ -78,6 +88,7 @@ class HttpFront:
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._origin.refuse(scope["headers"])
         if refusal is not None:
+            self._gate.turned_away(of_scope(scope, _HEADER_REASONS[refusal[0]]))
             await send_json(send, refusal[0], {"error": refusal[1]})
         elif scope["path"] == self._options.path:
             await self._admit(scope, receive, send)
@@ -89,6 +100,8 @@ class HttpFront:
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.is_closing or self._in_flight >= self._options.max_requests:
             error = _CLOSING if self.is_closing else _BUSY
+            if error is _BUSY:
+                self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
             await send_error(send, error, headers=[(b"retry-after", b"1")])
             return
         # A GET is the one stream of a session, and sessions have a cap of their own.
@@ -97,9 +110,11 @@ class HttpFront:
         try:
             who = await self._authenticator.authenticate(scope["headers"])
             if isinstance(who, Challenge):
+                self._gate.turned_away(of_challenge(who, scope))
                 await _challenge(send, who)
             else:
-                await self._front(scope)(scope, receive, send, who)
+                watched = WatchedSend(send, scope, self._gate)
+                await self._front(scope)(scope, receive, watched, who)
         finally:
             self._in_flight -= weight
 

@@ -17,6 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 from gateway import jsontext
 from gateway.clock import Clock
 from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.doorstep import watching
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.ladder import VERSION_KEY, HeaderView, is_json
 from gateway.listen.legacy import ARRIVAL, Arrival, SdkFront
@@ -48,6 +49,7 @@ class LegacySessions:
         self._options = options
         self._clock = clock
         self._sdk = SdkFront(gate, info=info, clock=clock)
+        self._sdk.server.middleware.insert(0, watching(gate))
         self._manager = StreamableHTTPSessionManager(
             self._sdk.server,
             # JSON mode would drop progress, and requests could not be cancelled.

@@ -13,6 +13,7 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from gateway import jsontext
 from gateway.clock import Clock
+from gateway.listen.doorstep import of_code, watching
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.legacy import Arrival, SdkFront
 from gateway.listen.lines import LineReader, LineTooLong, claimed_stdio, write_all
@@ -38,12 +39,13 @@ async def serve_stdio(
     front = SdkFront(gate, info=info or ServerInfo(), clock=clock)
     with claimed_stdio() as (stdin, stdout):
         await serve_descriptors(
-            front, principal, stdin, stdout, stop=stop, max_line_bytes=max_line_bytes
+            front, gate, principal, stdin, stdout, stop=stop, max_line_bytes=max_line_bytes
         )
 
 
 async def serve_descriptors(
     front: SdkFront,
+    gate: Gate,
     principal: Principal,
     stdin: int,
     stdout: int,
@@ -52,7 +54,8 @@ async def serve_descriptors(
     max_line_bytes: int = 1024 * 1024,
 ) -> None:
     """Serve a client on two non-blocking descriptors, which stay the caller's."""
-    link = _Link(stdin, stdout, principal, max_line_bytes=max_line_bytes)
+    front.server.middleware.insert(0, watching(gate))
+    link = _Link(gate, stdin, stdout, principal, max_line_bytes=max_line_bytes)
     async with anyio.create_task_group() as tasks:
 
         async def leave_when_told() -> None:
@@ -69,8 +72,9 @@ class _Link:
     """The wire between two descriptors and the SDK's engine."""
 
     def __init__(
-        self, stdin: int, stdout: int, principal: Principal, *, max_line_bytes: int
+        self, gate: Gate, stdin: int, stdout: int, principal: Principal, *, max_line_bytes: int
     ) -> None:
+        self._gate = gate
         self._reader = LineReader(stdin, max_bytes=max_line_bytes)
         self._stdout = stdout
         self._max_line_bytes = max_line_bytes
@@ -122,7 +126,7 @@ class _Link:
             return None  # a response: we ask clients nothing
         malformed = check_request(message)
         if malformed is not None:
-            await self._refuse(malformed)
+            await self._refuse(malformed, message.get("method"))
             return None
         self._note(message)
         arrival = Arrival(
@@ -164,7 +168,10 @@ class _Link:
                 if not isinstance(message, JSONRPCNotification | JSONRPCRequest):
                     self._settle(message.id)
 
-    async def _refuse(self, error: RpcError) -> None:
+    async def _refuse(self, error: RpcError, method: object = "") -> None:
+        noted = of_code(error.code, transport="stdio", method=method)
+        if noted is not None:
+            self._gate.turned_away(noted)
         await self._send(error_bytes(None, error))
 
     async def _send(self, text: bytes) -> None:

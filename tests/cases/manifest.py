@@ -493,8 +493,8 @@ _CASES: Final[dict[str, Case]] = {
         source="Abilityai/trinity#2807",
         note=(
             "a call that is held for approval ends as `approval_denied` while there is no "
-            "approver surface, so `rejected` and `expired` are one end; a malformed JSON-RPC "
-            "message is no call and has no event of its own"
+            "approver surface, so `rejected` and `expired` are one end; malformed messages and "
+            "rejected credentials are no calls: they are counted in `admin` events"
         ),
     ),
     "OBS-06": Case(

@@ -17,6 +17,7 @@ from gateway.listen.serve import ServeOptions, serve
 from gateway.types.calls import AuthMethod, Caller, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished, Status
+from gateway.types.refused import TurnedAway
 
 LIMIT_S = 5.0
 VERSION = "2026-07-28"
@@ -91,6 +92,7 @@ class House:
     cancelled: anyio.Event = field(default_factory=anyio.Event)
     release: anyio.Event = field(default_factory=anyio.Event)
     listeners: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    turned: list[TurnedAway] = field(default_factory=list[TurnedAway])
     heard: anyio.Event = field(default_factory=anyio.Event)
     tools: list[JsonObject] = field(
         default_factory=lambda: [
@@ -159,9 +161,13 @@ class House:
         self.heard.set()
         return lambda: self.listeners.remove(callback)
 
+    def turned_away(self, what: TurnedAway) -> None:
+        self.turned.append(what)
+
     def forget(self) -> None:
         """Forget the calls of the test before."""
         self.calls.clear()
+        self.turned.clear()
         self.started, self.cancelled, self.release = anyio.Event(), anyio.Event(), anyio.Event()
 
     def change(self) -> None:

@@ -80,7 +80,13 @@ async def linked(
 
     async def serve() -> None:
         await serve_descriptors(
-            front, a_principal("local"), stdin, stdout, stop=stop, max_line_bytes=max_line_bytes
+            front,
+            house,
+            a_principal("local"),
+            stdin,
+            stdout,
+            stop=stop,
+            max_line_bytes=max_line_bytes,
         )
 
     try:
@@ -227,3 +233,24 @@ def test_a_host_that_vanishes_ends_it() -> None:
         process.stdin.write(message)
         process.stdin.flush()
         assert process.wait(LIMIT_S) == 0
+
+
+async def test_messages_that_are_turned_away_are_noticed_without_their_text() -> None:
+    """case: OBS-05"""
+    house = House()
+    secret = "hunter2-in-a-body"
+    lines = {
+        "parse_error": b'{"a": "' + secret.encode(),
+        "invalid_request": jsontext.dump({"jsonrpc": "1.0", "id": 1, "method": "ping"}),
+        "method_not_found": jsontext.dump(
+            {**call_body("echo"), "method": secret},
+        ),
+    }
+    async with linked(house) as (to_front, reader, _):
+        for line in lines.values():
+            await write_all(to_front, line + b"\n")
+            await _hear(reader)
+    assert [found.reason for found in house.turned] == list(lines)
+    assert [found.method for found in house.turned] == ["", "ping", ""]
+    assert {found.transport for found in house.turned} == {"stdio"}
+    assert secret not in repr(house.turned)
