@@ -31,6 +31,7 @@ class CallRecord:
     answered_ns: int = 0
     closed_ns: int = 0
     tool: Tool | None = None
+    resource: str = ""  # the URI of a resource, redacted
     contract: Contract | None = None
     actor: Actor | None = None
     run_id: str = ""

@@ -61,6 +61,15 @@ class Kind(StrEnum):
     PROMPT = "prompt"
 
 
+class Listed(StrEnum):
+    """The lists of MCP, by the member of a result that holds their items."""
+
+    TOOLS = "tools"
+    RESOURCES = "resources"
+    TEMPLATES = "resourceTemplates"
+    PROMPTS = "prompts"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool as a server published it, or a resource or prompt that is weighed like one."""
@@ -77,6 +86,14 @@ class Tool:
     def key(self) -> str:
         """The name in contracts and policies: `server.name`, or the URI of a resource."""
         return self.name if self.kind is Kind.RESOURCE else f"{self.server}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguous:
+    """Several servers have what one URI names, so it names none of them."""
+
+    uri: str
+    candidates: tuple[Tool, ...]  # each exposed under its qualified URI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
