@@ -14,6 +14,13 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _HEADER_DEADLINE_S: Final = 10.0
+_MOST_HEADERS: Final = 256
+# Bytes that may come without a step forward: the parser keeps them, and joins them again and again.
+_MOST_UNPARSED: Final = 64 << 10
+
+
+class _TooManyHeaders(Exception):
+    """Stops the parser; uvicorn answers 400."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +33,10 @@ class ServeOptions:
 
 
 class PromptProtocol(HttpToolsProtocol):
-    """HTTP/1.1 that closes a connection whose request headers don't arrive in time."""
+    """HTTP/1.1 that bounds a request's headers, in time and in size, and drops its trailers."""
 
     _headers_due: asyncio.TimerHandle | None = None
+    _unparsed = 0  # bytes since the last request began, had its headers, or got more of its body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn declares it
         """Start waiting for the first request."""
@@ -40,6 +48,13 @@ class PromptProtocol(HttpToolsProtocol):
         self._disarm()
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        """Parse; a header, a trailer or a chunk extension without an end closes the connection."""
+        self._unparsed += len(data)
+        super().data_received(data)
+        if self._unparsed > _MOST_UNPARSED:
+            self.transport.close()
+
     def on_message_begin(self) -> None:
         """Wait for the rest of this request's headers."""
         super().on_message_begin()
@@ -49,7 +64,18 @@ class PromptProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stop waiting: the body has a deadline of its own."""
         self._disarm()
+        self._unparsed = 0
+        if len(self.headers) > _MOST_HEADERS:
+            raise _TooManyHeaders
         super().on_headers_complete()
+        # Trailers must not pass for headers (RFC 9110, 6.5.1): a credential or an Origin among them
+        # would have gone round whatever looks at headers in front of us.
+        self.headers = []
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body."""
+        self._unparsed = 0
+        super().on_body(body)
 
     def _arm(self) -> None:
         self._headers_due = self.loop.call_later(_HEADER_DEADLINE_S, self.transport.close)

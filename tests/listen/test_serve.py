@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -10,7 +11,7 @@ from gateway import jsontext
 from gateway.listen import serve
 from gateway.listen.serve import stop_on_signals
 from tests.listen.house import LIMIT_S, House, call_body, serving
-from tests.listen.raw import opened, post, received, standard, wire
+from tests.listen.raw import exchange, opened, post, received, standard, wire
 
 
 async def test_headers_that_do_not_arrive_close_the_connection(
@@ -26,6 +27,47 @@ async def test_headers_that_do_not_arrive_close_the_connection(
                     await stream.receive()
         house_call = call_body("echo")
         assert (await post(place, house_call)).status == 200
+
+
+_CHUNKED = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"POST /", b"POST /mcp HTTP/1.1\r\nX: ", _CHUNKED + b"1;", _CHUNKED + b"0\r\nX: "],
+    ids=["target", "header", "chunk extension", "trailer"],
+)
+async def test_what_never_ends_closes_the_connection(begun: bytes) -> None:
+    async with serving(House()) as place, await opened(place) as stream:
+        await stream.send(begun)
+        sent = 0
+        with anyio.fail_after(LIMIT_S), suppress(anyio.BrokenResourceError):
+            while sent < 64 << 20:  # far more than sockets hold
+                await stream.send(b"a" * 65536)
+                sent += 65536
+    assert sent < 64 << 20
+
+
+async def test_too_many_headers_are_refused() -> None:
+    async with serving(House()) as place:
+        many = [(f"X-{number}", "a") for number in range(300)]
+        message = call_body("echo")
+        head = [*standard(place, message), *many]
+        assert (await exchange(place, head, jsontext.dump(message))).status == 400
+
+
+async def test_a_trailer_is_no_header() -> None:
+    async with serving(House()) as place, await opened(place) as stream:
+        message = call_body("echo")
+        body = jsontext.dump(message)
+        head = standard(place, message)
+        plain = [(name, value) for name, value in head if name != "Authorization"]
+        assert plain != head
+        (credential,) = [f"{name}: {value}" for name, value in head if name == "Authorization"]
+        chunks = b"%x\r\n%b\r\n0\r\n%b\r\n\r\n" % (len(body), body, credential.encode())
+        text = wire("POST", "/mcp", [*plain, ("Transfer-Encoding", "chunked")], b"")
+        await stream.send(text.replace(b"Content-Length: 0\r\n", b"") + chunks)
+        assert (await received(stream)).status == 401
 
 
 async def test_a_call_under_way_is_answered_before_the_end() -> None:
