@@ -12,11 +12,13 @@ from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Message, Receive, Scope, Send
 
 from gateway import jsontext
 from gateway.clock import Clock
 from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.callers import MODERN_VERSION
 from gateway.listen.doorstep import watching
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.ladder import VERSION_KEY, HeaderView, is_json
@@ -24,12 +26,20 @@ from gateway.listen.legacy import ARRIVAL, Arrival, SdkFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RpcError
-from gateway.listen.strict import Incoming, decode
+from gateway.listen.strict import Incoming, check_request, decode
 from gateway.types.calls import AuthMethod, Principal
 from gateway.types.json import JsonObject
 
 _SESSION_HEADER: Final = b"mcp-session-id"
 _GONE: Final = RpcError(code=INVALID_REQUEST, message="Session not found")
+
+_NO_SESSION: Final = RpcError(
+    code=INVALID_REQUEST,  # and status 400, as the SDK answers
+    message="this request belongs to no session: send `initialize` first and its `Mcp-Session-Id` "
+    f"header with each later request, or speak {MODERN_VERSION}, which has no sessions: send "
+    f"`MCP-Protocol-Version: {MODERN_VERSION}`, `Mcp-Method` and `params._meta` with each request",
+    data={"supported": [MODERN_VERSION, *HANDSHAKE_PROTOCOL_VERSIONS[::-1]]},
+)
 
 Owner = tuple[str, str, str, str, str, AuthMethod]
 
@@ -92,7 +102,9 @@ class LegacySessions:
         )
         http = Asgi({**scope, ARRIVAL: arrival}, receive, send)
         session_id = _header(scope["headers"], _SESSION_HEADER)
-        if session_id is None:
+        if session_id is None and _needs_session(scope["method"], message):
+            await send_error(send, _NO_SESSION)
+        elif session_id is None:
             await self._open(message, arrival, http)
         else:
             await self._use(session_id, message, arrival, http)
@@ -121,7 +133,7 @@ class LegacySessions:
                 await send_empty(send, refused.status, [(b"connection", b"close")])
             return None
         incoming = decode(body, max_bytes=self._options.max_body_bytes)
-        error = incoming if isinstance(incoming, RpcError) else _stateless(incoming)
+        error = incoming if isinstance(incoming, RpcError) else _unfit(incoming.message)
         if error is not None:
             await send_error(send, error)
             return None
@@ -224,18 +236,24 @@ class _Read:
     body: bytes
 
 
-def _stateless(incoming: Incoming) -> RpcError | None:
-    """Refuse a stateless request that came without its version header (MCP 2026-07-28)."""
-    params = incoming.message.get("params")
+def _unfit(message: JsonObject) -> RpcError | None:
+    """Refuse what is no message, or a stateless request without its header (MCP 2026-07-28)."""
+    malformed = None if "method" not in message and "id" in message else check_request(message)
+    params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
-    if not isinstance(meta, dict) or VERSION_KEY not in meta:
-        return None
-    if incoming.message.get("method") == "initialize":
+    if malformed or not isinstance(meta, dict) or VERSION_KEY not in meta:
+        return malformed
+    if message.get("method") == "initialize":
         return None
     return RpcError(
         code=HEADER_MISMATCH,
-        message="the mcp-protocol-version header does not match the body's protocol version",
+        message="the mcp-protocol-version header does not match the body's protocol version; "
+        f"send `MCP-Protocol-Version: {MODERN_VERSION}`",
     )
+
+
+def _needs_session(method: str, message: JsonObject) -> bool:
+    return method in {"POST", "GET", "DELETE"} and message.get("method") != "initialize"
 
 
 def _owner(principal: Principal) -> Owner:

@@ -1,5 +1,10 @@
 """Sessions of the handshake era, as raw HTTP."""
 
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
 import anyio
 import pytest
 from anyio.abc import SocketStream
@@ -211,3 +216,46 @@ async def test_other_content_types_are_refused(place: Place) -> None:
 
 async def _send(place: Place, stream: SocketStream, session: str, message: JsonObject) -> None:
     await stream.send(wire("POST", "/mcp", _legacy(place, session), jsontext.dump(message)))
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+@pytest.mark.parametrize("version", [None, "2025-11-25"])
+async def test_a_request_without_a_session_is_told_what_to_send(
+    place: Place, method: str, version: str | None
+) -> None:
+    body = jsontext.dump({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    headers = _legacy(place, None, MCP_Protocol_Version=version)
+    reply = await exchange(place, headers, body if method == "POST" else b"", method=method)
+    assert (reply.status, reply.error["code"]) == (400, -32600)  # what SDK clients know
+    said = str(reply.error["message"])
+    for wanted in ("`initialize`", "`Mcp-Session-Id`", "`MCP-Protocol-Version: 2026-07-28`"):
+        assert wanted in said
+    supported = child(reply.error, "data")["supported"]
+    assert isinstance(supported, list)
+    assert supported[:2] == ["2026-07-28", "2025-11-25"]
+
+
+async def test_a_stateless_body_without_its_header_is_told_which_one(place: Place) -> None:
+    reply = await exchange(place, _legacy(place, None), jsontext.dump(call_body("echo")))
+    assert (reply.status, reply.error["code"]) == (400, -32020)
+    assert "send `MCP-Protocol-Version: 2026-07-28`" in str(reply.error["message"])
+
+
+async def test_a_malformed_message_is_answered_without_its_text(place: Place) -> None:
+    session = await _open(place)
+    reply = await _ask(place, session, {"id": 1, "method": "tools/list", "x": "hunter2"})
+    assert (reply.status, reply.error["code"]) == (400, -32600)
+    assert reply.error["message"] == '`jsonrpc` must be "2.0"'
+
+
+async def test_the_command_of_the_page_about_clients_is_answered(place: Place) -> None:
+    page = Path(__file__).parents[2] / "docs/clients.md"
+    (command,) = re.findall(r"```sh\n(curl .*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    words = shlex.split(command.replace("\\\n", " ").replace('"$WEIGHBRIDGE_KEY"', "ada"))
+    options = list(pairwise(words))
+    headers = [tuple(value.split(": ", 1)) for name, value in options if name == "-H"]
+    (body,) = [value for name, value in options if name == "-d"]
+    sent = [("Host", f"127.0.0.1:{place.port}"), *((name, value) for name, value in headers)]
+    reply = await exchange(place, sent, body.encode())
+    assert reply.status == 200
+    assert reply.result["tools"]
