@@ -19,7 +19,7 @@ import httptools
 from gateway.errors import WeighbridgeError
 
 _WINDOW: Final = 256 << 10  # bytes of a body that may wait to be read
-_HEAD_BYTES: Final = 64 << 10
+_HEAD_BYTES: Final = 64 << 10  # of headers, and of anything else that comes before or after a body
 _STREAM: Final = "text/event-stream"
 
 
@@ -170,12 +170,13 @@ class Connection(asyncio.Protocol):
         self._response: Response | None = None
         self._paused = False
         self._head = 0
+        self._idle = 0  # bytes since the request was sent, or since a step towards its answer
         self._stays = False  # the parser can tell only while it ends a message
         self.usable = True
 
     def send(self, data: bytes) -> Response:
         """Send a whole request and return its response, empty as yet."""
-        self._head, self._stays = 0, False
+        self._head, self._idle, self._stays = 0, 0, False
         response = self._response = Response(self)
         assert self._transport is not None  # noqa: S101 - a pool only holds what is connected
         self._transport.write(data)
@@ -221,15 +222,21 @@ class Connection(asyncio.Protocol):
         if self._response is None:
             self.close()
             return
+        self._idle += len(data)
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserError:
-            self._broken("sent something that is not HTTP")
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._broken("sent something that is not HTTP, or another protocol")
+            return
+        # The parser keeps a header or trailer that has no end, and joins it again and again.
+        if self._idle > _HEAD_BYTES:
+            self._broken("sent more headers than are read")
 
     def eof_received(self) -> bool:
         """A body without a length ends here; the parser can't know that."""
         response = self._response
-        if response is not None and response.began and not response.is_complete:
+        headed = response is not None and response.status >= 200
+        if response is not None and headed and not response.is_complete:
             length = response.content_length
             chunked = "chunked" in response.headers.get("transfer-encoding").lower()
             if length is None and not chunked:
@@ -259,10 +266,12 @@ class Connection(asyncio.Protocol):
         if response is not None:
             response.status = self._parser.get_status_code()
             if response.status >= 200:
+                self._idle = 0
                 response.headed()
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body."""
+        self._idle = 0
         if self._response is not None:
             self._response.take(body)
 

@@ -141,6 +141,40 @@ def test_an_answer_that_breaks_off_is_an_error(run: Loop, answer: bytes) -> None
     run(work())
 
 
+@pytest.mark.parametrize(
+    ("begun", "more"),
+    [
+        (b"HTTP/1.1 200 OK\r\nx: ", b"a" * 65536),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 3000),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx: ", b"a" * 65536),
+        (b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n", b"x"),
+    ],
+    ids=["header", "interim responses", "trailer", "upgrade"],
+)
+def test_what_never_becomes_an_answer_is_an_error(run: Loop, begun: bytes, more: bytes) -> None:
+    async def work() -> None:
+        fake = Server(begun + more * 64)
+        pool, server = await fake.pool()
+        with pytest.raises(ConnectionError):
+            await pool.post(b"", {})
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+def test_a_body_without_a_length_ends_with_its_connection(run: Loop) -> None:
+    async def work() -> None:
+        fake = Server(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}", then_close=True
+        )
+        pool, server = await fake.pool()
+        async with await pool.post(b"", {}) as response:
+            assert await response.read() == b"{}"
+        await fake.stop(pool, server)
+
+    run(work())
+
+
 def test_nothing_was_sent_when_nobody_listens(run: Loop) -> None:
     async def work() -> None:
         pool, server = await Server(JSON).pool()
