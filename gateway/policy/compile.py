@@ -112,7 +112,11 @@ class _Compiler:
 
     def __init__(self, files: Sequence[PolicyFile]) -> None:
         self.sets = sets_of(files)
-        self.environment = Environment(environment_of(self.sets))
+        names = environment_of(self.sets)
+        self.environment = Environment(names)
+        self._without_arguments = Environment(
+            {name: kind for name, kind in names.items() if name != "args"}
+        )
         self.errors: list[FileError] = []
         self.texts: list[str] = []
 
@@ -136,8 +140,9 @@ class _Compiler:
             effect=effect,
             code=rule.code or _CODES[effect],
             reason=rule.reason or "",
-            matcher=compile_match(rule.match, self.sets),
+            matcher=compile_match(rule.match, self.sets, denies=rule.decision == "deny"),
             condition=condition,
+            reads_arguments=condition is not None and self._reads_arguments(condition.text),
             shadow="shadow" in (rule.mode, at.file.content.mode),
             risk=rule.risk,
             obligations=Obligations(
@@ -147,6 +152,15 @@ class _Compiler:
             ),
             approval=_clause(rule.approval),
         )
+
+    def _reads_arguments(self, text: str) -> bool:
+        if "args" not in text:
+            return False
+        try:
+            self._without_arguments.compile(text)
+        except ExpressionError:
+            return True
+        return False  # it only says the word
 
     def _check_sets(self, at: _At) -> None:
         tenants = at.rule.match.tenants

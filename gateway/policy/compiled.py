@@ -1,10 +1,11 @@
-"""One rule, ready to be evaluated, and the rules that are about one tool."""
+"""One rule, ready to be evaluated, and the rules that are about one target."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gateway.policy.cel import Condition
 from gateway.policy.match import Matcher
+from gateway.policy.methods import Target
 from gateway.policy.obligations import Obligations
 from gateway.types.decisions import ApprovalClause, DecisionEffect
 from gateway.types.tools import Risk
@@ -29,27 +30,49 @@ class CompiledRule:
     reason: str
     matcher: Matcher
     condition: Condition | None
+    reads_arguments: bool = False  # the condition names `args`
     shadow: bool = False
     risk: Risk | None = None
     obligations: Obligations = field(default_factory=Obligations)
     approval: ApprovalClause | None = None
 
+    def after_the_call(self) -> "CompiledRule | None":
+        """Return the rule as it is about a task whose call was weighed when the task began.
+
+        Arguments, limits and approvals were settled then and aren't known now. What is left is
+        whether this caller may still use the tool, and what of its result may leave.
+        """
+        if self.matcher.names_methods:
+            return self  # written for tasks: its condition is about the request itself
+        if self.reads_arguments and (self.effect is DecisionEffect.DENY or self.shadow):
+            return None
+        is_approval = self.effect is DecisionEffect.REQUIRE_APPROVAL
+        return replace(
+            self,
+            effect=DecisionEffect.ALLOW if is_approval else self.effect,
+            approval=None,
+            risk=None if self.reads_arguments else self.risk,
+            condition=None if self.reads_arguments else self.condition,
+            obligations=Obligations(output=self.obligations.output),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The rules that are about one tool, strongest effect first."""
+    """The rules that are about one target, strongest effect first."""
 
     enforced: tuple[CompiledRule, ...]
     raising: tuple[CompiledRule, ...]
     shadow: tuple[CompiledRule, ...]
 
 
-def candidates(rules: Iterable[CompiledRule], tool: str, server: str) -> Candidates:
-    """Pick the rules that are about a tool."""
-    about = sorted(
-        (rule for rule in rules if rule.matcher.selects_tool(tool, server)),
-        key=lambda rule: STRENGTH.index(rule.effect),
-    )
+def candidates(rules: Iterable[CompiledRule], target: Target) -> Candidates:
+    """Pick the rules that are about a target."""
+    picked = (rule for rule in rules if rule.matcher.selects_target(target))
+    if target.method.is_task:
+        after = (rule.after_the_call() for rule in picked)
+        picked = (rule for rule in after if rule is not None)
+    about = sorted(picked, key=lambda rule: STRENGTH.index(rule.effect))
     enforced = tuple(rule for rule in about if not rule.shadow)
     return Candidates(
         enforced=enforced,

@@ -8,10 +8,12 @@ be evaluated denies, wherever its rule stands. No rule at all denies.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from gateway.policy.cel import ConditionError
 from gateway.policy.compiled import Candidates, CompiledRule, candidates
+from gateway.policy.methods import ASKS, Target
 from gateway.policy.obligations import (
     ObligationConflict,
     ObligationFailed,
@@ -21,6 +23,7 @@ from gateway.policy.obligations import (
 )
 from gateway.policy.request import PolicyRequest
 from gateway.policy.view import View, Vocabulary
+from gateway.types.calls import Method
 from gateway.types.decisions import (
     ApprovalClause,
     Constraint,
@@ -31,12 +34,14 @@ from gateway.types.decisions import (
     ShadowDecision,
 )
 from gateway.types.json import Json
-from gateway.types.tools import Risk
+from gateway.types.tools import Kind, Risk
 
 __all__ = ["CompiledPolicy", "PolicyRequest"]
 
 EVALUATION_ERROR = "policy_evaluation_error"
 CONFLICT = "obligation_conflict"
+# Names of tools and prompts come from servers; URIs come from callers, who could send any number.
+_MOST_NAMES, _MOST_URIS = 8192, 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,7 @@ class Fallback:
 
 
 class CompiledPolicy:
-    """All the rules of one revision; immutable but for the index, which only remembers."""
+    """All the rules of one revision; immutable but for indexes, which only remember."""
 
     def __init__(
         self, rules: tuple[CompiledRule, ...], vocabulary: Vocabulary, fallback: Fallback
@@ -57,14 +62,23 @@ class CompiledPolicy:
         self.fallback = fallback
         self.revision = ""  # named in decisions; set once, before it is in force
         self._vocabulary = vocabulary
-        self._index: dict[tuple[str, str], Candidates] = {}
+        self._askable = frozenset[Method]().union(
+            *(
+                rule.matcher.methods & ASKS
+                for rule in rules
+                if rule.effect is DecisionEffect.ALLOW and not rule.shadow
+            )
+        )
+        self._asks: dict[tuple[object, ...], frozenset[Method]] = {}
+        self._of_names = lru_cache(_MOST_NAMES)(self._picked)
+        self._of_uris = lru_cache(_MOST_URIS)(self._picked)
 
-    def candidates(self, tool: str, server: str) -> Candidates:
-        """Return the rules that are about a tool, from the index."""
-        found = self._index.get((tool, server))
-        if found is None:
-            found = self._index[tool, server] = candidates(self.rules, tool, server)
-        return found
+    def candidates(self, target: Target) -> Candidates:
+        """Return the rules that are about a target, from an index of bounded size."""
+        return self._of_uris(target) if target.kind is Kind.RESOURCE else self._of_names(target)
+
+    def _picked(self, target: Target) -> Candidates:
+        return candidates(self.rules, target)
 
     def view(self, request: PolicyRequest) -> View:
         """Open a call for evaluation."""
@@ -72,7 +86,7 @@ class CompiledPolicy:
 
     def decide(self, request: PolicyRequest) -> Decision:
         """Decide one call; never raises for anything that a rule or an argument holds."""
-        about = self.candidates(request.tool, request.server)
+        about = self.candidates(request.target)
         view = self.view(request)
         held, failure = _evaluate(about.raising, view)
         if failure is None:
@@ -99,18 +113,40 @@ class CompiledPolicy:
         )
 
     def may(self, request: PolicyRequest) -> bool:
-        """Say whether some rule could let this caller use the tool; arguments don't matter."""
-        about = self.candidates(request.tool, request.server)
+        """Say whether some rule could let the request through; arguments don't matter.
+
+        Nobody is there to approve a question, so a rule that holds one back forbids it.
+        """
+        about = self.candidates(request.target)
         possible = _classes(about.raising, request)
         granted = False
         for rule in about.enforced:
             matches = rule.matcher.matches
-            if rule.effect is DecisionEffect.DENY:
+            if rule.effect is DecisionEffect.DENY or (
+                request.method.is_ask and rule.effect is DecisionEffect.REQUIRE_APPROVAL
+            ):
                 if rule.condition is None and all(matches(request, risk) for risk in possible):
                     return False
             elif rule.effect is not None and not granted:
                 granted = any(matches(request, risk) for risk in possible)
         return granted
+
+    def asks(self, request: PolicyRequest) -> frozenset[Method]:
+        """Return what some rule could let the server ask while it works on a request.
+
+        Remembered for all that it depends on, of which the arguments are no part.
+        """
+        if not self._askable:
+            return self._askable
+        key = (request.target, request.actor, request.effect, request.risk, request.phase)
+        found = self._asks.get(key)
+        if found is None:
+            if len(self._asks) >= _MOST_URIS:
+                self._asks.clear()
+            found = self._asks[key] = frozenset(
+                method for method in self._askable if self.may(replace(request, method=method))
+            )
+        return found
 
     def _word(self, held: Sequence[CompiledRule], view: View) -> "_Word":
         # Candidates come strongest first, so the first that decides anything decides.
@@ -119,9 +155,13 @@ class CompiledPolicy:
             return _Word(DecisionEffect.DENY, self.fallback.code, self.fallback.reason)
         if rule.effect is DecisionEffect.DENY:
             return _Word(rule.effect, rule.code, rule.reason, rule)
-        obliging = [each for each in held if each is rule or each.effect is None]
+        method = view.request.method
+        # Which rule let the call of a task through isn't known, so all that could have count.
+        obliging = [each for each in held if each is rule or each.effect is None or method.is_task]
         try:
             demands = _demands(obliging, view)
+            if demands.constraints and method is not Method.CALL_TOOL:
+                raise ObligationFailed("only arguments of tools can be written")
         except ObligationConflict as error:
             return _failed((rule, str(error)), CONFLICT)
         except (ConditionError, ObligationFailed) as error:

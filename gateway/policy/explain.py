@@ -1,4 +1,4 @@
-"""Why a call was decided as it was: every rule about the tool, and what it said."""
+"""Why a call was decided as it was: every rule about the target, and what it said."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A decision and the word of every rule about the tool, strongest effect first."""
+    """A decision and the word of every rule about the target, strongest effect first."""
 
     decision: Decision
     lines: tuple[Line, ...]
@@ -74,7 +74,7 @@ class Explanation:
 
 
 def explain(policy: CompiledPolicy, request: PolicyRequest) -> Explanation:
-    """Decide a call and say of every rule about its tool why it matched, or why not."""
+    """Decide a call and say of every rule about its target why it matched, or why not."""
     decision = policy.decide(request)
     return Explanation(decision=decision, lines=trace(policy, request, decision.risk))
 
@@ -82,10 +82,10 @@ def explain(policy: CompiledPolicy, request: PolicyRequest) -> Explanation:
 def trace(
     policy: CompiledPolicy, request: PolicyRequest, risk: Risk | None = None
 ) -> tuple[Line, ...]:
-    """Evaluate every rule about the tool on its own; `risk` is the class after raising."""
+    """Evaluate every rule about the target on its own; `risk` is the class after raising."""
     view = policy.view(request)
     view.raise_to([risk] if risk is not None else [])
-    about = policy.candidates(request.tool, request.server)
+    about = policy.candidates(request.target)
     rules = sorted((*about.enforced, *about.shadow), key=lambda rule: STRENGTH.index(rule.effect))
     return tuple(_line(rule, view) for rule in rules)
 

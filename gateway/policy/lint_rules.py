@@ -90,13 +90,15 @@ def _covers(wide: Surveyed, narrow: Surveyed) -> bool:
         (a.tenants, b.tenants),
         (a.users, b.users),
         (a.phases, b.phases),
-        (a.methods, b.methods),
+        (a.authenticated_by, b.authenticated_by),
         (a.servers, b.servers),
         (a.roles_any, b.roles_any),
         (a.scopes_any, b.scopes_any),
     )
     return (
-        all(_holds_all(outer, inner) for outer, inner in pairs)
+        b.methods <= a.methods
+        and a.kind in (None, b.kind)
+        and all(_holds_all(outer, inner) for outer, inner in pairs)
         and a.roles_all <= b.roles_all
         and a.scopes_all <= b.scopes_all
         and _selects_all(a, b, wide, narrow)
@@ -108,11 +110,11 @@ def _holds_all(outer: frozenset[str] | None, inner: frozenset[str] | None) -> bo
 
 
 def _selects_all(a: Matcher, b: Matcher, wide: Surveyed, narrow: Surveyed) -> bool:
-    if not a.tools or (set(b.tools) and set(b.tools) <= set(a.tools)):
+    if not a.patterns or (set(b.patterns) and set(b.patterns) <= set(a.patterns)):
         return True
     # A pattern may meet tools that nobody knows yet, so only exact names are compared by tools.
-    exact = b.tools and not any(set("*?") & set(name) for name in b.tools)
-    return bool(exact) and all(a.selects(name) for name in b.tools) and wide is not narrow
+    exact = b.patterns and not any(set("*?") & set(name) for name in b.patterns)
+    return bool(exact) and all(a.selects(name) for name in b.patterns) and wide is not narrow
 
 
 def _unused_sets(survey: Survey) -> Iterator[Finding]:

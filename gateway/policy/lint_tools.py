@@ -7,7 +7,7 @@ from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_types import target
 from gateway.policy.match import glob
 from gateway.policy.obligations import pointer_of
-from gateway.policy.survey import Survey, Surveyed
+from gateway.policy.survey import Survey, Surveyed, tool_target
 from gateway.types.json import Json
 from gateway.types.tools import Contract, Effect, Risk
 from gateway.yamltext.models import suggest
@@ -54,7 +54,7 @@ def _nothing_selected(each: Surveyed, survey: Survey) -> Iterator[Finding]:
     named = [
         contract
         for contract in survey.contracts
-        if each.matcher.selects_tool(contract.tool, contract.tool.partition(".")[0])
+        if each.matcher.selects_target(tool_target(contract))
     ]
     if named and not each.tools:
         yield each.finding(

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from gateway.policy.methods import EVERY, Target, about
 from gateway.policy.request import PolicyRequest
 from gateway.policy.rules import InSet, Match, Scalar
+from gateway.types.calls import Method
 from gateway.types.runs import Phase
-from gateway.types.tools import Effect, Risk
+from gateway.types.tools import Effect, Kind, Risk
 
 _T = TypeVar("_T")
 
@@ -17,7 +19,10 @@ _T = TypeVar("_T")
 class Matcher:
     """What of a rule can be told without an expression; None or empty means "any"."""
 
-    tools: tuple[str, ...] = ()
+    methods: frozenset[Method] = EVERY
+    names_methods: bool = False  # the rule says so itself, rather than by what it is about
+    kind: Kind | None = None  # what the patterns are over
+    patterns: tuple[str, ...] = ()
     selects: Callable[[str], bool] = lambda _key: True
     servers: frozenset[str] | None = None
     effects: frozenset[Effect] | None = None
@@ -29,14 +34,19 @@ class Matcher:
     tenants: frozenset[str] | None = None
     users: frozenset[str] | None = None
     phases: frozenset[Phase] | None = None
-    methods: frozenset[str] | None = None
+    authenticated_by: frozenset[str] | None = None
 
-    def selects_tool(self, tool: str, server: str) -> bool:
-        """Say whether the rule is about this tool at all."""
-        return (self.servers is None or server in self.servers) and self.selects(tool)
+    def selects_target(self, target: Target) -> bool:
+        """Say whether the rule is about such a request at all."""
+        return (
+            target.method in self.methods
+            and (self.kind is None or target.kind is self.kind)
+            and (self.servers is None or target.server in self.servers)
+            and self.selects(target.key)
+        )
 
     def matches(self, request: PolicyRequest, risk: Risk) -> bool:
-        """Say whether everything but the tool matches; `risk` is the class after raising."""
+        """Say whether everything but the target matches; `risk` is the class after raising."""
         actor = request.actor
         return (
             (self.effects is None or request.effect in self.effects)
@@ -48,7 +58,7 @@ class Matcher:
             and self.scopes_all <= actor.scopes
             and (self.tenants is None or actor.tenant in self.tenants)
             and (self.users is None or actor.user in self.users)
-            and (self.methods is None or actor.method in self.methods)
+            and (self.authenticated_by is None or actor.method in self.authenticated_by)
         )
 
     def why_not(self, request: PolicyRequest, risk: Risk) -> str:
@@ -60,7 +70,7 @@ class Matcher:
             ("phase", request.phase, self.phases),
             ("tenant", actor.tenant, self.tenants),
             ("user", actor.user, self.users),
-            ("method", actor.method, self.methods),
+            ("authentication", actor.method, self.authenticated_by),
         )
         for word, value, wanted in single:
             if wanted is not None and value not in wanted:
@@ -86,14 +96,22 @@ class Matcher:
         return ", ".join(f"{word} {_list(names)}" for word, names in parts if names)
 
 
-def compile_match(match: Match, sets: Mapping[str, tuple[Scalar, ...]]) -> Matcher:
-    """Compile the structured part of a rule; an unknown set holds nobody."""
+def compile_match(
+    match: Match, sets: Mapping[str, tuple[Scalar, ...]], *, denies: bool = False
+) -> Matcher:
+    """Compile the structured part of a rule; an unknown set holds nobody.
+
+    A rule that `denies` and names no target is about every request, any other about tools.
+    """
     tenants = match.tenants
     if isinstance(tenants, InSet):
         tenants = tuple(str(value) for value in sets.get(tenants.in_set, ()))
     return Matcher(
-        tools=match.tools or (),
-        selects=glob(match.tools) if match.tools else Matcher().selects,
+        methods=about(match.kind, _set(match.methods), denies=denies),
+        names_methods=match.methods is not None,
+        kind=match.kind,
+        patterns=match.patterns,
+        selects=glob(match.patterns) if match.patterns else Matcher().selects,
         servers=_set(match.servers),
         effects=_set(match.effects),
         risk=_set(match.risk),
@@ -104,15 +122,24 @@ def compile_match(match: Match, sets: Mapping[str, tuple[Scalar, ...]]) -> Match
         tenants=_set(tenants),
         users=_set(match.users),
         phases=_set(match.phases),
-        methods=_set(match.methods),
+        authenticated_by=_set(match.authenticated_by),
     )
 
 
 def glob(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Compile patterns over `server.name`: `*` is any text, `?` one character, no classes."""
-    parts = (re.escape(each).replace(r"\*", ".*").replace(r"\?", ".") for each in patterns)
-    compiled = re.compile("|".join(f"(?:{part})" for part in parts), re.DOTALL)
+    """Compile patterns over names or URIs: `*` is any text, `?` one character, no classes."""
+    compiled = re.compile("|".join(f"(?:{_pattern(each)})" for each in patterns), re.DOTALL)
     return lambda key: compiled.fullmatch(key) is not None
+
+
+def _pattern(text: str) -> str:
+    first, *rest = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
+    if not rest:
+        return first
+    # The first place for a part is as good as any, so none is tried twice: callers choose URIs,
+    # and one that fits many stars in many ways must not cost more than its length.
+    middle = "".join(f"(?>.*?{part})" for part in rest[:-1])
+    return f"{first}{middle}.*{rest[-1]}"
 
 
 def _set(names: Iterable[_T] | None) -> frozenset[_T] | None:

@@ -4,17 +4,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from gateway.policy.methods import Target
 from gateway.types.actors import Actor
+from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
-from gateway.types.tools import Effect, Risk
+from gateway.types.tools import Effect, Kind, Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyRequest:
-    """One call as the policy sees it; arguments are already valid against the pinned schema."""
+    """One request as the policy sees it; arguments are already valid against the pinned schema.
 
-    tool: str  # `server.name`
+    For what a server asks, the target is the one of the call that it works on, and the arguments
+    are the question's own.
+    """
+
+    tool: str  # `server.name` of a tool or prompt, the URI of a resource
     server: str
     effect: Effect
     risk: Risk
@@ -25,6 +31,13 @@ class PolicyRequest:
     arguments: JsonObject
     now: datetime  # UTC
     run_id: str
+    method: Method = Method.CALL_TOOL
+    kind: Kind = Kind.TOOL
+
+    @property
+    def target(self) -> Target:
+        """What decides which rules are about the request."""
+        return Target(self.method, self.kind, self.tool, self.server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +56,10 @@ VARIABLES: Mapping[str, Variable] = {
     "identity.roles": Variable("list<string>", lambda call, _: [*sorted(call.actor.roles)]),
     "identity.scopes": Variable("list<string>", lambda call, _: [*sorted(call.actor.scopes)]),
     "identity.client": Variable("string", lambda call, _: call.actor.client),
+    "request.method": Variable("string", lambda call, _: call.method.value),
+    "resource.uri": Variable(
+        "string", lambda call, _: call.tool if call.kind is Kind.RESOURCE else ""
+    ),
     "tool.name": Variable("string", lambda call, _: call.tool),
     "tool.server": Variable("string", lambda call, _: call.server),
     "tool.effect": Variable("string", lambda call, _: call.effect.value),

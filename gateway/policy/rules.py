@@ -1,7 +1,7 @@
 """The policy files as people write them; what a field may hold is said here and nowhere else."""
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
 from pydantic import (
     BaseModel,
@@ -14,10 +14,12 @@ from pydantic import (
     model_validator,
 )
 
+from gateway.policy.methods import ASKS, EVERY, OF
+from gateway.types.calls import AuthMethod, Method
 from gateway.types.decisions import RedactAs
 from gateway.types.json import Json
 from gateway.types.runs import Phase
-from gateway.types.tools import Effect, Risk
+from gateway.types.tools import Effect, Kind, Risk
 
 API_VERSION = "weighbridge/v1"
 
@@ -36,6 +38,13 @@ def _rule_id(value: object) -> object:
     if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", value):
         raise ValueError("an id has letters, digits, `.`, `_` and `-` only")
     return value
+
+
+def _methods(value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    named = cast("list[object]", value)  # of what is in it, pydantic says what is wrong
+    return [*Method, *(each for each in named if each != "*")] if "*" in named else named
 
 
 Seconds: TypeAlias = Annotated[float, BeforeValidator(_duration)]
@@ -75,7 +84,12 @@ class InSet(Model):
 class Match(Model):
     """Structured conditions; each that is given must hold."""
 
+    methods: (
+        Annotated[tuple[Method, ...], BeforeValidator(_methods), Field(min_length=1)] | None
+    ) = None
     tools: Names | None = None
+    resources: Names | None = None
+    prompts: Names | None = None
     servers: Names | None = None
     effects: Annotated[tuple[Effect, ...], Field(min_length=1)] | None = None
     risk: Annotated[tuple[Risk, ...], Field(min_length=1)] | None = None
@@ -84,7 +98,38 @@ class Match(Model):
     tenants: Names | InSet | None = None
     users: Names | None = None
     phases: Annotated[tuple[Phase, ...], Field(min_length=1)] | None = None
-    methods: Names | None = None
+    authenticated_by: Annotated[tuple[AuthMethod, ...], Field(min_length=1)] | None = None
+
+    @property
+    def kind(self) -> Kind | None:
+        """What the patterns are over, or None when there are none."""
+        named = {
+            Kind.TOOL: self.tools,
+            Kind.RESOURCE: self.resources,
+            Kind.PROMPT: self.prompts,
+        }
+        return next((kind for kind, patterns in named.items() if patterns), None)
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The patterns over `server.name` or the URI; empty selects every one."""
+        return self.tools or self.resources or self.prompts or ()
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Match":
+        if sum(bool(each) for each in (self.tools, self.resources, self.prompts)) > 1:
+            raise ValueError("name `tools`, `resources` or `prompts`; write a rule for each")
+        return self
+
+    @model_validator(mode="after")
+    def _methods_of_kind(self) -> "Match":
+        kind, methods = self.kind, frozenset(self.methods or EVERY)
+        if kind is None or methods == EVERY:
+            return self
+        strange = sorted(methods - OF[kind] - ASKS)
+        if strange:
+            raise ValueError(f"is about {kind}s, and `{strange[0]}` never is; name another target")
+        return self
 
 
 class Constrain(Model):

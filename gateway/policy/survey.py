@@ -7,8 +7,10 @@ from gateway.policy.compile import sets_of
 from gateway.policy.files import Path, PolicyFile
 from gateway.policy.findings import Finding, Level
 from gateway.policy.match import Matcher, compile_match
+from gateway.policy.methods import Target
 from gateway.policy.rules import Rule, Scalar
-from gateway.types.tools import Contract, Effect, Risk
+from gateway.types.calls import Method
+from gateway.types.tools import Contract, Effect, Kind, Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,19 +88,24 @@ def _rules(
 ) -> Iterator[Surveyed]:
     for file in files:
         for index, rule in enumerate(file.content.rules):
-            matcher = compile_match(rule.match, sets)
+            matcher = compile_match(rule.match, sets, denies=rule.decision == "deny")
             about = tuple(each for each in contracts if is_about(matcher, each))
             yield Surveyed(file=file, index=index, rule=rule, matcher=matcher, tools=about)
 
 
 def is_about(matcher: Matcher, contract: Contract) -> bool:
     """Say whether a rule could ever match a call of a tool, by name, effect and class."""
-    server = contract.tool.partition(".")[0]
     return (
-        matcher.selects_tool(contract.tool, server)
+        matcher.selects_target(tool_target(contract))
         and (matcher.effects is None or not matcher.effects.isdisjoint(effects_of(contract)))
         and (matcher.risk is None or any(each in matcher.risk for each in risks_of(contract)))
     )
+
+
+def tool_target(contract: Contract) -> Target:
+    """Return what a call of the tool is about."""
+    server = contract.tool.partition(".")[0]
+    return Target(Method.CALL_TOOL, Kind.TOOL, contract.tool, server)
 
 
 def effects_of(contract: Contract) -> frozenset[Effect]:

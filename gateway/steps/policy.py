@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from gateway.case import Case
 from gateway.policy.request import PolicyRequest
-from gateway.types.decisions import DecisionEffect
+from gateway.types.calls import Method
+from gateway.types.decisions import Decision, DecisionEffect
+from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal, Status
 
 
@@ -24,10 +26,24 @@ def decide(case: Case) -> Case | Refusal:
 
 
 def may_list(case: Case) -> Case | Refusal:
-    """Keep a tool in the list when some rule could let this caller use it."""
+    """Keep a tool, resource or prompt in its list when some rule could let this caller use it."""
     if case.revision.policy.may(request(case)):
         return replace(case, decision=replace(case.decision, effect=DecisionEffect.ALLOW))
-    return Refusal(status=Status.DENIED, code="not_listed", reason="no rule could allow this tool")
+    return Refusal(
+        status=Status.DENIED,
+        code="not_listed",
+        reason=f"no rule could allow this {case.tool.kind}",
+    )
+
+
+def asks(case: Case) -> frozenset[Method]:
+    """Return what some rule could let this server ask of this caller during this call."""
+    return case.revision.policy.asks(request(case))
+
+
+def decide_ask(case: Case, method: Method, params: JsonObject) -> Decision:
+    """Decide a question that a server asks during a judged call; only `allow` lets it through."""
+    return case.revision.policy.decide(replace(request_for(case, method), arguments=params))
 
 
 def refusal(case: Case) -> Refusal:
@@ -43,6 +59,11 @@ def refusal(case: Case) -> Refusal:
 
 def request(case: Case) -> PolicyRequest:
     """Everything that rules may look at."""
+    return request_for(case, case.call.method)
+
+
+def request_for(case: Case, method: Method) -> PolicyRequest:
+    """The same for a question of that method, which a server asks during the call."""
     return PolicyRequest(
         tool=case.tool.key,
         server=case.tool.server,
@@ -55,4 +76,6 @@ def request(case: Case) -> PolicyRequest:
         arguments=case.arguments if case.arguments is not None else {},
         now=case.facts.now,
         run_id=case.run_id,
+        method=method,
+        kind=case.tool.kind,
     )

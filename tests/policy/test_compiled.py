@@ -1,4 +1,14 @@
-from tests.policy.example import policy
+from dataclasses import replace
+
+from gateway.policy.methods import Target
+from gateway.types.calls import Method
+from gateway.types.decisions import DecisionEffect
+from gateway.types.tools import Kind
+from tests.policy.example import SAM, policy, request
+
+
+def find(server: str, method: Method = Method.CALL_TOOL) -> Target:
+    return Target(method, Kind.TOOL, f"{server}.find", server)
 
 
 def test_candidates_stand_by_strength_and_then_by_file_order() -> None:
@@ -15,7 +25,7 @@ rules:
   - {id: watch.note, decision: obligation, risk: high, mode: shadow}
 """
     )
-    crm, hr = rules.candidates("crm.find", "crm"), rules.candidates("hr.find", "hr")
+    crm, hr = rules.candidates(find("crm")), rules.candidates(find("hr"))
     assert [rule.id for rule in crm.enforced] == [
         "deny.1",
         "deny.2",
@@ -27,4 +37,43 @@ rules:
     assert [rule.id for rule in hr.enforced] == ["deny.1", "ask", "allow.2", "note"]
     assert [rule.id for rule in crm.raising] == ["deny.1", "note"]
     assert [rule.id for rule in crm.shadow] == ["watch"]
-    assert rules.candidates("crm.find", "crm") is crm
+    assert rules.candidates(find("crm")) is crm
+
+
+TASKS = """
+rules:
+  - id: small
+    decision: allow
+    match: {tools: ["crm.*"]}
+    when: args.amount <= 100.0
+    constrain: {set: {tenant: identity.tenant}}
+    limits: [{id: a-day, per: [user], max: 2, window: 1d}]
+    output: {keep: [/id, /city]}
+  - id: large
+    decision: require_approval
+    match: {tools: ["crm.*"]}
+    when: args.amount > 100.0
+    risk: critical
+    output: {keep: [/id]}
+    approval: {approvers: {roles: [lead]}}
+  - {id: cap, decision: deny, match: {tools: ["crm.*"]}, when: args.amount > 1000.0}
+  - {id: away, decision: deny, when: identity.user == 'eve' || 'args' in identity.roles}
+  - {id: mine, decision: deny, match: {methods: [tasks/cancel]}, when: args.taskId == 'x'}
+"""
+
+
+def test_a_task_is_judged_by_what_can_be_told_after_its_call() -> None:
+    rules = policy(TASKS)
+    about = rules.candidates(find("crm", Method.GET_TASK))
+    assert [rule.id for rule in about.enforced] == ["away", "small", "large"]
+    assert about.raising == ()
+    cancel = rules.candidates(find("crm", Method.CANCEL_TASK))
+    assert [rule.id for rule in cancel.enforced] == ["away", "mine", "small", "large"]
+    asked = replace(request("crm.find"), method=Method.GET_TASK)
+    decision = rules.decide(asked)
+    assert (decision.effect, decision.rule) == (DecisionEffect.ALLOW, "small")
+    assert (decision.constraints, decision.limits, decision.output.keep) == ((), (), ("/id",))
+    eve = replace(asked, actor=replace(SAM, user="eve"))
+    assert rules.decide(eve).rule == "away"
+    cancelled = replace(asked, method=Method.CANCEL_TASK, arguments={"taskId": "x"})
+    assert rules.decide(cancelled).rule == "mine"

@@ -3,14 +3,21 @@ from dataclasses import replace
 import pytest
 
 from gateway.policy.match import Matcher, compile_match, glob
+from gateway.policy.methods import Target
 from gateway.policy.rules import Match
+from gateway.types.calls import Method
 from gateway.types.json import Json
-from gateway.types.tools import Risk
+from gateway.types.tools import Kind, Risk
 from tests.policy.example import SAM, request
 
 
-def matcher(match: dict[str, Json]) -> Matcher:
-    return compile_match(Match.model_validate(match), {"eu": ("acme", "initech")})
+def matcher(match: dict[str, Json], *, denies: bool = False) -> Matcher:
+    sets = {"eu": ("acme", "initech")}
+    return compile_match(Match.model_validate(match), sets, denies=denies)
+
+
+def target(tool: str) -> Target:
+    return Target(Method.CALL_TOOL, Kind.TOOL, tool, tool.partition(".")[0])
 
 
 @pytest.mark.parametrize(
@@ -24,6 +31,10 @@ def matcher(match: dict[str, Json]) -> Matcher:
         ("crm.[a-z]", "crm.s", False),
         ("crm.search", "crmXsearch", False),
         ("*", "crm.se\narch", True),
+        ("*.a*b?d*", "crm.aab_ab+d", True),
+        ("*.a*b?d*", "crm.aab_abd", False),
+        ("a*a", "a", False),
+        ("*ab*ab", "ab", False),
     ],
 )
 def test_patterns_over_server_and_tool(pattern: str, key: str, selected: bool) -> None:
@@ -39,7 +50,7 @@ def test_patterns_over_server_and_tool(pattern: str, key: str, selected: bool) -
         ({"phases": ["planning"]}, "phase is acting"),
         ({"tenants": ["globex"]}, "tenant is acme"),
         ({"users": ["eve"]}, "user is sam"),
-        ({"methods": ["api_key"]}, "method is jwt"),
+        ({"authenticated_by": ["api_key"]}, "authentication is jwt"),
         ({"roles": {"any": ["finance", "sre"]}}, "no role of finance, sre"),
         ({"roles": {"all": ["support", "sre"]}}, "no role sre"),
         ({"scopes": {"any": ["a", "b"]}}, "no scope of a, b"),
@@ -56,7 +67,7 @@ def test_what_does_not_match_is_named(match: dict[str, Json], why_not: str) -> N
     "match",
     [
         {},
-        {"effects": ["write"], "risk": ["high"], "phases": ["acting"], "methods": ["jwt"]},
+        {"effects": ["write"], "risk": ["high"], "phases": ["acting"], "authenticated_by": ["jwt"]},
         {"tenants": {"in_set": "eu"}, "users": ["sam", "eve"]},
         {"roles": {"any": ["support", "sre"], "all": ["support"]}},
         {"scopes": {"any": ["crm:read"], "all": ["crm:read", "mail:send"]}},
@@ -81,7 +92,67 @@ def test_an_unknown_set_holds_nobody() -> None:
 
 def test_servers_and_tools_both_have_to_select() -> None:
     compiled = matcher({"servers": ["crm"], "tools": ["*.search"]})
-    assert compiled.selects_tool("crm.search", "crm")
-    assert not compiled.selects_tool("hr.search", "hr")
-    assert not compiled.selects_tool("crm.save", "crm")
-    assert matcher({}).selects_tool("any.thing", "any")
+    assert compiled.selects_target(target("crm.search"))
+    assert not compiled.selects_target(target("hr.search"))
+    assert not compiled.selects_target(target("crm.save"))
+    assert matcher({}).selects_target(target("any.thing"))
+
+
+def about(match: dict[str, Json], *, denies: bool = False) -> set[tuple[Kind, Method]]:
+    """Everything that a rule is about, whatever its name."""
+    compiled = matcher(match, denies=denies)
+    return {
+        (kind, method)
+        for kind in Kind
+        for method in Method
+        if compiled.selects_target(Target(method, kind, "crm.x", "crm"))
+    }
+
+
+def every(kind: Kind, *methods: Method) -> set[tuple[Kind, Method]]:
+    return {(kind, method) for method in methods}
+
+
+TASKS = (Method.GET_TASK, Method.UPDATE_TASK, Method.CANCEL_TASK)
+TOOLS = every(Kind.TOOL, Method.CALL_TOOL, *TASKS)
+RESOURCES = every(Kind.RESOURCE, Method.READ_RESOURCE, Method.SUBSCRIBE, Method.COMPLETE)
+PROMPTS = every(Kind.PROMPT, Method.GET_PROMPT, Method.COMPLETE)
+ASKED = (Method.ELICIT, Method.SAMPLE, Method.LIST_ROOTS, Method.LOG)
+
+
+@pytest.mark.parametrize("denies", [False, True])
+def test_patterns_say_what_a_rule_is_about(denies: bool) -> None:
+    assert about({"tools": ["crm.*"]}, denies=denies) == TOOLS
+    assert about({"resources": ["crm.*"]}, denies=denies) == RESOURCES
+    assert about({"prompts": ["crm.*"]}, denies=denies) == PROMPTS
+
+
+def test_a_rule_that_names_no_target_permits_tools_and_forbids_everything() -> None:
+    permitted = {(kind, method) for kind, method in about({}) if kind is Kind.TOOL}
+    assert permitted == TOOLS
+    assert {method for _, method in about({})} == {method for _, method in TOOLS}
+    whole = {(kind, method) for kind in Kind for method in Method}
+    assert about({}, denies=True) == about({"servers": ["crm"]}, denies=True) == whole
+    assert about({"methods": ["*"]}) == whole
+
+
+def test_methods_narrow_what_patterns_are_about_and_add_what_a_server_asks() -> None:
+    read: dict[str, Json] = {"methods": ["resources/read"], "resources": ["crm.*"]}
+    assert about(read) == every(Kind.RESOURCE, Method.READ_RESOURCE)
+    asks: dict[str, Json] = {"methods": ["elicitation/create"], "tools": ["crm.*"]}
+    assert about(asks) == every(Kind.TOOL, Method.ELICIT)
+    assert about({"methods": ["*"], "prompts": ["crm.*"]}) == PROMPTS | every(Kind.PROMPT, *ASKED)
+    assert about({"methods": ["elicitation/create"], "tools": ["hr.*"]}) == set()
+
+
+def test_patterns_over_uris() -> None:
+    compiled = matcher({"resources": ["file:///handbook/*"]})
+    for uri, selected in (("file:///handbook/a/b?c", True), ("file:///payroll/a", False)):
+        found = Target(Method.READ_RESOURCE, Kind.RESOURCE, uri, "files")
+        assert compiled.selects_target(found) is selected
+
+
+def test_a_long_uri_that_fits_many_stars_costs_no_more_than_its_length() -> None:
+    selects = glob(["file:///" + "*a" * 20 + "*z"])
+    assert not selects("file:///" + "a" * 100_000)
+    assert selects("file:///" + "a" * 100_000 + "z")

@@ -13,6 +13,8 @@ def test_each_name_reads_its_own_part_of_the_call() -> None:
         "identity.roles": ["support"],
         "identity.scopes": ["crm:read", "mail:send", "payments:write"],
         "identity.client": "desk",
+        "request.method": "tools/call",
+        "resource.uri": "",
         "tool.name": "payments.refund",
         "tool.server": "payments",
         "tool.effect": "write",

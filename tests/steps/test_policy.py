@@ -3,10 +3,11 @@
 from gateway.case import Case
 from gateway.pipeline import judge
 from gateway.steps import policy
+from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.tools import Risk
-from tests.helpers.cases import a_case
+from gateway.types.tools import Kind, Risk
+from tests.helpers.cases import a_call, a_case, a_tool
 
 FINANCE_ONLY = """\
 rules:
@@ -68,3 +69,47 @@ def test_what_another_check_held_needs_a_person_even_if_a_rule_allows_it() -> No
 def test_listing_keeps_what_some_rule_could_allow() -> None:
     assert isinstance(policy.may_list(a_case(policy=SMALL_ONLY)), Case)
     assert isinstance(policy.may_list(a_case(policy=FINANCE_ONLY)), Refusal)
+
+
+ASKS = """\
+rules:
+  - {id: crm.all, decision: allow, match: {tools: ["crm.*"]}}
+  - id: crm.may-ask
+    decision: allow
+    match: {methods: [elicitation/create, sampling/createMessage, roots/list], servers: [crm]}
+    when: request.method != 'elicitation/create' || !args.message.contains('password')
+  - {id: no-sampling, decision: deny, match: {methods: [sampling/createMessage]}}
+  - id: held
+    decision: require_approval
+    match: {methods: [roots/list]}
+    approval: {approvers: {roles: [lead]}}
+"""
+
+
+def test_a_server_may_ask_what_some_rule_could_allow() -> None:
+    assert policy.asks(a_case(policy=ASKS)) == {Method.ELICIT}
+    assert policy.asks(a_case(policy=SMALL_ONLY)) == frozenset()
+    elsewhere = a_case(tool=a_tool(server="hr"), policy=ASKS)
+    assert policy.asks(elsewhere) == frozenset()
+
+
+def test_a_question_is_decided_by_what_it_says() -> None:
+    case = a_case(policy=ASKS)
+    city = policy.decide_ask(case, Method.ELICIT, {"message": "which city?"})
+    assert (city.effect, city.rule) == (DecisionEffect.ALLOW, "crm.may-ask")
+    secret = policy.decide_ask(case, Method.ELICIT, {"message": "your password?"})
+    assert (secret.effect, secret.rule) == (DecisionEffect.DENY, "")
+    assert policy.decide_ask(case, Method.SAMPLE, {}).rule == "no-sampling"
+    assert policy.decide_ask(case, Method.LOG, {}).effect is DecisionEffect.DENY
+    held = policy.decide_ask(case, Method.LIST_ROOTS, {})
+    assert held.effect is DecisionEffect.REQUIRE_APPROVAL
+
+
+def test_a_request_carries_method_kind_and_the_uri_of_a_resource() -> None:
+    uri = "file:///handbook/travel.md"
+    resource = a_tool(kind=Kind.RESOURCE, name=uri, exposed_name=uri)
+    call = a_call(uri, method=Method.READ_RESOURCE)
+    found = policy.request(a_case(tool=resource, call=call))
+    assert found.target == (Method.READ_RESOURCE, Kind.RESOURCE, uri, "crm")
+    asked = policy.request_for(a_case(tool=resource, call=call), Method.ELICIT)
+    assert asked.target == (Method.ELICIT, Kind.RESOURCE, uri, "crm")

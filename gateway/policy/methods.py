@@ -1,0 +1,38 @@
+"""Which requests a rule is about, told from what it names (ADR 0011)."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from gateway.types.calls import Method
+from gateway.types.tools import Kind
+
+EVERY: Final = frozenset(Method)
+ASKS: Final = frozenset(method for method in Method if method.is_ask)
+# What can be done with each kind; what a server asks meanwhile is about any of them.
+OF: Final[Mapping[Kind, frozenset[Method]]] = {
+    Kind.TOOL: frozenset({Method.CALL_TOOL, *(method for method in Method if method.is_task)}),
+    Kind.RESOURCE: frozenset({Method.READ_RESOURCE, Method.SUBSCRIBE, Method.COMPLETE}),
+    Kind.PROMPT: frozenset({Method.GET_PROMPT, Method.COMPLETE}),
+}
+
+
+class Target(NamedTuple):
+    """What a request is about: all that decides which rules are about it."""
+
+    method: Method
+    kind: Kind
+    key: str  # `server.name`, or the URI of a resource
+    server: str
+
+
+def about(kind: Kind | None, named: frozenset[Method] | None, *, denies: bool) -> frozenset[Method]:
+    """Return the methods that a rule is about.
+
+    `kind` is what its patterns are over, None without any; `named` is its `methods`. A rule that
+    names neither permits nothing but tools, and forbids everything.
+    """
+    if kind is not None:
+        return OF[kind] if named is None else named & (OF[kind] | ASKS)
+    if named is not None:
+        return named
+    return EVERY if denies else OF[Kind.TOOL]
