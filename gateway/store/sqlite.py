@@ -106,6 +106,9 @@ class SqliteEngine:
             check_same_thread=False,  # one thread at a time is the engine's own obligation
         )
         try:
+            # Fails on a file of another kind, which stays as it is: its rights too.
+            connection.execute("PRAGMA schema_version").fetchone()
+            self._close_to_others()
             mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             if mode != "wal":
                 raise StoreUnavailable(f"`{self._path}` can't be used in WAL mode, as a store must")
@@ -127,8 +130,14 @@ class SqliteEngine:
         """
         with suppress(FileExistsError):
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        if self._path.stat().st_mode & 0o077:
-            self._path.chmod(0o600)
+
+    def _close_to_others(self) -> None:
+        """Take a database, and what SQLite keeps beside it, away from everybody but its owner."""
+        for suffix in ("", "-wal", "-shm"):
+            path = self._path.with_name(self._path.name + suffix)
+            with suppress(FileNotFoundError):
+                if path.stat().st_mode & 0o077:
+                    path.chmod(0o600)
 
     def _check_file(self) -> None:
         found = self._path.stat()

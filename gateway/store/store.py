@@ -55,6 +55,7 @@ class Store:
         dialect = dialect_of(url, clock, create=create)
         engine = dialect.connect(_WORKER_BUSY_S)
         try:
+            engine.has_table("meta")  # a file that is no database gets no key beside it
             tenant_keys = keys.load(engine, dialect.path, secret)
         except BaseException:
             engine.close()

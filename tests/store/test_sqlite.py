@@ -102,10 +102,24 @@ def test_a_file_that_was_replaced_is_noticed(engine: Engine, path: Path) -> None
 def test_a_file_that_is_no_database_is_left_alone(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"something else entirely" * 100)
-    engine = dialect_of(f"sqlite:///{path}", SystemClock()).connect(0.2)
+    path.chmod(0o644)
     with pytest.raises(StoreUnavailable, match="not a database"):
-        keep(engine, "a")
+        Store.open(f"sqlite:///{path}", origin=ORIGIN)
     assert path.read_bytes().startswith(b"something else")
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert [file.name for file in path.parent.iterdir()] == ["w.db"]
+
+
+def test_a_database_that_others_could_read_is_closed_to_them_with_its_log(
+    engine: Engine, path: Path
+) -> None:
+    for file in path.parent.iterdir():
+        file.chmod(0o644)
+    again = dialect_of(f"sqlite:///{path}", SystemClock()).connect(0.2)
+    keep(again, "second")
+    assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
+    again.close()
+    keep(engine, "third")
 
 
 def test_a_read_only_folder_is_named_and_needs_no_restart_of_anything_but_the_mount(
