@@ -97,7 +97,9 @@ class EventLog:
         self._clock = clock
         self._wait_s = wait_s
         self._backlog = Backlog(bounds or Bounds())
-        self._writer = Writer(engine, self._backlog, clock=clock, on_gap=self._record_gap)
+        self._writer = Writer(
+            engine, self._backlog, clock=clock, on_gap=self._record_gap, patience_s=wait_s
+        )
 
     @property
     def health(self) -> Health:

@@ -20,6 +20,7 @@ _DEFAULTS: Final = {
     "keepalives_idle": 10,
     "keepalives_interval": 3,
     "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # ms: keepalives don't count while a request is unacknowledged
 }
 
 

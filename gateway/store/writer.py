@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.clock import Clock
@@ -46,11 +46,14 @@ class Writer:
         *,
         clock: Clock,
         on_gap: Callable[[Gap, str], None],
+        patience_s: float,
     ) -> None:
         self._engine = engine
         self._backlog = backlog
         self._clock = clock
         self._on_gap = on_gap
+        self._patience_s = patience_s  # a commit that takes longer counts as failing
+        self._began_s: float | None = None  # the commit under way, on the monotonic clock
         self._failing: _Failing | None = None
         self._last_reason = ""
         self._stop = threading.Event()
@@ -60,8 +63,8 @@ class Writer:
 
     @property
     def health(self) -> Health:
-        """How the database does, as the last try showed."""
-        failing = self._failing
+        """How the database does, as the last try showed, or the one that does not come back."""
+        failing = self._failing or self._stalled()
         return Health(
             ok=failing is None,
             backlog=len(self._backlog),
@@ -73,7 +76,7 @@ class Writer:
 
     def failing_for(self) -> float:
         """Return the seconds since the first of the failures in a row; 0 while all is well."""
-        failing = self._failing
+        failing = self._failing or self._stalled()
         return 0.0 if failing is None else self._clock.monotonic() - failing.since_s
 
     def close(self, timeout_s: float) -> int:
@@ -82,6 +85,17 @@ class Writer:
         self._thread.join(timeout_s)
         self._stop.set()
         return len(self._backlog)
+
+    def _stalled(self) -> _Failing | None:
+        """Say that a commit gets no answer: its thread hangs in it and can't say so itself."""
+        began_s = self._began_s
+        if began_s is None:
+            return None
+        taken_s = self._clock.monotonic() - began_s
+        if taken_s < self._patience_s:
+            return None
+        since = self._clock.now() - timedelta(seconds=taken_s)
+        return _Failing(since, began_s, "the database gives no answer")
 
     def _run(self) -> None:
         pause = _FIRST_PAUSE_S
@@ -107,6 +121,7 @@ class Writer:
         rows: dict[Value, Parameters] = {}
         for entry in group:
             rows.setdefault(entry.row["id"], entry.row)
+        self._began_s = self._clock.monotonic()
         try:
             with self._engine.transaction(lock=Lock.EVENTS, durable=durable) as transaction:
                 transaction.execute_many("append_event", list(rows.values()))
@@ -116,6 +131,8 @@ class Writer:
             if self._failing is None:
                 _log.exception("the event log met a fault of its own")
             raise StoreUnavailable(f"the event log met a fault: {type(error).__name__}") from error
+        finally:
+            self._began_s = None
 
     def _failed(self, reason: str) -> None:
         if self._failing is None:

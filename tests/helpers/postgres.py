@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 from psycopg import sql
 
@@ -35,6 +36,19 @@ class OwnPostgres:
         self._library.pg_ctl(
             ["-w", "-m", "fast", "stop"], pgdata=self._server.pgdata, user=self._server.system_user
         )
+
+    @contextmanager
+    def frozen(self) -> Generator[None]:
+        """Let it hang: connections stay, and nothing is answered."""
+        keeper = psutil.Process(self._server.get_pid())
+        processes = [keeper, *keeper.children(recursive=True)]
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
 
     def start(self) -> None:
         """Start it where it was; returns once it takes connections."""

@@ -254,3 +254,21 @@ async def test_without_its_database_nothing_is_written_and_it_recovers_without_a
     assert "Traceback" not in log
     assert PASSWORD not in log
     assert log.count("events can't be stored") <= 2
+
+
+async def test_while_its_database_hangs_writes_are_refused_and_it_is_not_ready(
+    tmp_path: Path, alpha: FakeHttp, postgres: OwnPostgres, url: str
+) -> None:
+    """case: OBS-03"""
+    async with listed(started(tmp_path, alpha, url)) as gateway:
+        with postgres.frozen():
+            assert await status_of(gateway, "alpha__put") == REFUSED
+            began = asyncio.get_running_loop().time()
+            assert await status_of(gateway, "alpha__put") == REFUSED
+            assert asyncio.get_running_loop().time() - began < 2  # nobody waits for it again
+            assert (await status_of(gateway, "alpha__find"))[0] == "ok"
+            assert sent(alpha, "put") == 0
+            assert await ready(gateway) == 503
+        await until_status(gateway, "alpha__put", "ok")
+        assert await ready(gateway) == 200
+    assert "Traceback" not in (tmp_path / "log.txt").read_text()

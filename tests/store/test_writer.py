@@ -5,8 +5,9 @@ from contextlib import suppress
 import pytest
 
 from gateway.errors import StoreUnavailable
+from gateway.store.engine import Lock
 from gateway.store.events import EventFilter, EventLog
-from tests.helpers.databases import Outage
+from tests.helpers.databases import Connect, Outage
 from tests.helpers.events import an_event
 
 OpenLog = Callable[..., EventLog]
@@ -70,6 +71,25 @@ async def test_an_outage_is_told_once_and_so_is_its_end(
     said = [record.getMessage() for record in caplog.records if "stored" in record.getMessage()]
     assert len(said) == 2
     assert said[1] == "events are stored again"
+
+
+async def test_a_commit_that_gets_no_answer_counts_as_failing_while_it_lasts(
+    open_log: OpenLog, connect: Connect
+) -> None:
+    log = open_log(wait_s=0.1)  # the connection itself waits for locks five times as long
+    await log.kept()
+    with connect().transaction(lock=Lock.EVENTS):
+        log.append([an_event()])
+        async with asyncio.timeout(5):
+            while not log.failing:
+                await asyncio.sleep(0.01)
+        assert "no answer" in log.failing
+        assert not log.health.ok
+        assert log.health.since is not None
+        with pytest.raises(StoreUnavailable, match="no answer"):
+            await log.kept()
+    await _recovered(log)
+    assert log.health.ok
 
 
 async def test_closing_writes_what_waits(open_log: OpenLog) -> None:
