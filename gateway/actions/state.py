@@ -23,6 +23,7 @@ class Snapshot:
     changed: Sequence[str]
     store: JsonObject
     telemetry: Sequence[JsonObject]
+    identity: Sequence[str] = ()  # why keys of issuers can't be had or renewed
 
     def as_json(self) -> JsonObject:
         """Return the form that is stored."""
@@ -40,4 +41,5 @@ class Snapshot:
             "changed": list(self.changed),
             "store": self.store,
             "telemetry": list(self.telemetry),
+            "identity": list(self.identity),
         }

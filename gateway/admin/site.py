@@ -11,10 +11,11 @@ from starlette.routing import Route
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """Whether the gateway can do its work; `reasons` are short and name no secret."""
+    """Whether the gateway can do its work; the texts are short and name no secret."""
 
     ready: bool
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # why it can't
+    warnings: tuple[str, ...] = ()  # what only some callers meet: no reason to send them elsewhere
 
 
 def site(readiness: Callable[[], Readiness]) -> Starlette:
@@ -28,7 +29,11 @@ def site(readiness: Callable[[], Readiness]) -> Starlette:
         del request
         found = readiness()
         return JSONResponse(
-            {"status": "ready" if found.ready else "not ready", "reasons": list(found.reasons)},
+            {
+                "status": "ready" if found.ready else "not ready",
+                "reasons": list(found.reasons),
+                "warnings": list(found.warnings),
+            },
             status_code=200 if found.ready else 503,
             headers=_HEADERS,
         )

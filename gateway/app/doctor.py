@@ -13,6 +13,7 @@ from gateway.clock import SystemClock
 from gateway.config.load import Loaded
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
 from gateway.events.envelope import Origin
+from gateway.identity.authenticate import Authenticator
 from gateway.policy.findings import Level
 from gateway.revision import Revision, Unreviewed
 from gateway.servers.state import ServerStatus
@@ -24,7 +25,7 @@ from gateway.telemetry import environment as telemetry
 class Diagnosis:
     """One thing that was looked at."""
 
-    part: str  # config | servers | contracts | policies | store | telemetry
+    part: str  # config | servers | contracts | policies | identity | store | telemetry
     ok: bool
     found: str
     mend: str = ""
@@ -43,6 +44,7 @@ async def examine(
     found += _policies(built)
     if built.revision is not None:
         found += _contracts(inspection, built.revision)
+    found += await _identity(loaded)
     found.append(await _store(loaded))
     found += _telemetry(environ)
     return tuple(found)
@@ -161,6 +163,27 @@ def _contracts(inspection: Inspection, revision: Revision) -> Iterator[Diagnosis
         else:
             reviewed += 1
     yield Diagnosis(part="contracts", ok=True, found=f"{reviewed} tools are as reviewed")
+
+
+async def _identity(loaded: Loaded) -> tuple[Diagnosis, ...]:
+    settings = loaded.settings
+    if not settings.identity.jwt:
+        return ()
+    authenticator = Authenticator(
+        settings.identity, resource=settings.listen.resource, clock=SystemClock()
+    )
+    problems = await authenticator.renew()
+    if not problems:
+        return (Diagnosis(part="identity", ok=True, found="the keys of every issuer can be had"),)
+    return tuple(
+        Diagnosis(
+            part="identity",
+            ok=False,
+            found=f"keys of an issuer: {problem}",
+            mend="look at `jwks_url` or `jwks_file` under `identity.jwt`; tokens need the keys",
+        )
+        for problem in problems
+    )
 
 
 async def _store(loaded: Loaded) -> Diagnosis:

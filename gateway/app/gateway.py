@@ -34,6 +34,7 @@ class Gateway:
     telemetry: Telemetry
     misconfigured: dict[str, str]
     front: str
+    identity_problems: Callable[[], tuple[str, ...]] = tuple  # of the front that asks who calls
     note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
     changed: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
@@ -81,6 +82,10 @@ class Gateway:
             reasons.append("the event log can't be written")
         return tuple(reasons)
 
+    def warnings(self) -> tuple[str, ...]:
+        """Say what some callers will meet, though the gateway as a whole can do its work."""
+        return tuple(f"keys of an issuer: {problem}" for problem in self.identity_problems())
+
     def snapshot(self) -> Snapshot:
         """Return the state for `weighbridge status`."""
         revision = self.activation.current()
@@ -123,6 +128,7 @@ class Gateway:
             changed=[tool.key for tool, _ in self.watch.changed()],
             store=store,
             telemetry=[_signal(telemetry.traces), _signal(telemetry.metrics)],
+            identity=self.identity_problems(),
         )
 
 

@@ -68,6 +68,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
             authenticator = Authenticator(
                 settings.identity, resource=settings.listen.public_url or url, clock=clock
             )
+            gateway.identity_problems = authenticator.problems
             front = HttpFront(
                 gateway,
                 authenticator,
@@ -90,11 +91,16 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 if ready_file is not None:
                     _write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(
-                    lambda: serve(_admin(gateway), admin_sock, stop=stop), name="admin listener"
-                )
-                await serve(front, sock, stop=stop, on_ready=ready, on_closing=front.close_streams)
+            async with anyio.create_task_group() as beside:
+                beside.start_soon(authenticator.keep_keys, name="keys of issuers")
+                async with anyio.create_task_group() as listeners:
+                    listeners.start_soon(
+                        lambda: serve(_admin(gateway), admin_sock, stop=stop), name="admin listener"
+                    )
+                    await serve(
+                        front, sock, stop=stop, on_ready=ready, on_closing=front.close_streams
+                    )
+                beside.cancel_scope.cancel()
 
 
 def _write_whole(path: Path, content: bytes) -> None:
@@ -129,6 +135,6 @@ def _name(sock: socket.socket) -> str:
 def _admin(gateway: Gateway) -> Starlette:
     def readiness() -> Readiness:
         reasons = gateway.not_ready()
-        return Readiness(ready=not reasons, reasons=reasons)
+        return Readiness(ready=not reasons, reasons=reasons, warnings=gateway.warnings())
 
     return site(readiness)

@@ -91,6 +91,8 @@ def _problems(status: JsonObject) -> Iterator[str]:
     for server in _objects(status.get("servers")):
         if server.get("status") != "ready":
             yield f"server `{server.get('name')}` is {server.get('status')}: {server.get('reason')}"
+    for problem in _texts(status.get("identity")):
+        yield f"the keys of an issuer can't be had, so its tokens will not do: {problem}"
     for tool in _objects(status.get("quarantined")):
         where = f" at `{tool['pointer']}`" if tool.get("pointer") else ""
         yield f"`{tool['tool']}` is quarantined: {tool['reason']}{where}"

@@ -1,5 +1,6 @@
 """From the headers of a request to a principal, or to a challenge."""
 
+import contextlib
 import hashlib
 import re
 from collections.abc import Collection, Iterable
@@ -7,17 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+import anyio
+
 from gateway.clock import Clock
 from gateway.identity import metadata
 from gateway.identity.apikeys import PREFIX, ApiKeys, KeyEntry
 from gateway.identity.challenge import Challenge, Rejected
 from gateway.identity.jwks import FileKeys, KeySource, UrlKeys
+from gateway.identity.keys import KeysUnavailable
 from gateway.identity.local import LocalEntry, local_principal
 from gateway.identity.tokens import Issuer, IssuerEntry, Tokens, Verified
 from gateway.types.calls import Principal
 from gateway.types.json import JsonObject
 
 _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE)  # RFC 6750, 2.1
+_LOOK_S: Final = 15.0  # between two looks at the keys; fetched only when they are due
 _CACHE_SIZE: Final = 10_000
 _CACHE_S: Final = 60.0  # a key that its issuer withdraws works at most this much longer
 
@@ -100,6 +105,19 @@ class Authenticator:
         """Return why keys of issuers can't be had or renewed, for status and health."""
         return tuple(source.failure for source in self._sources if source.failure)
 
+    async def renew(self) -> tuple[str, ...]:
+        """Get the keys of all issuers if they are due, and return the problems with that."""
+        async with anyio.create_task_group() as tasks:
+            for source in self._sources:
+                tasks.start_soon(_renewed, source)
+        return self.problems()
+
+    async def keep_keys(self, every_s: float = _LOOK_S) -> None:
+        """Look after the keys until cancelled, so that problems show before a caller meets them."""
+        while self._sources:
+            await self.renew()
+            await anyio.sleep(every_s)
+
     def metadata(self) -> JsonObject:
         """Return the protected-resource metadata of the endpoint."""
         return metadata.document(
@@ -141,6 +159,11 @@ class Authenticator:
 _NOTHING_SHOWN: Final = Rejected(
     "send a credential as `Authorization: Bearer …`", error="", status=401
 )
+
+
+async def _renewed(source: KeySource) -> None:
+    with contextlib.suppress(KeysUnavailable):  # kept as the source's failure
+        await source.keys(kid="")
 
 
 def _issuer(entry: PublishedIssuer, clock: Clock) -> Issuer:

@@ -1,6 +1,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+import anyio
 import pytest
 
 from gateway.config.identity import IdentitySettings
@@ -274,3 +275,28 @@ def test_the_metadata_names_issuers_and_no_more_scopes_than_every_call_needs() -
     }
     refused = authenticator.insufficient_scope(["b:write", "a:read"])
     assert (refused.status, refused.scope) == (403, "a:read b:write")
+
+
+async def test_problems_with_keys_show_before_a_caller_meets_them_and_go_when_mended(
+    gate: Gate,
+) -> None:
+    gate.published.status = 500
+    assert "HTTP 500" in (await gate.authenticator.renew())[0]
+    gate.published.status = 200
+    gate.clock.move(11)
+    assert await gate.authenticator.renew() == ()
+    asked = gate.published.requests
+    assert await gate.authenticator.renew() == ()
+    assert gate.published.requests == asked  # fresh keys are not fetched again
+
+
+async def test_keys_are_looked_after_for_as_long_as_there_are_issuers(gate: Gate) -> None:
+    with anyio.move_on_after(5) as bound:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(gate.authenticator.keep_keys, 0)
+            while not gate.published.requests:
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+    assert not bound.cancelled_caught
+    nobody = Authenticator(IdentitySettings(), resource=AUDIENCE, clock=HandClock())
+    await nobody.keep_keys()  # ends by itself: there is nothing to look after

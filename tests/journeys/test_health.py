@@ -1,0 +1,67 @@
+"""What operators see of an identity provider whose keys can't be had."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import aiohttp
+
+from tests.helpers.fake_server import until_async
+from tests.helpers.gateway import Gateway, running
+from tests.helpers.issuer import key_set, public_jwk, publishing, rsa_key
+from tests.journeys import house
+from tests.journeys.house import Json
+
+
+async def ready(gateway: Gateway) -> tuple[int, Json]:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(f"{gateway.admin}/readyz") as answer,
+    ):
+        return answer.status, await answer.json()
+
+
+def command(folder: Path, word: str) -> str:
+    """Return what a command shows to a person."""
+    words = [sys.executable, "-m", "gateway", word, "--config", str(folder / "config.yaml")]
+    return subprocess.run(words, capture_output=True, text=True, timeout=30, check=False).stdout
+
+
+def issuer(**more: str) -> Json:
+    fields = {"issuer": "https://login.example", "audience": "a", "tenant": "acme"}
+    return {"jwt": [{**fields, **more}]}
+
+
+async def test_keys_that_can_not_be_had_show_before_any_caller_meets_them(tmp_path: Path) -> None:
+    async with publishing(b"") as (url, published):
+        published.status = 500
+        config = house.config({}, identity=issuer(jwks_url=url))
+        async with running(tmp_path, config) as gateway:
+            await until_async(lambda: published.requests, house.WITHIN_S)
+
+            async def warned() -> bool:
+                return bool((await ready(gateway))[1]["warnings"])
+
+            await until_async(warned, house.WITHIN_S)
+            status, said = await ready(gateway)
+            assert (status, said["status"], said["reasons"]) == (200, "ready", [])
+            assert said["warnings"] == [f"keys of an issuer: `{url}`: the answer was HTTP 500"]
+            await until_async(lambda: house.status(tmp_path).get("identity"), house.WITHIN_S)
+            ((shown,),) = gateway.command("status")
+            assert "HTTP 500" in shown["identity"][0]
+            assert "keys of an issuer can't be had" in command(tmp_path, "status")
+            found = gateway.command("doctor")[0]
+            (diagnosis,) = [one for one in found if one["part"] == "identity"]
+            assert not diagnosis["ok"]
+            assert "HTTP 500" in diagnosis["found"]
+            assert "`identity.jwt`" in diagnosis["mend"]
+
+
+async def test_keys_in_order_are_no_news(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_bytes(key_set(public_jwk(rsa_key(), "k1")))
+    config = house.config({}, identity=issuer(jwks_file=str(keys)))
+    async with running(tmp_path, config) as gateway:
+        assert (await ready(gateway))[1]["warnings"] == []
+        found = gateway.command("doctor")[0]
+        assert [one["ok"] for one in found if one["part"] == "identity"] == [True]
