@@ -19,11 +19,15 @@ class ProcessOwner:
 
     async def run(self, work: Callable[[], Awaitable[Finished]]) -> Finished:
         """Carry `work` out to its end, whether or not anybody still waits for it."""
+        return await asyncio.shield(self.start(work))
+
+    def start(self, work: Callable[[], Awaitable[Finished]]) -> "asyncio.Future[Finished]":
+        """Begin to carry `work` out; the future is settled at its end."""
         answer: asyncio.Future[Finished] = asyncio.get_running_loop().create_future()
         self._running += 1
         self._idle.clear()
         self._tasks.start_soon(self._carry_out, work, answer)
-        return await asyncio.shield(answer)
+        return answer
 
     async def idle(self, within_s: float) -> bool:
         """Wait until nothing is under way; False when that takes longer than given."""

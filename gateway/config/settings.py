@@ -203,6 +203,12 @@ class LimitsSettings(Section):
     call_timeout: Duration = Field(
         default=60.0, gt=0, le=86400, description="longest time for one call to a server"
     )
+    ask_timeout: Duration = Field(
+        default=300.0,
+        gt=0,
+        le=86400,
+        description="longest time for a client to answer one question of a server",
+    )
     max_result_bytes: Size = Field(
         default=256 << 10, ge=1024, le=64 << 20, description="largest result that leaves"
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.case import Case
-from gateway.types.calls import Method
+from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.relay import Outbound
 from gateway.types.tools import Effect, Kind
@@ -40,9 +40,9 @@ class Outbounds:
 
 def _params(case: Case) -> JsonObject:
     call = case.call
-    params: JsonObject = {
-        key: value for key, value in call.params.items() if key not in _OWN and key not in _ANSWERS
-    }
+    # The handshake era knows no further rounds: there the words mean nothing, and don't pass.
+    left = _OWN if call.caller.era is Era.MODERN else _OWN | _ANSWERS
+    params: JsonObject = {key: value for key, value in call.params.items() if key not in left}
     params |= _named(case)
     meta = forwardable(call.meta)
     if meta:
@@ -65,7 +65,7 @@ def _named(case: Case) -> JsonObject:
             own = "uri" if case.tool.kind is Kind.RESOURCE else "name"
             return {"ref": {**(ref if isinstance(ref, dict) else {}), own: name}}
         case Method.GET_TASK | Method.UPDATE_TASK | Method.CANCEL_TASK:
-            return {"taskId": name}
+            return {"taskId": call.name}  # sealed: only the relay knows the server's own id
         case Method.ELICIT | Method.SAMPLE | Method.LIST_ROOTS | Method.LOG:
             raise ValueError(f"{call.method} goes to clients, never to servers")
         case _:

@@ -57,6 +57,10 @@ class TenantKeys:
         """Return the key for digests of values that callers were given."""
         return self._derive("seen", tenant)
 
+    def seals(self) -> bytes:
+        """Return the key of tokens that callers carry for us, the same on every replica."""
+        return self._derive("seals", "")
+
     def fingerprint(self) -> str:
         """Return what tells this secret from another without giving anything of it away."""
         return self._derive("fingerprint", "")[:8].hex()

@@ -68,6 +68,18 @@ class Principal:
     scopes: frozenset[str]
     method: AuthMethod
 
+    @property
+    def owner(self) -> tuple[str, ...]:
+        """What stays the same when a credential is renewed: who may come back to an open call."""
+        return (
+            self.issuer,
+            self.subject,
+            self.client,
+            self.tenant,
+            self.user,
+            self.method.value,
+        )
+
 
 class Caller(Protocol):
     """The way back to the client while its call is under way."""

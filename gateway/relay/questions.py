@@ -1,0 +1,85 @@
+"""What a server may ask of a caller: what the caller declared, less what policy forbids."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.case import Case
+from gateway.errors import AskRefused
+from gateway.types.calls import Method
+from gateway.types.decisions import Decision, DecisionEffect
+from gateway.types.json import Json, JsonObject
+
+METHOD_NOT_FOUND: Final = -32601  # JSON-RPC: what a client answers that lacks the capability
+
+CAPABILITY_OF: Final[Mapping[Method, str]] = {
+    Method.ELICIT: "elicitation",
+    Method.SAMPLE: "sampling",
+    Method.LIST_ROOTS: "roots",
+}
+_METHOD_OF: Final = {capability: method for method, capability in CAPABILITY_OF.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question of a server."""
+
+    method: Method
+    params: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """Judges what servers ask."""
+
+    allowed: Callable[[Case], frozenset[Method]]
+    """Which kinds some rule could allow, before a question is known."""
+    decide: Callable[[Case, Method, JsonObject], Decision]
+
+    def shared(self, case: Case) -> JsonObject:
+        """Return the caller's capabilities as far as the server may make use of them."""
+        declared = case.call.caller.capabilities
+        if not declared:
+            return {}
+        allowed = self.allowed(case)
+        return {
+            name: value
+            for name, value in declared.items()
+            if name not in _METHOD_OF or _METHOD_OF[name] in allowed
+        }
+
+    def log_level(self, case: Case) -> str:
+        """Return the level that the caller asked for, if its server may log to it at all."""
+        level = case.call.caller.log_level
+        return level if level and Method.LOG in self.allowed(case) else ""
+
+    def hears_logs(self, case: Case) -> bool:
+        """Say whether log messages of the server may reach the caller at all."""
+        return Method.LOG in self.allowed(case)
+
+    def asks_any(self, case: Case) -> bool:
+        """Say whether the server may come with a question that the caller can be asked."""
+        declared = case.call.caller.capabilities
+        return bool(declared) and any(name in _METHOD_OF for name in self.shared(case))
+
+    def may_log(self, case: Case, params: JsonObject) -> bool:
+        """Say whether one log message may reach the caller."""
+        return self.decide(case, Method.LOG, params).effect is DecisionEffect.ALLOW
+
+    def read(self, method: Json, params: Json, shared: JsonObject) -> Question:
+        """Return the question, if it is one that the caller can be asked; raises AskRefused."""
+        try:
+            kind = Method(method) if isinstance(method, str) else None
+        except ValueError:
+            kind = None
+        if kind is None or CAPABILITY_OF.get(kind) not in shared:
+            raise AskRefused(METHOD_NOT_FOUND, "not offered by this client")
+        if params is not None and not isinstance(params, dict):
+            raise AskRefused(-32602, "`params` must be an object")
+        return Question(method=kind, params=params or {})
+
+    def check(self, case: Case, question: Question) -> None:
+        """Hold a question against the policy; raises AskRefused."""
+        decision = self.decide(case, question.method, question.params)
+        if decision.effect is not DecisionEffect.ALLOW:
+            raise AskRefused(METHOD_NOT_FOUND, "the gateway's policy does not allow this question")

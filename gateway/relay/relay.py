@@ -1,0 +1,76 @@
+"""Both directions between a caller and the server of its call, as dispatch uses them."""
+
+from dataclasses import dataclass, replace
+
+from gateway.case import Case
+from gateway.relay.ears import CallerEar, Turns
+from gateway.relay.outbound import Outbounds
+from gateway.relay.questions import Questions
+from gateway.relay.rounds import Rounds, Send
+from gateway.relay.states import RESPONSES
+from gateway.types.calls import Era, Method
+from gateway.types.operations import Delivered
+from gateway.types.outcomes import Answer, Refusal
+from gateway.types.relay import Ear, Outbound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """Shows a server as much of the caller as policy allows, and the caller what it says."""
+
+    outbounds: Outbounds
+    questions: Questions
+    rounds: Rounds
+    ask_s: float  # how long a person has to answer one question
+
+    def outbound(self, case: Case, traceparent: str) -> Outbound:
+        """Return the request to the server."""
+        outbound = self.outbounds(case, traceparent)
+        if case.call.method.is_task:
+            outbound = self.rounds.tasks.unsealed(case.call, outbound)
+        shared = self.questions.shared(case)
+        level = self.questions.log_level(case)
+        if not shared and not level:
+            return outbound
+        caller = case.call.caller
+        lane = ":".join((*case.call.principal.owner, caller.session))
+        return replace(outbound, capabilities=shared, log_level=level, lane=lane)
+
+    def ear(self, case: Case, outbound: Outbound, turns: Turns) -> Ear | None:
+        """Return who hears what the server says, or None when nobody wants to."""
+        caller = case.call.caller
+        listens = caller.wants_progress or outbound.may_ask or outbound.log_level
+        # Clients of the handshake era get log messages without having set a level.
+        if not listens and not (caller.era is Era.LEGACY and self.questions.hears_logs(case)):
+            return None
+        return CallerEar(
+            case=case,
+            outbound=outbound,
+            questions=self.questions,
+            turns=turns,
+            ask_s=self.ask_s,
+        )
+
+    def keep_turns(self, case: Case, turns: Turns) -> None:
+        """Keep the model turns that a stateless caller brings back as answers."""
+        responses = case.call.params.get(RESPONSES)
+        if not isinstance(responses, dict):
+            return
+        for response in responses.values():
+            if isinstance(response, dict) and "model" in response and "role" in response:
+                turns.sampled({}, response, "")
+
+    async def settle(
+        self, case: Case, outbound: Outbound, ear: Ear | None, delivered: Delivered, send: Send
+    ) -> Delivered | Answer | Refusal:
+        """See a request through until its result is one."""
+        if "resultType" not in delivered.result and not case.call.method.is_task:
+            return delivered
+        return await self.rounds.settle(case, outbound, ear, delivered, send)
+
+    def may_be_asked(self, case: Case) -> bool:
+        """Say whether a stateless caller may be asked in the middle of its call."""
+        caller = case.call.caller
+        if caller.era is not Era.MODERN or case.call.method is Method.COMPLETE:
+            return False
+        return self.questions.asks_any(case)

@@ -1,0 +1,122 @@
+"""Results that are no end yet: a stateless server wants input, or goes on as a task.
+
+A stateless caller is handed the questions and comes back with the answers; a caller of the
+handshake era is asked live, and the server gets its request again with the answers.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.case import Case
+from gateway.errors import AskRefused
+from gateway.relay.questions import Question, Questions
+from gateway.relay.states import RESPONSES, STATE, States
+from gateway.relay.tasks import Tasks
+from gateway.types.calls import Era, Method
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivered, Execution
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.relay import Ear, Outbound
+
+INPUT_REQUIRED: Final = "input_required"
+TASK: Final = "task"
+COMPLETE: Final = "complete"
+_MOST_ROUNDS: Final = 16
+_MOST_QUESTIONS: Final = 16  # of one round
+_MAY_ASK: Final = frozenset({Method.CALL_TOOL, Method.READ_RESOURCE, Method.GET_PROMPT})
+
+Send = Callable[[Outbound], Awaitable[Delivered | Refusal]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """Sees a request through until its result is one."""
+
+    questions: Questions
+    states: States
+    tasks: Tasks
+
+    async def settle(
+        self, case: Case, outbound: Outbound, ear: Ear | None, delivered: Delivered, send: Send
+    ) -> Delivered | Answer | Refusal:
+        """Return the end, or an answer that carries what isn't one; `send` asks the server."""
+        for _ in range(_MOST_ROUNDS):
+            kind = delivered.result.get("resultType", COMPLETE)
+            if kind == COMPLETE:
+                return self._complete(case, delivered)
+            if kind != INPUT_REQUIRED:
+                return self._going_on(case, kind, delivered)
+            asked = self._asked(case, outbound, delivered)
+            if isinstance(asked, Refusal):
+                return asked
+            if case.call.caller.era is Era.MODERN:
+                return self._handed_on(case, delivered)
+            if ear is None:
+                return _refused(case, "asks although it was told that nobody answers")
+            try:
+                answers: dict[str, Json] = {
+                    key: await ear.ask(question.method, question.params)
+                    for key, question in asked.items()
+                }
+            except AskRefused as refused:
+                return _refused(case, f"needs an answer that it did not get: {refused.message}")
+            again = await send(_with_answers(outbound, answers, delivered.result.get(STATE)))
+            if isinstance(again, Refusal):
+                return again
+            delivered = again
+        return _refused(case, f"asked more than {_MOST_ROUNDS} times in one call")
+
+    def _complete(self, case: Case, delivered: Delivered) -> Delivered:
+        return self.tasks.sealed(case, delivered) if case.call.method.is_task else delivered
+
+    def _going_on(self, case: Case, kind: Json, delivered: Delivered) -> Answer | Refusal:
+        """Pass what an extension defines to a caller that declared one; it alone can read it."""
+        if case.decision.output.keep or case.decision.output.redact:
+            return _refused(case, "answered in a form that policy can't minimise")
+        if kind == TASK:
+            delivered = self.tasks.sealed(case, delivered)
+        return Answer(result=delivered.result, notes=(f"an unfinished result: {kind}",))
+
+    def _asked(
+        self, case: Case, outbound: Outbound, delivered: Delivered
+    ) -> dict[str, Question] | Refusal:
+        """Read the questions of a round and hold each against caller and policy."""
+        requests = delivered.result.get("inputRequests", {})
+        if case.call.method not in _MAY_ASK or not isinstance(requests, dict):
+            return _refused(case, "asks for input where it may not")
+        if len(requests) > _MOST_QUESTIONS or (not requests and STATE not in delivered.result):
+            return _refused(case, "asks for input without a question, or with too many")
+        found: dict[str, Question] = {}
+        for key, request in requests.items():
+            asked = request if isinstance(request, dict) else {}
+            try:
+                question = self.questions.read(
+                    asked.get("method"), asked.get("params"), outbound.capabilities
+                )
+                self.questions.check(case, question)
+            except AskRefused as refused:
+                return _refused(case, f"asks what the caller can't be asked: {refused.message}")
+            found[key] = question
+        return found
+
+    def _handed_on(self, case: Case, delivered: Delivered) -> Answer:
+        token = self.states.pass_on(case.call, delivered.result.get(STATE))
+        return Answer(result={**delivered.result, STATE: token}, status=Status.INPUT_REQUIRED)
+
+
+def _with_answers(outbound: Outbound, answers: JsonObject, state: Json) -> Outbound:
+    params: JsonObject = {key: value for key, value in outbound.params.items() if key != STATE}
+    params[RESPONSES] = answers
+    if state is not None:
+        params[STATE] = state
+    return replace(outbound, params=params)
+
+
+def _refused(case: Case, why: str) -> Refusal:
+    return Refusal(
+        status=Status.RESULT_INVALID,
+        code="input_required",
+        reason=f"`{case.tool.server}` {why}",
+        executed=Execution.NO if case.is_plain_read else Execution.UNKNOWN,
+    )

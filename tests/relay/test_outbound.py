@@ -1,0 +1,73 @@
+"""Outbound: what a server is sent for each method."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.relay.outbound import Outbounds
+from gateway.types.calls import Era, Method
+from gateway.types.json import JsonObject
+from gateway.types.tools import Kind
+from tests.helpers.cases import a_call, a_case, a_tool
+from tests.relay.callers import Asked
+
+MADE = Outbounds(timeout_s=30)
+
+
+def sent(
+    method: Method, params: JsonObject, *, era: Era = Era.MODERN, **tool: Any
+) -> JsonObject:
+    call = replace(a_call("exposed"), caller=Asked(era=era), method=method, params=params)
+    return MADE(a_case(call=call, tool=a_tool(**tool), arguments={"a": 1}), "").params
+
+
+def test_unknown_members_are_the_servers_to_read() -> None:
+    """case: RPC-10"""
+    params: JsonObject = {"name": "x", "arguments": {}, "task": {"ttl": 1}, "com.example/y": [1.0]}
+    assert sent(Method.CALL_TOOL, params) == {
+        "name": "find",
+        "arguments": {"a": 1},
+        "task": {"ttl": 1},
+        "com.example/y": [1.0],
+    }
+
+
+@pytest.mark.parametrize("method", [Method.READ_RESOURCE, Method.SUBSCRIBE])
+def test_a_resource_is_read_under_its_servers_own_uri(method: Method) -> None:
+    params: JsonObject = {"uri": "weighbridge://crm/a", "k": 1}
+    assert sent(method, params, name="file:///a", kind=Kind.RESOURCE) == {
+        "uri": "file:///a",
+        "k": 1,
+    }
+
+
+def test_a_prompt_without_arguments_is_asked_for_without() -> None:
+    assert sent(Method.GET_PROMPT, {"name": "x"}, kind=Kind.PROMPT) == {"name": "find"}
+    given = sent(Method.GET_PROMPT, {"name": "x", "arguments": {}}, kind=Kind.PROMPT)
+    assert given == {"name": "find", "arguments": {"a": 1}}
+
+
+def test_a_completion_names_the_servers_own_prompt_or_template() -> None:
+    of_prompt: JsonObject = {"ref": {"type": "ref/prompt", "name": "x", "t": 1}, "argument": {}}
+    assert sent(Method.COMPLETE, of_prompt, kind=Kind.PROMPT)["ref"] == {
+        "type": "ref/prompt",
+        "name": "find",
+        "t": 1,
+    }
+    of_uri: JsonObject = {"ref": {"type": "ref/resource", "uri": "x"}, "argument": {}}
+    assert sent(Method.COMPLETE, of_uri, kind=Kind.RESOURCE, name="db:///{t}")["ref"] == {
+        "type": "ref/resource",
+        "uri": "db:///{t}",
+    }
+
+
+def test_answers_to_questions_pass_only_where_there_are_rounds() -> None:
+    params: JsonObject = {"name": "x", "inputResponses": {"q": {}}, "requestState": "s"}
+    assert "inputResponses" in sent(Method.CALL_TOOL, params)
+    assert sent(Method.CALL_TOOL, params, era=Era.LEGACY) == {"name": "find", "arguments": {"a": 1}}
+
+
+def test_questions_never_go_to_servers() -> None:
+    with pytest.raises(ValueError, match="goes to clients"):
+        sent(Method.SAMPLE, {})

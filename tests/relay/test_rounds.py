@@ -1,0 +1,172 @@
+"""Rounds: results that are no end yet."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from gateway.case import Case
+from gateway.errors import AskRefused
+from gateway.relay.ears import CallerEar
+from gateway.relay.questions import Questions
+from gateway.relay.states import Passed
+from gateway.types.calls import Era, Method
+from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy
+from gateway.types.json import JsonObject
+from gateway.types.operations import Delivered
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.relay import Outbound
+from tests.helpers.cases import a_call, a_case
+from tests.helpers.relays import a_relay, some_questions, some_states
+from tests.relay.callers import Asked, Turns
+
+STATES = some_states()
+QUESTION: JsonObject = {"method": "elicitation/create", "params": {"message": "sure?"}}
+DONE = Delivered(result={"resultType": "complete", "content": []}, size=9)
+
+
+def wants(*keys: str, **more: str) -> Delivered:
+    requests: JsonObject = dict.fromkeys(keys, QUESTION)
+    return Delivered(
+        result={"resultType": "input_required", "inputRequests": requests, **more}, size=9
+    )
+
+
+@dataclass
+class Server:
+    """Answers each further round with the next of its results."""
+
+    results: list[Delivered | Refusal]
+    sent: list[Outbound] = field(default_factory=list[Outbound])
+
+    async def __call__(self, outbound: Outbound) -> Delivered | Refusal:
+        self.sent.append(outbound)
+        return self.results.pop(0)
+
+
+def a_round(caller: Asked) -> Case:
+    call = replace(a_call(arguments={"a": 1}), caller=caller)
+    return a_case(call=call, arguments={"a": 1})
+
+
+async def settle(
+    case: Case,
+    delivered: Delivered,
+    server: Server | None = None,
+    questions: Questions | None = None,
+) -> Delivered | Answer | Refusal:
+    relay = a_relay(questions or some_questions(), states=STATES)
+    outbound = relay.outbound(case, "")
+    ear = relay.ear(case, outbound, Turns())
+    assert isinstance(ear, CallerEar | None)
+    return await relay.settle(case, outbound, ear, delivered, server or Server([]))
+
+
+async def test_a_complete_result_is_the_end() -> None:
+    assert await settle(a_round(Asked()), DONE) is DONE
+
+
+async def test_a_live_caller_is_asked_and_its_server_gets_the_answers() -> None:
+    caller = Asked(answer={"action": "accept"})
+    server = Server([wants("two", requestState="s2"), DONE])
+    end = await settle(a_round(caller), wants("one", "more", requestState="s1"), server)
+    assert end is DONE
+    assert [each[0] for each in caller.heard] == ["elicitation/create"] * 3
+    first, second = server.sent
+    assert first.params["inputResponses"] == {
+        "one": {"action": "accept"},
+        "more": {"action": "accept"},
+    }
+    assert first.params["requestState"] == "s1"
+    assert first.params["arguments"] == {"a": 1}
+    assert second.params["requestState"] == "s2"
+
+
+async def test_a_server_without_a_state_gets_none() -> None:
+    server = Server([wants("q", requestState="s"), wants("q"), DONE])
+    await settle(a_round(Asked()), wants("q"), server)
+    assert ["requestState" in each.params for each in server.sent] == [False, True, False]
+
+
+async def test_a_caller_that_refuses_ends_the_call() -> None:
+    caller = Asked(answer=AskRefused(-1, "no"))
+    end = await settle(a_round(caller), wants("q"))
+    assert isinstance(end, Refusal)
+    assert "no" in end.reason
+
+
+async def test_a_server_does_not_ask_for_ever() -> None:
+    end = await settle(a_round(Asked()), wants("q"), Server([wants("q")] * 20))
+    assert isinstance(end, Refusal)
+    assert "more than 16 times" in end.reason
+
+
+async def test_a_stateless_caller_gets_the_questions_and_a_state_of_ours() -> None:
+    case = a_round(Asked(era=Era.MODERN))
+    end = await settle(case, wants("q", requestState="theirs", extra="kept"))
+    assert isinstance(end, Answer)
+    assert end.status is Status.INPUT_REQUIRED
+    assert end.result["inputRequests"] == {"q": QUESTION}
+    assert end.result["extra"] == "kept"
+    token = end.result["requestState"]
+    again = STATES.open(replace(case.call, params={"requestState": token}))
+    assert isinstance(again, Passed)
+    assert again.call.params["requestState"] == "theirs"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"q": {"method": "tools/call", "params": {}}},
+        {"q": {"method": "elicitation/create", "params": [1]}},
+        {"q": "?"},
+        {},
+        ["q"],
+        dict.fromkeys(map(str, range(17)), QUESTION),
+    ],
+)
+async def test_what_is_no_question_goes_nowhere(asked: object) -> None:
+    result = {"resultType": "input_required", "inputRequests": asked}
+    end = await settle(
+        a_round(Asked(era=Era.MODERN)),
+        Delivered(result=result, size=9),  # type: ignore[arg-type] - what a server might send
+    )
+    assert isinstance(end, Refusal)
+    assert end.status is Status.RESULT_INVALID
+
+
+async def test_a_kind_that_the_caller_lacks_is_not_passed_on() -> None:
+    end = await settle(a_round(Asked(era=Era.MODERN, capabilities={"roots": {}})), wants("q"))
+    assert isinstance(end, Refusal)
+
+
+async def test_policy_may_forbid_a_question_of_a_stateless_server() -> None:
+    questions = some_questions(decide=lambda method, params: False)
+    end = await settle(a_round(Asked(era=Era.MODERN)), wants("q"), questions=questions)
+    assert isinstance(end, Refusal)
+    assert "policy" in end.reason
+
+
+async def test_input_is_only_asked_for_where_the_protocol_has_it() -> None:
+    case = a_round(Asked(era=Era.MODERN))
+    call = replace(case.call, method=Method.COMPLETE, params={"ref": {}})
+    end = await settle(replace(case, call=call), wants("q"))
+    assert isinstance(end, Refusal)
+
+
+async def test_a_task_leaves_with_an_id_that_only_its_owner_can_use() -> None:
+    created = Delivered(result={"resultType": "task", "taskId": "own", "pollIntervalMs": 5}, size=9)
+    end = await settle(a_round(Asked(era=Era.MODERN)), created)
+    assert isinstance(end, Answer)
+    assert end.result["taskId"] != "own"
+    assert end.result["pollIntervalMs"] == 5
+
+
+async def test_a_result_of_an_extension_passes_unless_it_would_have_to_be_minimised() -> None:
+    odd = Delivered(result={"resultType": "com.example/x", "n": 10**30}, size=9)
+    case = a_round(Asked(era=Era.MODERN))
+    end = await settle(case, odd)
+    assert isinstance(end, Answer)
+    assert end.result == odd.result
+    kept = Decision(effect=DecisionEffect.ALLOW, output=OutputPolicy(keep=("/a",)))
+    end = await settle(replace(case, decision=kept), odd)
+    assert isinstance(end, Refusal)
