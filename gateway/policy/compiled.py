@@ -66,9 +66,15 @@ class Candidates:
     shadow: tuple[CompiledRule, ...]
 
 
-def candidates(rules: Iterable[CompiledRule], target: Target) -> Candidates:
-    """Pick the rules that are about a target."""
-    picked = (rule for rule in rules if rule.matcher.selects_target(target))
+def candidates(
+    rules: Iterable[CompiledRule], target: Target, *, for_listing: bool = False
+) -> Candidates:
+    """Pick the rules that are about a target.
+
+    A template stands for many URIs. It is listed when a rule could allow one of them, and
+    completed only when a rule allows it whole and none denies any of them.
+    """
+    picked = (rule for rule in rules if _is_about(rule, target, for_listing=for_listing))
     if target.method.is_task:
         after = (rule.after_the_call() for rule in picked)
         picked = (rule for rule in after if rule is not None)
@@ -79,3 +85,10 @@ def candidates(rules: Iterable[CompiledRule], target: Target) -> Candidates:
         raising=tuple(rule for rule in enforced if rule.risk is not None),
         shadow=tuple(rule for rule in about if rule.shadow and rule.effect is not None),
     )
+
+
+def _is_about(rule: CompiledRule, target: Target, *, for_listing: bool) -> bool:
+    grants = rule.effect in (DecisionEffect.ALLOW, DecisionEffect.REQUIRE_APPROVAL)
+    if target.is_template and grants is for_listing:
+        return rule.matcher.touches_template(target)
+    return rule.matcher.selects_target(target)

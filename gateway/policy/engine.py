@@ -77,6 +77,11 @@ class CompiledPolicy:
         """Return the rules that are about a target, from an index of bounded size."""
         return self._of_uris(target) if target.kind is Kind.RESOURCE else self._of_names(target)
 
+    def _listed(self, target: Target) -> Candidates:
+        if target.is_template:
+            return candidates(self.rules, target, for_listing=True)
+        return self.candidates(target)
+
     def _picked(self, target: Target) -> Candidates:
         return candidates(self.rules, target)
 
@@ -117,7 +122,7 @@ class CompiledPolicy:
 
         Nobody is there to approve a question, so a rule that holds one back forbids it.
         """
-        about = self.candidates(request.target)
+        about = self._listed(request.target)
         possible = _classes(about.raising, request)
         granted = False
         for rule in about.enforced:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gateway.policy.constraints import tokens_of
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_types import target
-from gateway.policy.match import glob
 from gateway.policy.obligations import pointer_of
+from gateway.policy.patterns import glob
 from gateway.policy.survey import Survey, Surveyed, tool_target
 from gateway.types.json import Json
 from gateway.types.tools import Contract, Effect, Risk

@@ -1,11 +1,11 @@
 """The structured part of a rule, compiled: fast when it must answer, and able to say why not."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from gateway.policy.methods import EVERY, Target, about
+from gateway.policy.patterns import glob, meets
 from gateway.policy.request import PolicyRequest
 from gateway.policy.rules import InSet, Match, Scalar
 from gateway.types.calls import Method
@@ -38,11 +38,19 @@ class Matcher:
 
     def selects_target(self, target: Target) -> bool:
         """Say whether the rule is about such a request at all."""
+        return self._may_select(target) and self.selects(target.key)
+
+    def touches_template(self, target: Target) -> bool:
+        """Say whether the rule is about some of the URIs that a template stands for."""
+        return self._may_select(target) and (
+            not self.patterns or any(meets(pattern, target.key) for pattern in self.patterns)
+        )
+
+    def _may_select(self, target: Target) -> bool:
         return (
             target.method in self.methods
             and (self.kind is None or target.kind is self.kind)
             and (self.servers is None or target.server in self.servers)
-            and self.selects(target.key)
         )
 
     def matches(self, request: PolicyRequest, risk: Risk) -> bool:
@@ -124,22 +132,6 @@ def compile_match(
         phases=_set(match.phases),
         authenticated_by=_set(match.authenticated_by),
     )
-
-
-def glob(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Compile patterns over names or URIs: `*` is any text, `?` one character, no classes."""
-    compiled = re.compile("|".join(f"(?:{_pattern(each)})" for each in patterns), re.DOTALL)
-    return lambda key: compiled.fullmatch(key) is not None
-
-
-def _pattern(text: str) -> str:
-    first, *rest = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
-    if not rest:
-        return first
-    # The first place for a part is as good as any, so none is tried twice: callers choose URIs,
-    # and one that fits many stars in many ways must not cost more than its length.
-    middle = "".join(f"(?>.*?{part})" for part in rest[:-1])
-    return f"{first}{middle}.*{rest[-1]}"
 
 
 def _set(names: Iterable[_T] | None) -> frozenset[_T] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from gateway.policy.patterns import is_template
 from gateway.types.calls import Method
 from gateway.types.tools import Kind
 
@@ -23,6 +24,11 @@ class Target(NamedTuple):
     kind: Kind
     key: str  # `server.name`, or the URI of a resource
     server: str
+
+    @property
+    def is_template(self) -> bool:
+        """Whether it stands for several resources."""
+        return self.kind is Kind.RESOURCE and is_template(self.key)
 
 
 def about(kind: Kind | None, named: frozenset[Method] | None, *, denies: bool) -> frozenset[Method]:

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from gateway.policy.engine import PolicyRequest
 from gateway.policy.methods import Target
 from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
@@ -77,3 +78,48 @@ def test_a_task_is_judged_by_what_can_be_told_after_its_call() -> None:
     assert rules.decide(eve).rule == "away"
     cancelled = replace(asked, method=Method.CANCEL_TASK, arguments={"taskId": "x"})
     assert rules.decide(cancelled).rule == "mine"
+
+
+FILES = """
+rules:
+  - {id: read, decision: allow, match: {resources: ["file:///*"], roles: {any: [support]}}}
+  - {id: docs, decision: allow, match: {resources: ["docs:///handbook/*"]}}
+  - {id: no-pay, decision: deny, match: {resources: ["file:///payroll/*"]}}
+"""
+
+
+def resource(uri: str, method: Method) -> PolicyRequest:
+    return replace(request(uri), method=method, kind=Kind.RESOURCE, server="files")
+
+
+def test_a_template_is_listed_when_some_of_it_may_be_read() -> None:
+    rules = policy(FILES)
+    for template, may in (
+        ("file:///{+path}", True),
+        ("docs:///{book}/{page}", True),
+        ("file:///payroll/{month}", False),
+        ("docs:///secret/{page}", False),
+    ):
+        assert rules.may(resource(template, Method.READ_RESOURCE)) is may
+
+
+def test_a_template_is_completed_only_when_all_of_it_may_be_read() -> None:
+    rules = policy(FILES)
+    for template, rule, effect in (
+        ("file:///notes/{name}", "read", DecisionEffect.ALLOW),
+        ("file:///{+path}", "no-pay", DecisionEffect.DENY),
+        ("docs:///handbook/{page}", "docs", DecisionEffect.ALLOW),
+        ("docs:///{book}/{page}", "", DecisionEffect.DENY),
+    ):
+        decision = rules.decide(resource(template, Method.COMPLETE))
+        assert (decision.effect, decision.rule) == (effect, rule)
+
+
+def test_uris_that_callers_make_up_are_not_all_remembered() -> None:
+    rules = policy(FILES)
+    first = resource("file:///0", Method.READ_RESOURCE).target
+    before = rules.candidates(first)
+    for number in range(1, 1100):
+        rules.candidates(resource(f"file:///{number}", Method.READ_RESOURCE).target)
+    assert rules.candidates(first) is not before
+    assert rules.candidates(first) == before

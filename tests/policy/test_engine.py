@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.policy.engine import CompiledPolicy
+from gateway.types.calls import Method
 from gateway.types.decisions import (
     DecisionEffect,
     Limit,
@@ -12,7 +13,7 @@ from gateway.types.decisions import (
 )
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
-from gateway.types.tools import Effect, Risk
+from gateway.types.tools import Effect, Kind, Risk
 from tests.policy.example import NOW, OPS, POLICY, SAM, policy, refund, request
 
 EXAMPLE = policy(POLICY)
@@ -365,3 +366,57 @@ rules:
 def test_a_policy_without_files_denies_everything() -> None:
     assert policy().decide(request()).code == "no_matching_rule"
     assert not policy().may(request())
+
+
+def test_what_is_no_tool_is_never_let_through_with_arguments_that_nobody_writes() -> None:
+    rules = policy(
+        """
+rules:
+  - {id: all, decision: allow, match: {methods: ["*"]}}
+  - id: tenant
+    decision: obligation
+    match: {methods: ["*"]}
+    constrain: {set: {tenant: identity.tenant}}
+"""
+    )
+    assert rules.decide(request()).effect is ALLOW
+    prompt = replace(request("crm.reply"), method=Method.GET_PROMPT, kind=Kind.PROMPT)
+    decision = rules.decide(prompt)
+    assert (decision.effect, decision.code) == (DENY, "policy_evaluation_error")
+
+
+def test_conditions_see_the_method_and_the_uri() -> None:
+    rules = policy(
+        """
+rules:
+  - id: handbook
+    decision: allow
+    match: {methods: ["*"]}
+    when: request.method == 'resources/read' && resource.uri.startsWith('file:///handbook/')
+"""
+    )
+    read = replace(
+        request("file:///handbook/travel.md"), method=Method.READ_RESOURCE, kind=Kind.RESOURCE
+    )
+    assert rules.decide(read).effect is ALLOW
+    assert rules.decide(replace(read, method=Method.SUBSCRIBE)).effect is DENY
+    assert rules.decide(replace(read, tool="file:///payroll/may.md")).effect is DENY
+
+
+def test_shadow_rules_watch_every_method() -> None:
+    rules = policy(
+        """
+rules:
+  - {id: all, decision: allow, match: {methods: ["*"]}}
+  - {id: watch, decision: deny, code: no_asking, mode: shadow, match: {methods: [roots/list]}}
+"""
+    )
+    decision = rules.decide(replace(request(), method=Method.LIST_ROOTS))
+    assert decision.effect is ALLOW
+    assert [each.rule for each in decision.shadow] == ["watch"]
+    assert rules.asks(request()) == {
+        Method.ELICIT,
+        Method.SAMPLE,
+        Method.LIST_ROOTS,
+        Method.LOG,
+    }

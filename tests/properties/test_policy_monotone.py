@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gateway.policy.compile import compile_policy
 from gateway.policy.engine import CompiledPolicy, PolicyRequest
 from gateway.policy.files import load
+from gateway.policy.methods import OF
 from gateway.types.actors import Actor
+from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.runs import Phase
-from gateway.types.tools import Effect, Risk
+from gateway.types.tools import Effect, Kind, Risk
 from tests.policy.example import SAM, request
 
 NAMES = ("a", "b", "c")
@@ -28,14 +30,32 @@ CONDITIONS = (
 )
 _STRENGTH = {DecisionEffect.DENY: 0, DecisionEffect.REQUIRE_APPROVAL: 1, DecisionEffect.ALLOW: 2}
 
+URIS = ("file:///a", "file:///b/c", "file:///{path}", "crm:///a")
+ASKS = tuple(method for method in Method if method.is_ask)
+TARGETS = {
+    Kind.TOOL: (TOOLS, ("crm.*", "*.find")),
+    Kind.RESOURCE: (URIS, ("file:*", "*:///a", "file:///b/?")),
+    Kind.PROMPT: (TOOLS, ("crm.*", "*.find")),
+}
+
 names = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True)
 
 
 @st.composite
-def matches(draw: st.DrawFn, *, about_caller: bool = True) -> str:
-    parts: list[str] = []
-    if draw(st.booleans()):
-        parts.append(f"tools: ['{draw(st.sampled_from((*TOOLS, 'crm.*', '*.find')))}']")
+def methods_of(draw: st.DrawFn, kind: Kind | None) -> list[str]:
+    possible = [*(Method if kind is None else OF[kind]), *ASKS]
+    some = st.lists(st.sampled_from(sorted(possible)), min_size=1, max_size=4, unique=True)
+    chosen = draw(st.none() | st.just(["'*'"]) | some)
+    return [] if chosen is None else [f"methods: [{', '.join(chosen)}]"]
+
+
+@st.composite
+def matches(draw: st.DrawFn, *, about_caller: bool = True, only_tools: bool = False) -> str:
+    kind = Kind.TOOL if only_tools else draw(st.sampled_from([*Kind, None, None]))
+    parts = [] if only_tools else [*draw(methods_of(kind))]
+    if kind is not None:
+        known, patterns = TARGETS[kind]
+        parts.append(f"{kind}s: ['{draw(st.sampled_from((*known, *patterns)))}']")
     if draw(st.booleans()):
         parts.append(f"phases: [{draw(st.sampled_from(('acting', 'planning')))}]")
     if draw(st.booleans()):
@@ -48,11 +68,17 @@ def matches(draw: st.DrawFn, *, about_caller: bool = True) -> str:
 
 
 @st.composite
-def rules(draw: st.DrawFn, decisions: Sequence[str], *, conditions: Sequence[str]) -> str:
+def rules(
+    draw: st.DrawFn,
+    decisions: Sequence[str],
+    *,
+    conditions: Sequence[str],
+    only_tools: bool = False,
+) -> str:
     decision = draw(st.sampled_from(decisions))
     # A denial that asks for roles or scopes is a negation: who loses them gains.
     grants = decision in ("allow", "require_approval")
-    parts = [f"decision: {decision}", draw(matches(about_caller=grants))]
+    parts = [f"decision: {decision}", draw(matches(about_caller=grants, only_tools=only_tools))]
     usable = [each for each in conditions if grants or "identity" not in each]
     if usable and draw(st.booleans()):
         parts.append(f'when: "{draw(st.sampled_from(usable))}"')
@@ -74,14 +100,18 @@ def calls(draw: st.DrawFn) -> PolicyRequest:
         scopes=frozenset(draw(st.sets(st.sampled_from(NAMES)))),
         tenant=draw(st.sampled_from(("acme", "globex"))),
     )
-    return request(
-        draw(st.sampled_from(TOOLS)),
+    kind = draw(st.sampled_from([*Kind]))
+    key = draw(st.sampled_from(TARGETS[kind][0]))
+    found = request(
+        key,
         {"n": draw(st.integers(0, 6) | st.floats(0, 6))},
         actor=actor,
         effect=draw(st.sampled_from((Effect.READ, Effect.WRITE))),
         risk=draw(st.sampled_from(Risk)),
         phase=draw(st.sampled_from((Phase.ACTING, Phase.PLANNING))),
     )
+    method = draw(st.sampled_from(sorted(OF[kind] | set(ASKS))))
+    return replace(found, kind=kind, method=method, server="crm")
 
 
 def compiled(bodies: Sequence[str]) -> CompiledPolicy:
@@ -128,6 +158,7 @@ def test_a_further_denial_never_lets_more_through(
 def test_rules_that_can_not_be_evaluated_deny_everything(
     bodies: list[str], call: PolicyRequest
 ) -> None:
+    assume(not call.method.is_task)  # their calls were judged by their arguments before
     broken = [body if "when:" in body else f'{body}, when: "args.nope"' for body in bodies]
     decision = compiled(broken).decide(call)
     assert decision.effect is DecisionEffect.DENY
@@ -145,10 +176,39 @@ def test_the_order_of_rules_never_changes_the_effect(
 @given(policies, calls())
 def test_what_is_let_through_is_also_listed(bodies: list[str], call: PolicyRequest) -> None:
     policy = compiled(bodies)
-    if policy.decide(call).effect is not DecisionEffect.DENY:
+    held = policy.decide(call).effect is DecisionEffect.REQUIRE_APPROVAL
+    if policy.decide(call).effect is DecisionEffect.ALLOW or (held and not call.method.is_ask):
         assert policy.may(call)
 
 
 @given(policies, calls())
 def test_a_decision_is_the_same_each_time(bodies: list[str], call: PolicyRequest) -> None:
     assert compiled(bodies).decide(call) == compiled(bodies).decide(call)
+
+
+@given(
+    st.lists(rules(ALL, conditions=CONDITIONS, only_tools=True), min_size=1, max_size=6), calls()
+)
+def test_rules_about_tools_let_nothing_else_through(bodies: list[str], call: PolicyRequest) -> None:
+    policy = compiled(bodies)
+    if call.method not in OF[Kind.TOOL]:
+        assert policy.decide(call).effect is DecisionEffect.DENY
+        assert not policy.may(call)
+    assert policy.asks(call) == frozenset()
+
+
+@given(policies, rules(("deny",), conditions=CONDITIONS), calls(), st.integers(0, 6))
+def test_a_further_denial_never_lets_more_be_asked(
+    bodies: list[str], denial: str, call: PolicyRequest, position: int
+) -> None:
+    after = compiled([*bodies[:position], denial, *bodies[position:]])
+    assert after.asks(call) <= compiled(bodies).asks(call)
+
+
+@given(policies, calls())
+def test_a_question_that_is_let_through_may_be_asked(
+    bodies: list[str], call: PolicyRequest
+) -> None:
+    policy = compiled(bodies)
+    if call.method.is_ask and policy.decide(call).effect is DecisionEffect.ALLOW:
+        assert call.method in policy.asks(call)
