@@ -4,25 +4,37 @@ from collections.abc import Mapping
 
 from gateway.config.servers import ServerSettings
 from gateway.config.settings import Settings
+from gateway.errors import ConfigurationError
+from gateway.servers import tls
 from gateway.servers.entry import Caps, Entry, Protocol, Timeouts
 
 
 def entries(settings: Settings, environ: Mapping[str, str]) -> tuple[Entry, ...]:
-    """Return the servers to run: enabled ones whose variables are all set."""
+    """Return the servers to run: enabled ones whose entries lack nothing."""
     return tuple(
         _entry(name, server, environ)
         for name, server in settings.servers.items()
-        if not server.disabled and not server.misconfigured
+        if not server.disabled and not _lack(server)
     )
 
 
 def misconfigured(settings: Settings) -> dict[str, str]:
     """Return the servers that are left alone, with the reason."""
-    return {
-        name: server.misconfigured
-        for name, server in settings.servers.items()
-        if not server.disabled and server.misconfigured
+    found = {
+        name: _lack(server) for name, server in settings.servers.items() if not server.disabled
     }
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def _lack(server: ServerSettings) -> str:
+    """Say what an entry lacks: a variable, or a file of authorities that can be read."""
+    if server.misconfigured or server.tls.ca is None:
+        return server.misconfigured
+    try:
+        tls.trusting(str(server.tls.ca), verify=server.tls.verify)
+    except ConfigurationError as error:
+        return str(error)
+    return ""
 
 
 def _entry(name: str, server: ServerSettings, environ: Mapping[str, str]) -> Entry:

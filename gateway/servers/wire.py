@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httptools
 
 from gateway.errors import WeighbridgeError
+from gateway.servers.tls import reason_of
 
 _WINDOW: Final = 256 << 10  # bytes of a body that may wait to be read
 _HEAD_BYTES: Final = 64 << 10  # of headers, and of anything else that comes before or after a body
@@ -373,7 +374,7 @@ class Pool:
         except TimeoutError:
             raise Unreachable("no connection in time") from None
         except ssl.SSLError as error:
-            raise Unreachable("the TLS certificate or handshake was refused", slow=True) from error
+            raise Unreachable(reason_of(error), slow=True) from error
         except socket.gaierror as error:
             raise Unreachable("the host name is not known") from error
         except OSError as error:
