@@ -2,7 +2,8 @@
 
 A call that was judged has one `authorization`. Every call has exactly one `tool_call` that ends it:
 `finished` when it was carried out, `failed` when it was not or went wrong. `started` comes before
-the request leaves, for whatever must be durable then.
+the request leaves, for whatever must be durable then. All are about tools, and about resources,
+prompts and whatever else a call may name: `method` tells which.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from gateway.events import turns
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
 from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, ShadowDecision
@@ -18,9 +20,11 @@ from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import VerificationState
 from gateway.types.outcomes import TABLE, Refusal, Status
 from gateway.types.records import CallRecord
+from gateway.types.tools import Kind
 
 _NAME: Final = 128  # characters of a name that a caller made up
 _REASON: Final = 1_000
+_URI: Final = 2_000
 _US: Final = 1_000  # nanoseconds
 
 
@@ -142,7 +146,7 @@ def retrieval(
     """Say what a read brought into play: documents by id and digest, and the fields kept."""
     constraints = record.decision.constraints if record.decision is not None else ()
     listed: list[Json] = [
-        {"id": found.id[:_NAME], "version": found.version, "digest": found.digest}
+        {"id": found.id[:_URI], "version": found.version[:_NAME], "digest": found.digest}
         for found in documents
     ]
     body = _tool(record, redactor)
@@ -169,6 +173,33 @@ def side_effect(
         "verification": verification.value,
     }
     return _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
+
+
+def model_turn(
+    record: CallRecord,
+    redactor: Redactor,
+    *,
+    id: str,
+    at: datetime,
+    request: JsonObject,
+    result: JsonObject | None,
+    error: str = "",
+) -> Event:
+    """Say that a server had the caller's model answer (`sampling/createMessage`), or could not.
+
+    `request` is empty where an earlier request asked the caller. No text is kept of either side.
+    """
+    tenant = _tenant(record)
+    body = _tool(record, redactor) | turns.described(
+        request,
+        result,
+        digest=lambda value: redactor.digest(value, tenant=tenant),
+        text=redactor.text,
+    )
+    if error:
+        body["error"] = _reason(redactor, error)
+    stage = Stage.FAILED if result is None else Stage.FINISHED
+    return _event(record, body, EventKind.MODEL_TURN, stage, id=id, at=at)
 
 
 def _event(
@@ -214,15 +245,15 @@ def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) ->
 
 
 def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
-    """Name the tool; of a name that no server has, only what can be kept."""
-    if record.tool is not None:
-        named: JsonObject = {
-            "tool": record.tool.key,
-            "server": record.tool.server,
-            "name": record.tool.exposed_name,
-        }
+    """Name what the call is about; of a name that no server has, only what can be kept."""
+    tool, uri = record.tool, record.resource[:_URI]
+    named: JsonObject = {"method": record.call.method.value}
+    if tool is None:
+        named |= {"tool": "", "server": "", "name": redactor.text(record.call.name[:_NAME])}
+    elif tool.kind is Kind.RESOURCE:  # callers may choose URIs: only the redacted form is kept
+        named |= {"tool": uri, "server": tool.server, "name": uri}
     else:
-        named = {"tool": "", "server": "", "name": redactor.text(record.call.name[:_NAME])}
+        named |= {"tool": tool.key, "server": tool.server, "name": tool.exposed_name}
     if record.effect is not None:
         named["effect"] = record.effect.value
     if record.risk is not None:

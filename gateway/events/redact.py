@@ -4,9 +4,13 @@ In this order: what the contract tags, what the names of keys say, what has the 
 of personal data, and what is too large or too deep. Redacting twice changes nothing.
 """
 
+import hashlib
+import hmac
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from gateway import jsontext
+from gateway.errors import JsonError
 from gateway.events import literals, markers
 from gateway.events.patterns import PATTERNS, Pattern
 from gateway.events.profile import EVENTS, RESULTS, Profile
@@ -76,6 +80,18 @@ class Redactor:
             erased=tuple(walk.erased),
             count=walk.count,
         )
+
+    def digest(self, value: Json, *, tenant: str = "") -> str:
+        """Return what stands for a value of which nothing is kept: keyed, 16 bytes.
+
+        Empty for a value that is no JSON, such as half a surrogate pair.
+        """
+        try:
+            written = jsontext.canonical(value)
+        except JsonError:
+            return ""
+        made = hmac.digest(self._hmac_key(tenant), written, hashlib.sha256)
+        return f"hmac-sha256:{made[:16].hex()}"
 
     def text(self, text: str, *, tenant: str = "", profile: Profile = EVENTS) -> str:
         """Return a text as it may be kept; JSON in it is redacted inside."""

@@ -5,6 +5,7 @@ from typing import Final
 
 import orjson
 
+from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
 from gateway.types.json import Json, JsonObject
@@ -56,9 +57,17 @@ _CONSTRAINTS: Final[JsonObject] = {
     "items": _object({"pointer": _TEXT, "kind": _TEXT, "rule": _TEXT}),
 }
 _TOOL: Final[JsonObject] = {
-    "tool": _about(_TEXT, "`server.name`; empty when no server has such a tool"),
+    "method": _about(
+        {"enum": [method.value for method in Method if not method.is_ask]},
+        "what was asked for, as MCP names it",
+    ),
+    "tool": _about(
+        _TEXT,
+        "`server.name` of a tool or prompt, the server's own URI of a resource, redacted; empty "
+        "when no server has it",
+    ),
     "server": _TEXT,
-    "name": _about(_TEXT, "the name that the caller used"),
+    "name": _about(_TEXT, "the name that callers use; of a resource, its server's own URI"),
     "effect": _one_of(Effect),
     "risk": _one_of(Risk),
     "arguments_digest": _about(_TEXT, "over the arguments as they were sent to the gateway"),
@@ -137,7 +146,13 @@ _RETRIEVAL: Final = _object(
             "anyOf": [
                 {
                     "type": "array",
-                    "items": _object({"id": _TEXT, "version": _TEXT, "digest": _TEXT}),
+                    "items": _object(
+                        {
+                            "id": _about(_TEXT, "the URI of a resource, redacted"),
+                            "version": _about(_TEXT, "as its server tells it"),
+                            "digest": _about(_TEXT, "over the content as it left, keyed"),
+                        }
+                    ),
                 },
                 _CUT,
             ]
@@ -146,6 +161,30 @@ _RETRIEVAL: Final = _object(
         "kept": _POINTERS,
     },
     _TOOL_OPTIONAL,
+)
+_MODEL_TURN: Final = _object(
+    {
+        **_TOOL,
+        "model": _about(_TEXT, "as the client names it; empty without an answer"),
+        "stop_reason": _TEXT,
+        "messages": {
+            "type": "array",
+            "items": _object({"role": {"enum": ["user", "assistant", ""]}, "digest": _TEXT}),
+            "description": "what the server sent; empty when an earlier request asked the caller",
+        },
+        "system_digest": _TEXT,
+        "output_digest": _about(_TEXT, "over the content of the model's answer"),
+        "tool_calls": {
+            "type": "array",
+            "items": _object({"name": _TEXT, "id": _TEXT}),
+        },
+        "input_tokens": _about(_COUNT, "where the client tells"),
+        "output_tokens": _about(_COUNT, "where the client tells"),
+        "max_tokens": _about(_COUNT, "what the server asked for at most"),
+        "error": _about(_TEXT, "why there is no answer"),
+    },
+    _TOOL_OPTIONAL
+    | {"system_digest", "output_digest", "input_tokens", "output_tokens", "max_tokens", "error"},
 )
 _SIDE_EFFECT: Final = _object(
     {
@@ -201,6 +240,7 @@ KINDS: Final[Mapping[EventKind, Mapping[Stage, JsonObject]]] = {
         Stage.FINISHED: _ENDED,
         Stage.FAILED: _ENDED,
     },
+    EventKind.MODEL_TURN: {Stage.FINISHED: _MODEL_TURN, Stage.FAILED: _MODEL_TURN},
     EventKind.RETRIEVAL: {Stage.RECORDED: _RETRIEVAL},
     EventKind.SIDE_EFFECT: {Stage.RECORDED: _SIDE_EFFECT},
     EventKind.ADMIN: {Stage.RECORDED: _ADMIN},

@@ -13,15 +13,15 @@ class Capped:
     cut: bool
 
 
-def apply(result: JsonObject, size: int, maximum: int) -> Capped:
+def apply(result: JsonObject, size: int, maximum: int, *, is_cuttable: bool = True) -> Capped:
     """Cut the text of a result of `size` bytes down to `maximum` bytes.
 
-    Structured data, images and the like can't be cut without breaking them: None.
+    Structured data, images, documents and the like can't be cut without breaking them: None.
     """
     if size <= maximum:
         return Capped(result=result, cut=False)
     content = result.get("content")
-    if "structuredContent" in result or not isinstance(content, list):
+    if not is_cuttable or "structuredContent" in result or not isinstance(content, list):
         return Capped(result=None, cut=False)
     room = maximum
     blocks: list[Json] = []

@@ -1,13 +1,47 @@
 """The envelope: what every result and every refusal says to programs and to models."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
+from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import TABLE, Answer, Finished, Refusal, Status, WireError
 
 OUTCOME = "weighbridge/outcome"  # key in `_meta`
 UNTRUSTED = "weighbridge/untrusted"  # key in `_meta`
+# JSON-RPC codes of refusals where MCP has no result that could carry one.
+REFUSED: Final = 1000  # our own: outside of what JSON-RPC (-32768 to -32000) and MCP reserve
+NO_RESOURCE: Final = -32002  # MCP 2025-11-25, server/resources; fronts know the later revision's
+INVALID_PARAMS: Final = -32602
+
+_NAME: Final = 128  # characters of a name that a caller made up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """What a method names, and where its names are to be had."""
+
+    noun: str
+    next: str = ""
+    error: int = INVALID_PARAMS  # for a name that nothing has
+
+
+_RESOURCE: Final = _Target(noun="resource", next="use a URI from resources/list", error=NO_RESOURCE)
+_TASK: Final = _Target(noun="task", next="use the id of a task that a call of yours returned")
+_TARGETS: Final[Mapping[Method, _Target]] = {
+    Method.CALL_TOOL: _Target(noun="tool"),
+    Method.READ_RESOURCE: _RESOURCE,
+    Method.SUBSCRIBE: _RESOURCE,
+    Method.GET_PROMPT: _Target(noun="prompt", next="use a prompt name from prompts/list"),
+    Method.COMPLETE: _Target(
+        noun="prompt or resource", next="use a name from prompts/list or resources/templates/list"
+    ),
+    Method.GET_TASK: _TASK,
+    Method.UPDATE_TASK: _TASK,
+    Method.CANCEL_TASK: _TASK,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,9 +50,10 @@ class Subject:
 
     call_id: str
     run_id: str = ""
-    tool: str = ""  # as the caller named it
+    tool: str = ""  # or what else is named, as the caller named it
     rule: str = ""  # the one that decided
     has_output_schema: bool = False
+    method: Method = Method.CALL_TOOL
 
 
 def answer(outcome: Answer, subject: Subject) -> Finished:
@@ -42,20 +77,34 @@ def answer(outcome: Answer, subject: Subject) -> Finished:
 
 
 def refuse(refusal: Refusal, subject: Subject) -> Finished:
-    """Say no so that a model can act on it; hidden tools look like names that don't exist."""
-    shown = masked(refusal, subject.tool) if refusal.hidden else refusal
-    outcome = _outcome(shown, subject)
-    if shown.error is not None:
-        return Finished(result={}, status=shown.status, error=_told(shown.error, outcome))
-    text = f"{shown.reason}. Executed: {shown.executed.value}. Next: {outcome['next']}."
-    content: list[Json] = [{"type": "text", "text": f"[{shown.status.value}] {text}"}]
-    original = shown.original
+    """Say no so that a model can act on it; hidden names look like names that don't exist.
+
+    A tool's refusal is a result; for other methods it is an error with the same text and data.
+    """
+    told = missing(subject.tool, subject.method) if refusal.hidden else refusal
+    outcome = _outcome(told, subject)
+    if told.error is not None:
+        return Finished(result={}, status=told.status, error=_told(told.error, outcome))
+    text = f"[{told.status.value}] {told.reason}. "
+    text += f"Executed: {told.executed.value}. Next: {outcome['next']}."
+    if subject.method is not Method.CALL_TOOL:
+        code = _error_code(told.status, subject.method)
+        error = WireError(code=code, message=text, data={OUTCOME: outcome})
+        return Finished(result={}, status=told.status, scopes=told.scopes, error=error)
+    content: list[Json] = [{"type": "text", "text": text}]
+    original = told.original
     if original is not None and isinstance(original.get("content"), list):
         content += original["content"]  # type: ignore[operator] - a list, checked the line above
     result: JsonObject = {"content": content, "isError": True, "_meta": {OUTCOME: outcome}}
     if not subject.has_output_schema:
         result["structuredContent"] = outcome
-    return Finished(result=result, status=shown.status, scopes=shown.scopes)
+    return Finished(result=result, status=told.status, scopes=told.scopes)
+
+
+def _error_code(status: Status, method: Method) -> int:
+    if status is Status.UNKNOWN_TOOL:
+        return _TARGETS[method].error
+    return INVALID_PARAMS if status is Status.INVALID_ARGUMENTS else REFUSED
 
 
 def _told(error: WireError, outcome: JsonObject) -> WireError:
@@ -69,10 +118,20 @@ def _told(error: WireError, outcome: JsonObject) -> WireError:
     )
 
 
-def masked(refusal: Refusal, tool: str) -> Refusal:
-    """Return what a caller is told about a tool that it may not know of."""
-    del refusal  # nothing of it may show
-    return Refusal(status=Status.UNKNOWN_TOOL, reason=f"there is no tool `{tool}`")
+def missing(name: str, method: Method) -> Refusal:
+    """Return what is said of a name that nothing has, or that its caller may not know of."""
+    target = _TARGETS[method]
+    return Refusal(
+        status=Status.UNKNOWN_TOOL,
+        code=f"unknown_{target.noun.replace(' ', '_')}",
+        reason=f"there is no {target.noun} `{shown(name)}`",
+        next=target.next,
+    )
+
+
+def shown(name: str) -> str:
+    """Return as much of a name as is worth repeating to whoever sent it."""
+    return name if len(name) <= _NAME else name[:_NAME] + "…"
 
 
 def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:

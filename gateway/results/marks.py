@@ -1,6 +1,9 @@
 """Hidden characters in text: counted for programs, made visible for people, never removed."""
 
 import re
+from collections.abc import Iterator
+
+from gateway.types.json import Json, JsonObject
 
 # C0 and C1 controls but tab and line ends; zero-width, bidi controls (Unicode TR9), tag characters.
 _HIDDEN = re.compile(
@@ -17,6 +20,24 @@ def hidden(text: str) -> int:
     if text.isascii():  # twenty times faster than the pattern, and the usual case
         return len(text) - len(text.encode().translate(None, _ASCII_HIDDEN))
     return len(_HIDDEN.findall(text))
+
+
+def texts(result: JsonObject) -> Iterator[str]:
+    """Yield the texts of a tool's, resource's or prompt's result that a model reads."""
+    for member in ("content", "contents", "messages"):
+        yield from _texts(result.get(member))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield the texts of blocks, however they are wrapped into messages."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, dict):
+        text = value.get("text")
+        if isinstance(text, str):
+            yield text
+        yield from _texts(value.get("content"))
 
 
 def visible(text: str) -> str:

@@ -1,8 +1,8 @@
-"""Field minimisation: what of a structured result may leave, and in what form."""
+"""Field minimisation: what of a result may leave, and in what form."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from gateway import jsontext
 from gateway.errors import JsonError
@@ -30,62 +30,108 @@ class _Tally:
 
 
 def apply(result: JsonObject, output: OutputPolicy, digest: Digest) -> Minimised:
-    """Keep and redact in `structuredContent`, and in the text blocks that repeat it.
+    """Keep and redact in `structuredContent`, and in the texts of blocks, documents and messages.
 
-    A text block that is JSON is minimised like the structure. In other text, each value that was
-    kept back is blacked out; without a structure to compare with, such a block is replaced, since
-    nobody can tell what is in it.
+    A text that is JSON is minimised like the structure. In other text, each value that was kept
+    back is blacked out; without a structure to compare with, such a text is replaced, since nobody
+    can tell what is in it. The same goes for completed values and whatever is no text at all.
     """
     if not output.keep and not output.redact:
         return Minimised(result=result, count=0)
-    tally = _Tally(0, [])
-    minimised = dict(result)
-    structured = "structuredContent" in result
-    if structured:
-        minimised["structuredContent"] = _minimise(
-            result["structuredContent"], output, digest, tally
-        )
-    content = result.get("content")
-    if isinstance(content, list):
-        minimised["content"] = [
-            _block(block, output, digest, tally, structured=structured) for block in content
-        ]
-    return Minimised(result=minimised, count=tally.count)
+    minimising = _Minimising(output, digest, _Tally(0, []), "structuredContent" in result)
+    return Minimised(result=minimising.result(result), count=minimising.tally.count)
 
 
-def _block(
-    block: Json, output: OutputPolicy, digest: Digest, tally: _Tally, *, structured: bool
-) -> Json:
-    if not isinstance(block, dict):
-        return block
-    text = block.get("text")
-    if block.get("type") != "text" or not isinstance(text, str):
-        tally.count += 1  # bytes and links can't be minimised; policy asked for it, so they stay
-        return {"type": "text", "text": f"[a `{block.get('type')}` block was removed by policy]"}
-    try:
-        value = jsontext.parse_result(text.encode())
-    except (JsonError, UnicodeEncodeError):
-        value = None
-    if isinstance(value, dict | list):
-        inner = _Tally(0, tally.told)
-        kept = jsontext.dump(_minimise(value, output, digest, inner)).decode()
-        tally.count += 0 if structured else inner.count
-        return {**block, "text": kept if inner.count else text}
-    if not structured:
-        tally.count += 1
-        return {**block, "text": "[text removed by policy: its fields can't be told apart]"}
-    for told in sorted(set(tally.told), key=len, reverse=True):
-        text = text.replace(told, _MASK)
-    return {**block, "text": text}
+@dataclass(slots=True)
+class _Minimising:
+    """One result on its way through the same policy."""
+
+    output: OutputPolicy
+    digest: Digest
+    tally: _Tally
+    is_structured: bool  # there is a structure, from which the text is known
+
+    def result(self, result: JsonObject) -> JsonObject:
+        """Minimise every member that says something, whatever kind of result it is."""
+        minimised = dict(result)
+        if self.is_structured:
+            minimised["structuredContent"] = self.value(result["structuredContent"], self.tally)
+        for member, each in _PARTS.items():
+            parts = result.get(member)
+            if isinstance(parts, list):
+                minimised[member] = [each(self, part) for part in parts]
+        completion = result.get("completion")
+        if isinstance(completion, dict):
+            values = completion.get("values")
+            self.tally.count += len(values) if isinstance(values, list) else 1
+            minimised["completion"] = {"values": []}
+        return minimised
+
+    def block(self, block: Json) -> Json:
+        """Minimise a content block."""
+        if not isinstance(block, dict):
+            return block
+        text = block.get("text")
+        if block.get("type") != "text" or not isinstance(text, str):
+            return {"type": "text", "text": self.removed(f"`{block.get('type')}` block")}
+        return {**block, "text": self.text(text)}
+
+    def document(self, entry: Json) -> Json:
+        """Minimise one entry of `contents`."""
+        if not isinstance(entry, dict):
+            return entry
+        text = entry.get("text")
+        if isinstance(text, str):
+            return {**entry, "text": self.text(text)}
+        return {"uri": entry.get("uri"), "text": self.removed("blob")}
+
+    def message(self, message: Json) -> Json:
+        """Minimise one message of a prompt."""
+        if not isinstance(message, dict):
+            return message
+        content = message.get("content")
+        if isinstance(content, list):
+            return {**message, "content": [self.block(block) for block in content]}
+        return {**message, "content": self.block(content)}
+
+    def removed(self, what: str) -> str:
+        """Count what can't be minimised, like bytes and links: policy asked for it, so it stays."""
+        self.tally.count += 1
+        return f"[a {what} was removed by policy]"
+
+    def text(self, text: str) -> str:
+        """Minimise a text."""
+        try:
+            value = jsontext.parse_result(text.encode())
+        except (JsonError, UnicodeEncodeError):
+            value = None
+        if isinstance(value, dict | list):
+            inner = _Tally(0, self.tally.told)
+            kept = jsontext.dump(self.value(value, inner)).decode()
+            self.tally.count += 0 if self.is_structured else inner.count
+            return kept if inner.count else text
+        if not self.is_structured:
+            self.tally.count += 1
+            return "[text removed by policy: its fields can't be told apart]"
+        for told in sorted(set(self.tally.told), key=len, reverse=True):
+            text = text.replace(told, _MASK)
+        return text
+
+    def value(self, value: Json, tally: _Tally) -> Json:
+        """Minimise a structure."""
+        if self.output.keep:
+            patterns = [jsontext.tokens(pattern) for pattern in self.output.keep]
+            value = _keep(value, patterns, tally)
+        for redaction in self.output.redact:
+            value = _redact(value, redaction, self.digest, tally)
+        return value
 
 
-def _minimise(value: Json, output: OutputPolicy, digest: Digest, tally: _Tally) -> Json:
-    if output.keep:
-        patterns = [jsontext.tokens(pattern) for pattern in output.keep]
-        value = _keep(value, patterns, tally)
-    for redaction in output.redact:
-        value = _redact(value, redaction, digest, tally)
-    return value
+_PARTS: Final[Mapping[str, Callable[[_Minimising, Json], Json]]] = {
+    "content": _Minimising.block,
+    "contents": _Minimising.document,
+    "messages": _Minimising.message,
+}
 
 
 def _keep(value: Json, patterns: Sequence[Sequence[str]], tally: _Tally) -> Json:

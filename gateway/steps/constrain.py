@@ -6,6 +6,7 @@ from gateway.case import Case
 from gateway.policy import constraints
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Refusal, Status
+from gateway.types.tools import Kind
 
 
 def apply(case: Case) -> Case | Refusal:
@@ -13,6 +14,8 @@ def apply(case: Case) -> Case | Refusal:
     decision = case.decision
     if decision.effect is DecisionEffect.DENY or not decision.constraints:
         return case
+    if case.tool.kind is not Kind.TOOL:
+        return _unsatisfiable(case, f"a {case.tool.kind} has no schema for constrained arguments")
     if case.arguments is None:
         return _unsatisfiable(case, "there are no checked arguments to constrain")
     try:

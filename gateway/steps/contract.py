@@ -1,10 +1,17 @@
 """Step 2: is the call what people reviewed, and are its arguments what the schema asks for?"""
 
 from dataclasses import replace
+from typing import Final
 
 from gateway.case import Case
-from gateway.contracts.schemas import Violation
+from gateway.contracts.schemas import Schema, Violation, compile_tool
+from gateway.types.calls import Method
 from gateway.types.outcomes import Refusal, Status
+
+# Of every prompt (MCP, server/prompts): texts by name.
+_TEXTS: Final[Schema] = compile_tool(
+    {"inputSchema": {"type": "object", "additionalProperties": {"type": "string"}}}
+).input
 
 
 def check_definition(case: Case) -> Case | Refusal:
@@ -27,8 +34,18 @@ def check_definition(case: Case) -> Case | Refusal:
     return case
 
 
-def check(case: Case) -> Case | Refusal:
-    """Let checked arguments into the case; anything else is refused with what was expected."""
+def admit(case: Case) -> Case | Refusal:
+    """Let arguments in as they are where no schema is published; a prompt's are texts."""
+    unusable = _unusable(case)
+    if unusable is not None:
+        return unusable
+    arguments = case.call.arguments
+    if case.call.method is Method.GET_PROMPT and not _TEXTS.is_valid(arguments):
+        return invalid(_TEXTS.violations(arguments), "what prompts take")
+    return replace(case, arguments=arguments)
+
+
+def _unusable(case: Case) -> Refusal | None:
     answer = check_definition(case)
     if isinstance(answer, Refusal):
         return answer
@@ -36,13 +53,21 @@ def check(case: Case) -> Case | Refusal:
         return Refusal(
             status=Status.INVALID_ARGUMENTS, code="not_json", reason=case.call.input_error
         )
+    return None
+
+
+def check(case: Case) -> Case | Refusal:
+    """Let checked arguments into the case; anything else is refused with what was expected."""
+    unusable = _unusable(case)
+    if unusable is not None:
+        return unusable
     schemas = case.revision.schemas_for(case.contract)
     if not schemas.input.is_valid(case.call.arguments):
         return invalid(schemas.input.violations(case.call.arguments))
     return replace(case, arguments=case.call.arguments)
 
 
-def invalid(violations: tuple[Violation, ...]) -> Refusal:
+def invalid(violations: tuple[Violation, ...], against: str = "the tool's schema") -> Refusal:
     """Name each field, what was expected and what came; values are never repeated."""
     said = "; ".join(
         f"`{violation.pointer or '/'}`: expected {violation.expected}, got {violation.received}"
@@ -51,7 +76,7 @@ def invalid(violations: tuple[Violation, ...]) -> Refusal:
     return Refusal(
         status=Status.INVALID_ARGUMENTS,
         code="schema",
-        reason=f"the arguments do not match the tool's schema: {said or 'not valid'}",
+        reason=f"the arguments do not match {against}: {said or 'not valid'}",
         details=tuple(
             {
                 "pointer": violation.pointer,

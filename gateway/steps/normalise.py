@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from gateway import jsontext
 from gateway.case import Case
-from gateway.results import cap, envelope, marks, minimise
+from gateway.results import cap, envelope, marks, minimise, shape
 from gateway.steps.verify import Verified
+from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Refusal, Status
-from gateway.types.tools import Effect, Sensitivity
+from gateway.types.tools import Effect, Kind, Sensitivity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,21 +34,48 @@ class Normalise:
         minimised = minimise.apply(
             delivered.result, output, lambda value: self.digest(tenant, value)
         )
-        result = _with_text(minimised.result)
+        result = _as_asked(case, _with_text(minimised.result))
         size = delivered.size if not minimised.count else len(jsontext.dump(result))
         maximum = case.contract.max_result_bytes or self.max_result_bytes
-        capped = cap.apply(result, size, maximum)
+        capped = cap.apply(result, size, maximum, is_cuttable=_is_tools(case, result))
         if capped.result is None:
             return _too_large(case, size, maximum)
         result = capped.result if case.contract.trusted_text else _marked(case, capped.result)
         notes = (*verified.notes, *case.notes)
         return Answer(
             result=result,
-            status=Status.TOOL_FAILED if result.get("isError") is True else Status.OK,
+            status=_status(case, result),
             verification=verified.verification,
             redactions=minimised.count,
             notes=(*notes, f"cut from {size} bytes") if capped.cut else notes,
         )
+
+
+def _is_tools(case: Case, result: JsonObject) -> bool:
+    return case.call.method is Method.CALL_TOOL and shape.is_complete(result)
+
+
+def _status(case: Case, result: JsonObject) -> Status:
+    if result.get("resultType") == "input_required":
+        return Status.INPUT_REQUIRED
+    failed = _is_tools(case, result) and result.get("isError") is True
+    return Status.TOOL_FAILED if failed else Status.OK
+
+
+def _as_asked(case: Case, result: JsonObject) -> JsonObject:
+    """Give a document the qualified URI it was asked for by, by which it can be asked for again."""
+    tool, contents = case.tool, result.get("contents")
+    if tool.kind is not Kind.RESOURCE or tool.exposed_name == tool.name:
+        return result
+    if not isinstance(contents, list):
+        return result
+    named: list[Json] = [
+        {**entry, "uri": tool.exposed_name}
+        if isinstance(entry, dict) and entry.get("uri") == tool.name
+        else entry
+        for entry in contents
+    ]
+    return {**result, "contents": named}
 
 
 def _with_text(result: JsonObject) -> JsonObject:
@@ -60,12 +88,7 @@ def _with_text(result: JsonObject) -> JsonObject:
 
 def _marked(case: Case, result: JsonObject) -> JsonObject:
     """Say that the text comes from a server, and whether it hides characters from people."""
-    found = 0
-    content = result.get("content")
-    if isinstance(content, list):
-        for block in content:
-            if isinstance(block, dict) and isinstance(block.get("text"), str):
-                found += marks.hidden(str(block["text"]))
+    found = sum(marks.hidden(text) for text in marks.texts(result))
     mark: JsonObject = {"server": case.tool.server}
     if found:
         mark["hidden_characters"] = found
@@ -80,6 +103,6 @@ def _too_large(case: Case, size: int, maximum: int) -> Refusal:
         status=Status.RESULT_TOO_LARGE,
         code="result_too_large",
         reason=f"the result has {size} bytes and at most {maximum} may pass; "
-        "structured data is never cut",
+        "only a tool's plain text is ever cut",
         executed=executed,
     )

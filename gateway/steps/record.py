@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from gateway import ids, jsontext
@@ -11,11 +11,11 @@ from gateway.clock import Clock
 from gateway.errors import StoreUnavailable
 from gateway.events import build
 from gateway.events.redact import Redactor
-from gateway.results import envelope
+from gateway.results import documents, envelope
 from gateway.steps.resolve import actor_of
 from gateway.telemetry.context import Trace
 from gateway.types.actors import Actor
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import Method, ProposedCall
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
@@ -28,7 +28,7 @@ from gateway.types.operations import (
 )
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
 from gateway.types.records import CallRecord
-from gateway.types.tools import Effect
+from gateway.types.tools import Effect, Kind
 
 _log = logging.getLogger("weighbridge")
 
@@ -154,6 +154,15 @@ def yielded(case: Case, result: JsonObject) -> list[SeenValue]:
     return found[:20_000]  # more would be a way to fill the store
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What a model was asked through a call, and what it said, or why it said nothing."""
+
+    request: JsonObject  # empty when the caller was asked by an earlier round
+    result: JsonObject | None
+    error: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Ticket:
     """What is known of one call so far; `closed` ends it, once."""
@@ -166,6 +175,11 @@ class Ticket:
     _authorized: bool = False
     _sent: bool = False
     _done: bool = False
+    _turns: list[Turn] = field(default_factory=list[Turn])
+
+    def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
+        """Note one turn of the caller's model that its server asked for."""
+        self._turns.append(Turn(request=request, result=result, error=error))
 
     def judged(self, verdict: Verdict) -> None:
         """Note the verdict; it is kept with the intent, or with the refusal."""
@@ -174,6 +188,8 @@ class Ticket:
         record = self.record
         record.judged_ns = self.owner.clock.time_ns()
         record.tool = case.tool
+        if case.tool.kind is Kind.RESOURCE:
+            record.resource = self.owner.redactor.text(case.tool.name)
         record.contract = case.contract
         record.actor = case.actor
         record.run_id = case.run_id
@@ -240,6 +256,7 @@ class Ticket:
         subject = envelope.Subject(
             call_id=record.call.call_id,
             run_id=record.run_id,
+            method=record.call.method,
             tool=record.call.name,
             rule=record.decision.rule if record.decision is not None else "",
             has_output_schema=self._case is not None
@@ -312,20 +329,51 @@ class Ticket:
         events.append(
             build.ended(record, redactor, id=ids.ulid(), at=at, reason=reason, original=original)
         )
-        if isinstance(outcome, Answer) and case is not None and case.effect is Effect.READ:
+        events += [
+            build.model_turn(
+                record,
+                redactor,
+                id=ids.ulid(),
+                at=at,
+                request=turn.request,
+                result=turn.result,
+                error=turn.error,
+            )
+            for turn in self._turns
+        ]
+        found = self._documents(case, outcome) if case is not None else None
+        if found is not None and case is not None:
             events.append(
                 build.retrieval(
                     record,
                     redactor,
                     id=ids.ulid(),
                     at=at,
-                    documents=[
-                        build.Document(id=str(each.value)) for each in yielded(case, outcome.result)
-                    ],
+                    documents=found,
                     kept=case.decision.output.keep,
                 )
             )
         return events
+
+    def _documents(self, case: Case, outcome: Answer | Refusal) -> list[build.Document] | None:
+        """Name what an answer brought into play; None when it retrieved nothing."""
+        if not isinstance(outcome, Answer) or outcome.status is Status.INPUT_REQUIRED:
+            return None
+        if case.effect is not Effect.READ:
+            return None
+        if case.call.method is Method.CALL_TOOL:
+            return [build.Document(id=str(each.value)) for each in yielded(case, outcome.result)]
+        if case.call.method is not Method.READ_RESOURCE:
+            return None
+        redactor, tenant = self.owner.redactor, case.actor.tenant
+        return [
+            build.Document(
+                id=redactor.text(each.uri),
+                version=redactor.text(each.version),
+                digest=self.owner.digest(tenant, each.content),
+            )
+            for each in documents.found(outcome.result, case.tool.definition)
+        ]
 
     def _authorization(self, refusal: Refusal | None) -> Event:
         return build.authorization(

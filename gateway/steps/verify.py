@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gateway.case import Case
 from gateway.policy import cel
 from gateway.results import shape
+from gateway.types.calls import Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Execution, Verification, VerificationState
 from gateway.types.outcomes import Refusal, Status
@@ -21,13 +22,18 @@ class Verified:
 
 
 def check(case: Case, delivered: Delivered) -> Verified | Refusal:
-    """Check form, output schema and postconditions; an `isError` result keeps its own text."""
-    result = delivered.result
-    fault = shape.fault(result)
+    """Check form, output schema and postconditions; an `isError` result keeps its own text.
+
+    A result that doesn't end its request has nothing yet that could be checked.
+    """
+    result, method = delivered.result, case.call.method
+    if not shape.is_complete(result):
+        return Verified(delivered=delivered, verification=_NOT_DECLARED)
+    fault = shape.fault(result, method)
     if fault is not None:
         place = f" at `{fault.pointer}`" if fault.pointer else ""
         return _invalid(case, f"`{case.tool.server}` answered with {fault.problem}{place}")
-    if result.get("isError") is True:
+    if method is not Method.CALL_TOOL or result.get("isError") is True:
         return Verified(delivered=delivered, verification=_NOT_DECLARED)
     schema = case.revision.schemas_for(case.contract).output
     notes: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ import pytest
 
 from gateway.events import build
 from gateway.events.redact import Redactor
+from gateway.types.calls import Method
 from gateway.types.decisions import (
     Constraint,
     Decision,
@@ -14,13 +15,13 @@ from gateway.types.decisions import (
     ShadowDecision,
 )
 from gateway.types.events import Event, Stage
-from gateway.types.json import Json
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Risk, Sensitivity
-from tests.helpers.cases import NOW, a_call, a_contract, a_tool, an_actor
+from tests.helpers.cases import NOW, a_call, a_contract, a_prompt, a_resource, a_tool, an_actor
 
 REDACTOR = Redactor(lambda tenant: tenant.encode())
 ALLOWED = Decision(
@@ -37,6 +38,20 @@ ALLOWED = Decision(
     revision="sha256:r",
     inputs={"roles": ["support"], "token": "MARK2"},
 )
+
+
+ASKED: JsonObject = {
+    "messages": [{"role": "user", "content": {"type": "text", "text": "MARK4"}}, "odd"],
+    "systemPrompt": "MARK4",
+    "maxTokens": 100,
+}
+SAID: JsonObject = {
+    "role": "assistant",
+    "model": "m-1",
+    "stopReason": "endTurn",
+    "content": {"type": "text", "text": "MARK4"},
+    "_meta": {"usage": {"inputTokens": 12, "outputTokens": 3}},
+}
 
 
 def a_record(**changes: Any) -> CallRecord:
@@ -92,6 +107,8 @@ def every_event() -> Sequence[Event]:
         ),
         build.retrieval(record, REDACTOR, documents=[build.Document(id="d" * 90)] * 500, **when),
         build.side_effect(record, REDACTOR, **when),
+        build.model_turn(record, REDACTOR, request=ASKED, result=SAID, **when),
+        build.model_turn(record, REDACTOR, request={}, result=None, error="token=MARK6", **when),
     )
 
 
@@ -155,3 +172,42 @@ def test_large_arguments_are_kept_as_digest_and_head() -> None:
     arguments = event.body["arguments"]
     assert isinstance(arguments, dict)
     assert set(arguments) == {"$cut"}
+
+
+def test_what_a_call_was_about_is_named_with_its_method() -> None:
+    prompt = a_prompt()
+    record = a_record(tool=prompt, call=a_call("crm__greet", method=Method.GET_PROMPT))
+    body = build.ended(record, REDACTOR, id="e", at=NOW).body
+    assert (body["method"], body["tool"], body["name"]) == (
+        "prompts/get",
+        "crm.greet",
+        "crm__greet",
+    )
+
+
+def test_of_a_resource_only_its_redacted_uri_is_kept() -> None:
+    """case: OBS-01"""
+    record = a_record(
+        tool=a_resource("crm://n?token=MARK5", exposed_name="weighbridge://crm/crm%3A%2F%2FMARK5"),
+        resource="crm://n?token=[redacted]",
+        call=a_call("weighbridge://crm/crm%3A%2F%2FMARK5", method=Method.READ_RESOURCE),
+    )
+    body = build.ended(record, REDACTOR, id="e", at=NOW).body
+    assert body["tool"] == body["name"] == "crm://n?token=[redacted]"
+    assert "MARK5" not in str(body)
+
+
+def test_a_model_turn_is_kept_without_a_word_of_it() -> None:
+    """case: OBS-01"""
+    event = build.model_turn(a_record(), REDACTOR, id="e", at=NOW, request=ASKED, result=SAID)
+    assert event.stage is Stage.FINISHED
+    assert event.body["model"] == "m-1"
+    assert "MARK" not in str(event.body)
+
+
+def test_a_model_turn_without_an_answer_says_why() -> None:
+    event = build.model_turn(
+        a_record(), REDACTOR, id="e", at=NOW, request=ASKED, result=None, error="declined"
+    )
+    assert event.stage is Stage.FAILED
+    assert event.body["error"] == "declined"

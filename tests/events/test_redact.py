@@ -264,3 +264,11 @@ def test_half_a_surrogate_pair_is_no_way_around() -> None:
 def test_a_large_text_without_secrets_is_read_in_one_pass() -> None:
     text = "lorem ipsum dolor sit amet " * 40_000
     assert REDACTOR.text(text, profile=RESULTS) is text
+
+
+def test_a_digest_is_keyed_by_tenant_and_the_same_for_the_same_value() -> None:
+    made = REDACTOR.digest({"b": 1, "a": 2}, tenant="acme")
+    assert made == REDACTOR.digest({"a": 2, "b": 1}, tenant="acme")
+    assert made != REDACTOR.digest({"a": 2, "b": 1}, tenant="globex")
+    assert made.startswith("hmac-sha256:")
+    assert REDACTOR.digest("\ud800", tenant="acme") == ""

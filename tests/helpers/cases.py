@@ -13,7 +13,7 @@ from gateway.types.actors import Actor
 from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.runs import Phase
-from gateway.types.tools import Contract, Effect, Risk, Tool
+from gateway.types.tools import Contract, Effect, Kind, Risk, Tool
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 ALLOW_ALL = "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n"
@@ -135,6 +135,32 @@ def a_case(
         "actor": an_actor(),
         "phase": Phase.ACTING,
         "facts": Facts(now=NOW, origins=origins or {}),
-        "revision": a_revision([contract], policy),
+        "revision": a_revision([contract] if tool.kind is Kind.TOOL else [], policy),
     }
     return Case(**(fields | changes))
+
+
+def a_resource(uri: str = "crm://notes/1", server: str = "crm", **changes: Any) -> Tool:
+    definition: JsonObject = {"uri": uri, "name": "note"}
+    fields: dict[str, Any] = {
+        "server": server,
+        "name": uri,
+        "exposed_name": uri,
+        "definition": definition,
+        "pin": pins.pin(definition),
+        "kind": Kind.RESOURCE,
+    }
+    return Tool(**(fields | changes))
+
+
+def a_prompt(name: str = "greet", server: str = "crm", **changes: Any) -> Tool:
+    definition: JsonObject = {"name": name, "arguments": [{"name": "who"}]}
+    fields: dict[str, Any] = {
+        "server": server,
+        "name": name,
+        "exposed_name": f"{server}__{name}",
+        "definition": definition,
+        "pin": pins.pin(definition),
+        "kind": Kind.PROMPT,
+    }
+    return Tool(**(fields | changes))

@@ -43,3 +43,8 @@ def test_structured_data_is_never_cut() -> None:
 def test_images_are_never_cut() -> None:
     block: JsonObject = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     assert cap.apply({"content": [block]}, 99, 10).result is None
+
+
+def test_what_is_not_cuttable_is_not_cut() -> None:
+    assert cap.apply(a_result("a" * 100), 120, 50, is_cuttable=False).result is None
+    assert cap.apply(a_result("a"), 50, 50, is_cuttable=False).result == a_result("a")

@@ -1,9 +1,14 @@
 """The envelope."""
 
+from dataclasses import replace
+
+import pytest
+
 from gateway.results import envelope
+from gateway.types.calls import Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Execution
-from gateway.types.outcomes import TABLE, Answer, Refusal, Status
+from gateway.types.outcomes import TABLE, Answer, Refusal, Status, WireError
 
 SUBJECT = envelope.Subject(call_id="call_1", tool="crm__wipe")
 
@@ -71,3 +76,61 @@ def test_an_answer_keeps_its_own_meta() -> None:
             "redactions": 2,
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("method", "code"),
+    [
+        (Method.READ_RESOURCE, -32002),
+        (Method.SUBSCRIBE, -32002),
+        (Method.GET_PROMPT, -32602),
+        (Method.COMPLETE, -32602),
+        (Method.GET_TASK, -32602),
+    ],
+)
+def test_a_name_that_nothing_has_is_the_error_that_the_method_knows(
+    method: Method, code: int
+) -> None:
+    subject = envelope.Subject(call_id="call_1", tool="x:y", method=method)
+    finished = envelope.refuse(envelope.missing("x:y", method), subject)
+    assert finished.result == {}
+    assert finished.error is not None
+    assert finished.error.code == code
+    assert finished.error.message.startswith("[unknown_tool] there is no ")
+    assert "Executed: no. Next: use " in finished.error.message
+
+
+def test_a_refusal_without_a_result_is_an_error_of_ours_with_the_same_outcome() -> None:
+    refusal = Refusal(status=Status.DENIED, reason="only for finance", rule="r")
+    of_tool = envelope.refuse(refusal, SUBJECT)
+    subject = replace(SUBJECT, method=Method.READ_RESOURCE)
+    error = envelope.refuse(refusal, subject).error
+    assert error is not None
+    assert error.code == envelope.REFUSED
+    assert not -32768 <= envelope.REFUSED <= -32000
+    assert error.data == {envelope.OUTCOME: outcome(of_tool.result)}
+    assert error.message in str(of_tool.result["content"])
+
+
+def test_a_hidden_resource_is_answered_like_one_that_does_not_exist() -> None:
+    """case: AUT-01"""
+    subject = replace(SUBJECT, tool="crm://notes/1", method=Method.READ_RESOURCE)
+    hidden = Refusal(status=Status.DENIED, reason="only admins", rule="admins", hidden=True)
+    missing = replace(envelope.missing("crm://notes/1", subject.method), hidden=True)
+    assert envelope.refuse(hidden, subject) == envelope.refuse(missing, subject)
+
+
+def test_a_servers_own_error_passes_as_it_came() -> None:
+    own = WireError(code=-32603, message="disk", data={"k": 1})
+    subject = replace(SUBJECT, method=Method.GET_PROMPT)
+    refusal = Refusal(status=Status.TOOL_FAILED, reason="r", error=own)
+    error = envelope.refuse(refusal, subject).error
+    assert error is not None
+    assert (error.code, error.message) == (-32603, "disk")
+
+
+def test_arguments_that_a_prompt_can_not_take_are_invalid_params() -> None:
+    subject = replace(SUBJECT, method=Method.GET_PROMPT)
+    error = envelope.refuse(Refusal(status=Status.INVALID_ARGUMENTS, reason="r"), subject).error
+    assert error is not None
+    assert error.code == -32602

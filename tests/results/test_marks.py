@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.results import marks
+from gateway.types.json import Json, JsonObject
 
 
 @pytest.mark.parametrize("character", ["\x1b", "\u202e", "\u200b", "\U000e0041", "\x00", "\x9b"])
@@ -16,3 +17,11 @@ def test_a_hidden_character_is_counted_and_made_visible(character: str) -> None:
 def test_ordinary_text_has_none(text: str) -> None:
     assert marks.hidden(text) == 0
     assert marks.visible(text) == text
+
+
+def test_the_texts_of_tools_resources_and_prompts_are_found_wherever_they_stand() -> None:
+    block: JsonObject = {"type": "text", "text": "b"}
+    assert list(marks.texts({"content": [block, {"type": "image", "data": ""}]})) == ["b"]
+    assert list(marks.texts({"contents": [{"uri": "a:b", "text": "d"}, "x"]})) == ["d"]
+    messages: list[Json] = [{"role": "user", "content": block}, {"content": [block]}]
+    assert list(marks.texts({"messages": messages})) == ["b", "b"]

@@ -1,5 +1,6 @@
 """Field minimisation."""
 
+from gateway import jsontext
 from gateway.results import minimise
 from gateway.types.decisions import OutputPolicy, RedactAs, Redaction
 from gateway.types.json import Json, JsonObject
@@ -81,3 +82,36 @@ def test_every_item_of_a_list_can_be_removed() -> None:
     found = minimise.apply({"structuredContent": {"items": [1, 2, 3]}}, output, digest)
     assert found.result["structuredContent"] == {"items": []}
     assert found.count == 3
+
+
+def test_a_document_that_is_json_is_minimised_like_a_structure() -> None:
+    entry: JsonObject = {"uri": "crm://1", "text": '{"items":[{"id":1,"mail":"a@x"}]}', "own": 1}
+    found = minimise.apply({"contents": [entry]}, KEEP, digest)
+    kept = minimise.apply(
+        {"structuredContent": {"items": [{"id": 1, "mail": "a@x"}]}}, KEEP, digest
+    )
+    structure = jsontext.dump(kept.result["structuredContent"]).decode()
+    assert found.result["contents"] == [{**entry, "text": structure}]
+    assert found.count == kept.count > 0
+
+
+def test_what_can_not_be_told_apart_leaves_no_document_and_no_message() -> None:
+    text: JsonObject = {"type": "text", "text": "Ann, a@x"}
+    result: JsonObject = {
+        "contents": [{"uri": "a:1", "text": "Ann, a@x"}, {"uri": "a:2", "blob": "QW5u"}],
+        "messages": [{"role": "user", "content": text}, {"role": "user", "content": [text]}],
+        "completion": {"values": ["Ann"], "total": 1},
+    }
+    found = minimise.apply(result, KEEP, digest)
+    assert "Ann" not in str(found.result)
+    assert "QW5u" not in str(found.result)
+    assert found.result["completion"] == {"values": []}
+    assert found.count == 5
+    assert "[a blob was removed by policy]" in str(found.result["contents"])
+
+
+def test_a_prompts_json_is_minimised_inside() -> None:
+    block: JsonObject = {"type": "text", "text": '{"items":[],"mail":"a@x"}'}
+    found = minimise.apply({"messages": [{"role": "user", "content": block}]}, KEEP, digest)
+    assert "a@x" not in str(found.result)
+    assert "removed" not in str(found.result)

@@ -6,7 +6,7 @@ from gateway.steps import constrain
 from gateway.types.decisions import Constraint, Decision, DecisionEffect
 from gateway.types.json import Json
 from gateway.types.outcomes import Refusal, Status
-from tests.helpers.cases import a_case, a_definition, a_tool
+from tests.helpers.cases import a_case, a_contract, a_definition, a_prompt, a_tool
 
 PINNED = """\
 rules:
@@ -40,3 +40,13 @@ def constrained(pointer: str, value: Json) -> Case | Refusal:
     constraint = Constraint(pointer=pointer, kind="set", value=value, rule="r")
     decision = Decision(effect=DecisionEffect.ALLOW, constraints=(constraint,), rule="r")
     return constrain.apply(a_case(tool=a_tool(FIND), arguments={}, decision=decision))
+
+
+def test_what_has_no_schema_can_not_be_constrained_and_is_denied() -> None:
+    constraint = Constraint(pointer="/who", kind="set", value="Ann", rule="r")
+    decision = Decision(effect=DecisionEffect.ALLOW, constraints=(constraint,), rule="r")
+    contract = a_contract(a_prompt())
+    case = a_case(tool=a_prompt(), contract=contract, arguments={}, decision=decision)
+    answer = constrain.apply(case)
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.code) == (Status.DENIED, "constraint_unsatisfiable")

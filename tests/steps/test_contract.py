@@ -6,11 +6,13 @@ import pytest
 
 from gateway.case import Case
 from gateway.steps import contract
-from gateway.types.json import JsonObject
+from gateway.types.calls import Method
+from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Quarantine
-from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_tool
+from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_prompt, a_tool
 
+BUILT_IN = a_contract(a_prompt())
 PUT: dict[str, Any] = {"item": {"type": "object"}, "tags": {"type": "array"}}
 
 
@@ -78,3 +80,25 @@ def test_arguments_that_could_not_be_read_are_the_models_to_mend() -> None:
     answer = refusal(contract.check(a_case(call=call)))
     assert answer.status is Status.INVALID_ARGUMENTS
     assert "duplicate key" in answer.reason
+
+
+def test_a_prompts_arguments_are_texts_and_pass_as_they_are() -> None:
+    arguments: JsonObject = {"who": "Ann"}
+    call = a_call("crm__greet", arguments, method=Method.GET_PROMPT)
+    answer = contract.admit(a_case(tool=a_prompt(), contract=BUILT_IN, call=call))
+    assert isinstance(answer, Case)
+    assert answer.arguments is arguments
+
+
+@pytest.mark.parametrize("value", [1, None, {"a": "b"}, True])
+def test_a_prompts_argument_of_another_type_is_refused_without_its_value(value: Json) -> None:
+    call = a_call("crm__greet", {"who": value}, method=Method.GET_PROMPT)
+    answer = refusal(contract.admit(a_case(tool=a_prompt(), contract=BUILT_IN, call=call)))
+    assert answer.status is Status.INVALID_ARGUMENTS
+    assert [detail["pointer"] for detail in answer.details] == ["/who"]
+
+
+def test_what_could_not_be_read_is_refused_without_a_schema_too() -> None:
+    call = a_call("crm__greet", method=Method.GET_PROMPT, input_error="`arguments` is no object")
+    answer = refusal(contract.admit(a_case(tool=a_prompt(), contract=BUILT_IN, call=call)))
+    assert answer.status is Status.INVALID_ARGUMENTS

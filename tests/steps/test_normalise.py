@@ -4,12 +4,13 @@ from typing import Any
 
 from gateway.steps.normalise import Normalise
 from gateway.steps.verify import Verified
+from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Verification, VerificationState
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Sensitivity
-from tests.helpers.cases import a_case, a_contract
+from tests.helpers.cases import a_call, a_case, a_contract, a_resource
 
 
 def digest(tenant: str, value: Json) -> str:
@@ -108,3 +109,61 @@ def test_policy_keeps_the_named_fields_only() -> None:
         output=OutputPolicy(keep=("/id",)),
     )
     assert found.result["structuredContent"] == {"id": 1}
+
+
+def of_resource(
+    result: JsonObject, asked: str = "crm://notes/1", **options: Any
+) -> Answer | Refusal:
+    resource = a_resource(exposed_name=asked)
+    case = a_case(
+        tool=resource,
+        contract=a_contract(resource),
+        call=a_call(asked, method=Method.READ_RESOURCE),
+        decision=Decision(
+            effect=DecisionEffect.ALLOW, output=options.get("output", OutputPolicy())
+        ),
+    )
+    verified = Verified(
+        delivered=Delivered(result=result, size=options.get("size", 10)),
+        verification=Verification(state=VerificationState.NOT_DECLARED),
+    )
+    return Normalise(max_result_bytes=1000, digest=digest)(case, verified)
+
+
+def test_a_document_passes_unchanged_and_is_marked_as_a_servers() -> None:
+    entry: JsonObject = {"uri": "crm://notes/1", "text": "a\u202eb", "_meta": {"own": 1}}
+    found = of_resource({"contents": [entry], "ttlMs": 5})
+    assert isinstance(found, Answer)
+    mark = {"server": "crm", "hidden_characters": 1}
+    expected = {"contents": [entry], "ttlMs": 5, "_meta": {"weighbridge/untrusted": mark}}
+    assert found.result == expected
+
+
+def test_a_document_keeps_the_qualified_uri_that_it_was_asked_for_by() -> None:
+    asked = "weighbridge://crm/crm%3A%2F%2Fnotes%2F1"
+    entries: list[Json] = [
+        {"uri": "crm://notes/1", "text": "a"},
+        {"uri": "crm://notes/2", "text": "b"},
+    ]
+    found = of_resource({"contents": entries}, asked)
+    assert isinstance(found, Answer)
+    assert found.result["contents"] == [{"uri": asked, "text": "a"}, entries[1]]
+
+
+def test_a_document_is_never_cut() -> None:
+    found = of_resource({"contents": [{"uri": "crm://notes/1", "text": "x" * 2000}]}, size=2050)
+    assert isinstance(found, Refusal)
+    assert found.status is Status.RESULT_TOO_LARGE
+
+
+def test_a_document_is_minimised_like_a_result() -> None:
+    entry: JsonObject = {"uri": "crm://notes/1", "text": '{"id":1,"name":"Ann"}'}
+    found = of_resource({"contents": [entry]}, output=OutputPolicy(keep=("/id",)))
+    assert isinstance(found, Answer)
+    assert found.result["contents"] == [{**entry, "text": '{"id":1}'}]
+    assert found.redactions == 1
+
+
+def test_a_question_is_no_failure_and_no_success() -> None:
+    asks: JsonObject = {"resultType": "input_required", "inputRequests": {}, "isError": True}
+    assert answer(asks).status is Status.INPUT_REQUIRED

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from gateway.steps import verify
+from gateway.types.calls import Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Execution, VerificationState
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Effect, Ensure
-from tests.helpers.cases import a_case, a_contract, a_definition, a_tool
+from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_resource, a_tool
 
 TOTAL = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
 TOOL = a_tool(a_definition("pay", outputSchema=TOTAL))
@@ -82,3 +85,29 @@ def test_a_postcondition_that_can_not_be_evaluated_has_failed() -> None:
 def test_an_answer_that_is_no_result_is_not_shown_as_success() -> None:
     """case: OUT-08"""
     assert isinstance(verified({"success": True}), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("method", "good"),
+    [
+        (Method.READ_RESOURCE, {"contents": [{"uri": "crm://notes/1", "text": "x"}]}),
+        (Method.GET_PROMPT, {"messages": []}),
+        (Method.COMPLETE, {"completion": {"values": []}}),
+    ],
+)
+def test_a_result_has_the_form_of_its_method(method: Method, good: JsonObject) -> None:
+    resource = a_resource()
+    call = a_call("crm://notes/1", method=method)
+    case = a_case(tool=resource, call=call, contract=a_contract(resource), effect=Effect.READ)
+    assert isinstance(verify.check(case, Delivered(result=good, size=1)), verify.Verified)
+    bad = verify.check(case, Delivered(result={"content": []}, size=1))
+    assert isinstance(bad, Refusal)
+    assert bad.status is Status.RESULT_INVALID
+
+
+@pytest.mark.parametrize("kind", ["input_required", "task", "vendor/later"])
+def test_a_result_that_ends_nothing_passes_untouched(kind: str) -> None:
+    result: JsonObject = {"resultType": kind}
+    answer = verified(result, Effect.WRITE)
+    assert isinstance(answer, verify.Verified)
+    assert answer.delivered.result is result
