@@ -84,7 +84,7 @@ class Walk:
         name, number = cut.text, 1
         while name in taken:
             number += 1
-            name = f"{cut.text}#{number}"
+            name = f"{number}#{cut.text}"  # in front: behind, it could belong to a secret
         return name
 
     def _tells(self, value: Json) -> bool:
