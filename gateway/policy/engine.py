@@ -167,6 +167,8 @@ class CompiledPolicy:
             demands = _demands(obliging, view)
             if demands.constraints and method is not Method.CALL_TOOL:
                 raise ObligationFailed("only arguments of tools can be written")
+            if method.is_ask and (demands.limits or demands.output != OutputPolicy()):
+                raise ObligationFailed("questions have no limits and no output")
         except ObligationConflict as error:
             return _failed((rule, str(error)), CONFLICT)
         except (ConditionError, ObligationFailed) as error:

@@ -8,6 +8,7 @@ from gateway.policy.lint_types import target
 from gateway.policy.obligations import pointer_of
 from gateway.policy.patterns import glob
 from gateway.policy.survey import Survey, Surveyed, tool_target
+from gateway.types.calls import Method
 from gateway.types.json import Json
 from gateway.types.tools import Contract, Effect, Risk
 from gateway.yamltext.models import suggest
@@ -39,8 +40,10 @@ def _unknown_tools(each: Surveyed, survey: Survey) -> Iterator[Finding]:
                 f"`{pattern}` matches no known tool{nearest}",
                 *("match", "tools", index),
             )
+    is_about_calls = Method.CALL_TOOL in each.matcher.methods
     for index, server in enumerate(each.rule.match.servers or ()):
-        if server not in servers:
+        # A server that offers no tools has no contracts that it could be known from.
+        if server not in servers and (is_about_calls or suggest(server, servers)):
             nearest = suggest(server, servers)
             yield each.finding(
                 Level.ERROR if nearest else Level.WARNING,

@@ -2,6 +2,7 @@ import pytest
 
 from gateway.errors import FilesError
 from gateway.policy.files import load
+from gateway.types.calls import Method
 
 RULE = "rules:\n  - {{id: a, decision: {decision}{rest}}}"
 APPROVAL = "approval: {approvers: {roles: [x]}}"
@@ -95,3 +96,27 @@ def test_durations_are_seconds() -> None:
 def test_values_of_sets_keep_their_types() -> None:
     content = load('sets: {a: [1, 1.5, true, "1", no]}', file="p.yaml").content
     assert [repr(each) for each in content.sets["a"]] == ["1", "1.5", "True", "'1'", "'no'"]
+
+
+@pytest.mark.parametrize(
+    ("match", "said"),
+    [
+        ("methods: [tool/call]", "did you mean `tools/call`?"),
+        ("methods: ['*', nope]", "is `nope`"),
+        ("methods: []", "at least 1 item"),
+        ("methods: tools/call", "valid tuple"),
+        ("tools: [a.b], resources: ['file:*']", "write a rule for each"),
+        ("tools: [a.b], methods: [resources/read]", "`resources/read` never is"),
+        ("prompts: [a.b], methods: [roots/list, tools/call]", "`tools/call` never is"),
+        ("authenticated_by: [key]", "did you mean `api_key`?"),
+    ],
+)
+def test_what_a_rule_can_not_be_about_is_told(match: str, said: str) -> None:
+    with pytest.raises(FilesError) as caught:
+        load(f"rules:\n  - {{id: a, decision: deny, match: {{{match}}}}}\n", file="a.yaml")
+    assert said in "\n".join(map(str, caught.value.errors))
+
+
+def test_a_star_stands_for_every_method() -> None:
+    file = load("rules: [{id: a, decision: deny, match: {methods: ['*']}}]", file="a.yaml")
+    assert set(file.content.rules[0].match.methods or ()) == set(Method)
