@@ -102,7 +102,7 @@ class Wiring:
             misconfigured=misconfigured(settings),
             front=self.front,
         )
-        servers.catalog.on_change(gateway.lists_changed)
+        servers.catalog.on_change(lambda _: gateway.lists_changed())
         activation.after.append(gateway.lists_changed)
         self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
         return gateway

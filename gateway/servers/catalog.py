@@ -1,62 +1,116 @@
-"""The one stored map from exposed names to tools, merged from all servers."""
+"""The one stored map from exposed names to what servers offer, merged from all servers."""
 
 import logging
 from collections.abc import Callable, Mapping
 
-from gateway.servers.listing import Listed
+from gateway.servers.listing import SORTS, Offer, is_offered
 from gateway.servers.names import Key, Naming, expose
+from gateway.servers.resources import Resources
 from gateway.servers.supervisor import Server
-from gateway.types.tools import Tool
+from gateway.types.json import JsonObject
+from gateway.types.tools import Ambiguous, Kind, Listed, Tool
 
 _log = logging.getLogger("gateway.servers")
+# Extensions that need nothing of the gateway but that their methods, results and URIs pass.
+_RELAYED = ("io.modelcontextprotocol/tasks", "io.modelcontextprotocol/ui")
 
 
 class Catalog:
-    """What agents can name. Replaced as a whole whenever a server's list changes."""
+    """What agents can name. Each list is replaced as a whole whenever a server's changes."""
 
     def __init__(self, naming: Naming, servers: Mapping[str, Server]) -> None:
         self.version = 0  # grows with every change
         self._naming = naming
         self._servers = servers
-        self._lists: dict[str, tuple[Listed, ...]] = {}
-        self._by_name: Mapping[str, Tool] = {}
-        self._sorted: tuple[Tool, ...] = ()
+        self._tools = _Names(Kind.TOOL)
+        self._prompts = _Names(Kind.PROMPT)
+        self._holds: dict[str, bool | None] = {}  # which servers have resources; None: not known
+        self._resources = self._merged()
         self._shared: frozenset[str] = frozenset()
-        self._callbacks: list[Callable[[], None]] = []
+        self._callbacks: list[Callable[[Kind], None]] = []
 
     def find(self, exposed_name: str) -> Tool | None:
         """Return the tool that a name stands for; quarantined ones too, which say why."""
-        return self._by_name.get(exposed_name)
+        return self._tools.by_name.get(exposed_name)
+
+    def prompt(self, exposed_name: str) -> Tool | None:
+        """Return the prompt that a name stands for."""
+        return self._prompts.by_name.get(exposed_name)
+
+    def resource(self, uri: str) -> Tool | Ambiguous | None:
+        """Return what a URI names: listed, made from a template, or the only server's."""
+        return self._resources.find(uri)
+
+    def template(self, uri_template: str) -> Tool | Ambiguous | None:
+        """Return what a template of URIs names, or a plain URI in its place."""
+        return self._resources.template(uri_template)
 
     def tools(self) -> tuple[Tool, ...]:
         """Return all tools, sorted by exposed name."""
-        return self._sorted
+        return self._tools.sorted
+
+    def prompts(self) -> tuple[Tool, ...]:
+        """Return all prompts, sorted by exposed name."""
+        return self._prompts.sorted
+
+    def resources(self) -> tuple[Tool, ...]:
+        """Return all listed resources, sorted by exposed URI."""
+        return self._resources.resources
+
+    def templates(self) -> tuple[Tool, ...]:
+        """Return all templates of resources, sorted by exposed template."""
+        return self._resources.templates
+
+    def extensions(self) -> JsonObject:
+        """Return the extensions that connected servers offer and that pass through the gateway."""
+        found: JsonObject = {}
+        for server in self._servers.values():
+            offered = server.capabilities.get("extensions") if server.connection else None
+            if isinstance(offered, dict):
+                found = {name: offered[name] for name in _RELAYED if name in offered} | found
+        return found
 
     def server(self, name: str) -> Server | None:
         """Return a server by its alias."""
         return self._servers.get(name)
 
-    def on_change(self, callback: Callable[[], None]) -> None:
-        """Call `callback` after every change; it must not block."""
+    def on_change(self, callback: Callable[[Kind], None]) -> None:
+        """Call `callback` with what changed, after every change; it must not block."""
         self._callbacks.append(callback)
 
-    def publish(self, server: Server) -> None:
-        """Take over a server's list and give its tools their names."""
-        self._lists[server.name] = server.tools
-        listed = {
-            (alias, tool.name): tool for alias, tools in self._lists.items() for tool in tools
-        }
-        made: dict[str, Tool] = {}
-        for key, name in sorted(expose(listed, self._naming).items()):
-            made.setdefault(name, _tool(key, name, listed[key]))
-        self._by_name = made
-        self._sorted = tuple(made[name] for name in sorted(made))
-        self._tell_shared(listed)
+    def publish(self, server: Server, what: Listed) -> None:
+        """Take over one of a server's lists, and name what is on it."""
+        match what:
+            case Listed.TOOLS:
+                self._tools.take(server, server.offers(what), self._naming)
+                self._tell_shared(self._tools.listed)
+            case Listed.PROMPTS:
+                self._prompts.take(server, server.offers(what), self._naming)
+            case Listed.RESOURCES | Listed.TEMPLATES:
+                self._resources = self._merged()
         self.version += 1
         for callback in self._callbacks:
-            callback()
+            callback(SORTS[what].kind)
 
-    def _tell_shared(self, listed: Mapping[Key, Listed]) -> None:
+    def _merged(self) -> Resources:
+        def listed(what: Listed) -> dict[str, tuple[Offer, ...]]:
+            return {alias: server.offers(what) for alias, server in self._servers.items()}
+
+        return Resources(
+            listed(Listed.RESOURCES),
+            listed(Listed.TEMPLATES),
+            {alias: self._holds.get(alias) for alias in self._servers},
+            transparent=self._naming.transparent,
+        )
+
+    def connected(self, server: Server) -> None:
+        """Take note of what a server can do, as it says whenever it is reached."""
+        has = is_offered(Listed.RESOURCES, server.capabilities)
+        if self._holds.get(server.name) is not has:
+            self._holds[server.name] = has
+            self._resources = self._merged()
+
+    def _tell_shared(self, listed: Mapping[Key, Offer]) -> None:
         """Tell operators once which bare names several servers use."""
         seen: set[str] = set()
         shared: set[str] = set()
@@ -68,12 +122,36 @@ class Catalog:
         self._shared = frozenset(shared)
 
 
-def _tool(key: Key, exposed_name: str, listed: Listed) -> Tool:
-    return Tool(
-        server=key[0],
-        name=key[1],
-        exposed_name=exposed_name,
-        definition=listed.definition,
-        pin=listed.pin,
-        quarantine=listed.quarantine,
-    )
+class _Names:
+    """The names of one kind: of tools, or of prompts."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.by_name: Mapping[str, Tool] = {}
+        self.sorted: tuple[Tool, ...] = ()
+        self.listed: dict[Key, Offer] = {}
+        self._kind = kind
+        self._lists: dict[str, tuple[Offer, ...]] = {}
+
+    def take(self, server: Server, offers: tuple[Offer, ...], naming: Naming) -> None:
+        """Take over a server's list and give everything on it a name."""
+        self._lists[server.name] = offers
+        self.listed = {
+            (alias, offer.name): offer for alias, held in self._lists.items() for offer in held
+        }
+        made: dict[str, Tool] = {}
+        for key, name in sorted(expose(self.listed, naming).items()):
+            made.setdefault(name, self._tool(key, name))
+        self.by_name = made
+        self.sorted = tuple(made[name] for name in sorted(made))
+
+    def _tool(self, key: Key, exposed_name: str) -> Tool:
+        offer = self.listed[key]
+        return Tool(
+            server=key[0],
+            name=key[1],
+            exposed_name=exposed_name,
+            definition=offer.definition,
+            pin=offer.pin,
+            quarantine=offer.quarantine,
+            kind=self._kind,
+        )

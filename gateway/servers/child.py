@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import anyio
 
+from gateway.servers import groups
 from gateway.servers.connection import ConnectFault
 from gateway.servers.entry import Entry, Timeouts
 from gateway.servers.environment import Launch
@@ -46,6 +47,11 @@ class PipeWriter:
         self._waiting = False
         self._on_broken = on_broken
         self._loop = asyncio.get_running_loop()
+
+    @property
+    def waiting(self) -> int:
+        """How many messages are not yet in the pipe."""
+        return len(self._queue)
 
     def write(self, data: bytes) -> Outgoing:
         """Send a message, or queue it behind the ones before it."""
@@ -123,6 +129,7 @@ class Child:
         self._unread = 2  # stdout and stderr that haven't ended
         self._exited = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+        groups.began(process.pid)
         # One thread a server, not a call: a portable way to be told of an exit.
         threading.Thread(target=self._reap, name=f"reap {process.pid}", daemon=True).start()
 
@@ -207,6 +214,7 @@ class Child:
                 self._signal(signal.SIGKILL)
                 await self._exits_within(timeouts.stop_term_s)
         forced |= await self._end_group(timeouts.stop_term_s)
+        groups.ended(self.pid)
         for output in self._outputs:
             output.close()
         return forced

@@ -19,6 +19,7 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
+from gateway.types.tools import Listed
 
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 OnNote: TypeAlias = Callable[[str], None]  # the method of a notification that isn't progress
@@ -28,8 +29,15 @@ CLIENT_INFO: JsonObject = {"name": "weighbridge", "version": gateway.__version__
 # Nothing is relayed to the callers, so nothing is declared (MCP 2026-07-28, basic/patterns/mrtr).
 CAPABILITIES: JsonObject = {}
 
+_LONGEST_ID = 256  # characters
+
 METHOD_NOT_FOUND = mcp_types.METHOD_NOT_FOUND
-LIST_CHANGED = "notifications/tools/list_changed"
+CHANGES: Mapping[str, tuple[Listed, ...]] = {  # which lists a note makes stale
+    "notifications/tools/list_changed": (Listed.TOOLS,),
+    "notifications/prompts/list_changed": (Listed.PROMPTS,),
+    "notifications/resources/list_changed": (Listed.RESOURCES, Listed.TEMPLATES),
+}
+_TELLING = ("tools", "prompts", "resources")
 CANCELLED = "notifications/cancelled"
 PROGRESS = "notifications/progress"
 
@@ -56,10 +64,14 @@ class Spoken:
     server: str = ""  # the server's own name for itself: for display only
 
     @property
-    def tells_changes(self) -> bool:
-        """Whether the server sends a note when its tools change."""
-        tools = self.capabilities.get("tools")
-        return isinstance(tools, dict) and tools.get("listChanged") is True
+    def changes(self) -> JsonObject:
+        """The changes that the server tells of, as `subscriptions/listen` asks for them."""
+        offered = (self.capabilities.get(name) for name in _TELLING)
+        return {
+            f"{name}ListChanged": True
+            for name, about in zip(_TELLING, offered, strict=True)
+            if isinstance(about, dict) and about.get("listChanged") is True
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +112,7 @@ class Connection(Protocol):
         ...
 
     def listen(self) -> None:
-        """Ask to be told when tools change, as far as the server offers it."""
+        """Ask to be told when lists change, as far as the server offers it."""
         ...
 
     async def notify(self, method: str, params: JsonObject | None = None) -> None:
@@ -164,9 +176,16 @@ def modern_meta(version: str) -> JsonObject:
     }
 
 
-def answer_to(message: JsonObject) -> JsonObject:
-    """Answer what a server asks: pings get `{}`, everything else is refused at once."""
-    reply: JsonObject = {"jsonrpc": "2.0", "id": message.get("id")}
+def answer_to(message: JsonObject) -> JsonObject | None:
+    """Answer what a server asks: pings get `{}`, everything else is refused at once.
+
+    None for an id that no honest server makes: answers repeat it, and may have to wait.
+    """
+    number = message.get("id")
+    fits = len(number) <= _LONGEST_ID if isinstance(number, str) else type(number) is int
+    if not fits:
+        return None
+    reply: JsonObject = {"jsonrpc": "2.0", "id": number}
     if message.get("method") == "ping":
         return {**reply, "result": {}}
     return {**reply, "error": {"code": METHOD_NOT_FOUND, "message": "not offered by this client"}}

@@ -31,7 +31,7 @@ class Servers:
         self._servers = servers
         self.catalog = Catalog(naming, servers)
         for entry in entries:
-            servers[entry.name] = Server(entry, around, on_tools=self.catalog.publish)
+            servers[entry.name] = Server(entry, around, self.catalog)
 
     def server(self, name: str) -> Server | None:
         """Return a server by its alias."""

@@ -134,8 +134,8 @@ class HttpConnection:
         self._spoken = spoken
 
     def listen(self) -> None:
-        """Open the stream on which the server tells that its tools changed."""
-        if self._spoken is not None and self._spoken.tells_changes and not self._listening:
+        """Open the stream on which the server tells that its lists changed."""
+        if self._spoken is not None and self._spoken.changes and not self._listening:
             self._listening = True
             self._tasks.start_soon(self._follow)
 
@@ -314,7 +314,9 @@ class HttpConnection:
                 self._on_note(method)
         elif self._spoken is None or self._spoken.era is Era.LEGACY:
             # The stateless era has no such requests, and no way to answer them.
-            self._post_soon(answer_to(message), "")
+            answer = answer_to(message)
+            if answer is not None:
+                self._post_soon(answer, "")
 
     def _tell_cancelled(self, call: _Call, reason: str) -> None:
         """In the handshake era a closed response is no cancellation; a note is."""
@@ -359,7 +361,7 @@ class HttpConnection:
 
     def _open_modern(self, last_id: str) -> streams.Opening:
         method = "subscriptions/listen"
-        wanted: JsonObject = {"notifications": {"toolsListChanged": True}}
+        wanted: JsonObject = {"notifications": self._spoken.changes if self._spoken else {}}
         params = stamp(wanted, self._spoken, None)
         return self._pool.post(
             self._entry.url,

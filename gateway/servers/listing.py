@@ -1,27 +1,29 @@
-"""What tools a server publishes: all pages within limits, and each tool vetted by itself."""
+"""What a server publishes: all pages within limits, and each entry judged by itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gateway import jsontext
 from gateway.contracts.pins import pin
 from gateway.contracts.schemas import compile_tool
 from gateway.errors import JsonError, SchemaError
 from gateway.servers import headers
-from gateway.servers.connection import ConnectFault, Connection
+from gateway.servers.connection import METHOD_NOT_FOUND, ConnectFault, Connection
 from gateway.servers.entry import Entry
 from gateway.servers.handshake import fault
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivered
-from gateway.types.tools import Quarantine
+from gateway.types.operations import Delivered, Rejected
+from gateway.types.tools import Kind, Listed, Quarantine
 
 _LONGEST_NAME = 512  # MCP asks for 128 at most; a server's own name is never altered towards it
+_LONGEST_URI = 8_192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    """One tool as a server published it; quarantined when it can't be enforced."""
+class Offer:
+    """One entry as a server published it; quarantined when it can't be enforced."""
 
-    name: str
+    name: str  # of a tool or prompt, the URI of a resource, or a template of URIs
     definition: JsonObject
     pin: str
     quarantine: Quarantine | None = None
@@ -30,66 +32,153 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A whole tools/list; `faults` names entries that aren't even tools with a name."""
+    """A whole list; `faults` names entries that can't be named."""
 
-    tools: tuple[Listed, ...]
+    offers: tuple[Offer, ...]
     faults: tuple[str, ...] = ()
 
 
-async def fetch(connection: Connection, entry: Entry, *, deadline: float) -> list[Json]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sort:
+    """How one of MCP's lists is asked for and read."""
+
+    kind: Kind
+    method: str
+    capability: str
+    key: str  # the member by which an entry is named
+    plural: str  # for people
+    longest: int = _LONGEST_NAME
+
+
+SORTS: Mapping[Listed, Sort] = {
+    Listed.TOOLS: Sort(
+        kind=Kind.TOOL, method="tools/list", capability="tools", key="name", plural="tools"
+    ),
+    Listed.PROMPTS: Sort(
+        kind=Kind.PROMPT, method="prompts/list", capability="prompts", key="name", plural="prompts"
+    ),
+    Listed.RESOURCES: Sort(
+        kind=Kind.RESOURCE,
+        method="resources/list",
+        capability="resources",
+        key="uri",
+        plural="resources",
+        longest=_LONGEST_URI,
+    ),
+    Listed.TEMPLATES: Sort(
+        kind=Kind.RESOURCE,
+        method="resources/templates/list",
+        capability="resources",
+        key="uriTemplate",
+        plural="resource templates",
+        longest=_LONGEST_URI,
+    ),
+}
+_CAPABILITIES = frozenset(sort.capability for sort in SORTS.values())
+
+
+def is_offered(what: Listed, capabilities: JsonObject) -> bool:
+    """Whether a server has such a list; one that declares none at all is taken to have tools."""
+    if what is Listed.TOOLS and _CAPABILITIES.isdisjoint(capabilities):
+        return True
+    return isinstance(capabilities.get(SORTS[what].capability), dict)
+
+
+async def fetch(
+    connection: Connection, entry: Entry, what: Listed, *, deadline: float
+) -> list[Json]:
     """Return the entries of all pages; raises ConnectFault when the list has no end or limit."""
-    caps, found, seen, size = entry.caps, list[Json](), set[str](), 0
+    caps, sort, found, seen, size = entry.caps, SORTS[what], list[Json](), set[str](), 0
     params: JsonObject = {}
     for _ in range(caps.pages):
-        reply = await connection.call("tools/list", params, deadline=deadline, is_read=True)
+        reply = await connection.call(sort.method, params, deadline=deadline, is_read=True)
+        if _is_left_out(what, reply):
+            return found
         if not isinstance(reply, Delivered):
-            raise fault(entry, "tools/list", reply)
-        page, cursor = reply.result.get("tools"), reply.result.get("nextCursor")
+            raise fault(entry, sort.method, reply)
+        page, cursor = reply.result.get(what.value), reply.result.get("nextCursor")
         if not isinstance(page, list):
-            raise ConnectFault(f"`{entry.name}` answered tools/list without a list of tools")
+            raise ConnectFault(
+                f"`{entry.name}` answered {sort.method} without a list of {sort.plural}"
+            )
         found += page
         size += reply.size
-        if len(found) > caps.tools:
-            raise ConnectFault(f"`{entry.name}` publishes more than {caps.tools} tools", slow=True)
-        if size > caps.list_bytes:
-            raise ConnectFault(
-                f"the tools of `{entry.name}` take more than {caps.list_bytes} bytes", slow=True
-            )
+        _within(entry, sort, len(found), size)
         if not isinstance(cursor, str):
             return found
         if cursor in seen:
-            raise ConnectFault(f"`{entry.name}` repeats a page of its tools/list", slow=True)
+            raise ConnectFault(f"`{entry.name}` repeats a page of its {sort.method}", slow=True)
         seen.add(cursor)
         params = {"cursor": cursor}
     raise ConnectFault(
-        f"the tools/list of `{entry.name}` has more than {caps.pages} pages", slow=True
+        f"the {sort.method} of `{entry.name}` has more than {caps.pages} pages", slow=True
     )
 
 
-def vet(entries: Sequence[Json], known: Mapping[str, Listed], *, mirrors: bool) -> Listing:
-    """Judge each entry by itself: one bad definition takes no other tool along.
+def _is_left_out(what: Listed, reply: object) -> bool:
+    """Whether a server leaves out a list that it may leave out: resources without templates."""
+    return (
+        what is not Listed.TOOLS and isinstance(reply, Rejected) and reply.code == METHOD_NOT_FOUND
+    )
+
+
+def _within(entry: Entry, sort: Sort, count: int, size: int) -> None:
+    caps = entry.caps
+    if count > caps.tools:
+        raise ConnectFault(
+            f"`{entry.name}` publishes more than {caps.tools} {sort.plural}", slow=True
+        )
+    if size > caps.list_bytes:
+        raise ConnectFault(
+            f"the {sort.plural} of `{entry.name}` take more than {caps.list_bytes} bytes",
+            slow=True,
+        )
+
+
+def vet(
+    what: Listed, entries: Sequence[Json], known: Mapping[str, Offer], *, mirrors: bool
+) -> Listing:
+    """Judge each entry by itself: one bad definition takes no other along.
 
     `known` are earlier verdicts by pin: an unchanged tool isn't compiled again. `mirrors` says
     that arguments go into headers, so that annotations have to be right.
     """
-    tools: dict[str, Listed] = {}
-    faults: list[str] = []
+    sort, offers, faults = SORTS[what], dict[str, Offer](), list[str]()
     for index, definition in enumerate(entries):
-        name = definition.get("name") if isinstance(definition, dict) else None
+        name = definition.get(sort.key) if isinstance(definition, dict) else None
         if not isinstance(definition, dict) or not isinstance(name, str) or not name:
-            faults.append(f"entry {index} of the list is no tool with a name")
-        elif len(name) > _LONGEST_NAME:
-            faults.append(f"the name of entry {index} is longer than {_LONGEST_NAME} characters")
-        elif name not in tools:
-            tools[name] = _vetted(name, definition, known, mirrors)
-        elif tools[name].definition != definition:
-            tools[name] = _quarantined(name, definition, "published twice, in two forms")
-    return Listing(tools=tuple(tools[name] for name in sorted(tools)), faults=tuple(faults))
+            faults.append(f"entry {index} of {sort.method} has no `{sort.key}`")
+        elif len(name) > sort.longest:
+            faults.append(
+                f"the `{sort.key}` of entry {index} of {sort.method} is longer than "
+                f"{sort.longest} characters"
+            )
+        elif name in offers:
+            if offers[name].definition != definition:
+                offers[name] = _twice(what, offers[name])
+                faults.append(f"entry {index} of {sort.method} is published twice, in two forms")
+        elif what is Listed.TOOLS:
+            offers[name] = _vetted(name, definition, known, mirrors)
+        else:
+            offers[name] = _plain(name, definition)
+    return Listing(offers=tuple(offers[name] for name in sorted(offers)), faults=tuple(faults))
 
 
-def _vetted(
-    name: str, definition: JsonObject, known: Mapping[str, Listed], mirrors: bool
-) -> Listed:
+def _twice(what: Listed, first: Offer) -> Offer:
+    """A tool with two definitions has none; of anything else the first one counts."""
+    if what is not Listed.TOOLS:
+        return first
+    return _quarantined(first.name, first.definition, "published twice, in two forms")
+
+
+def _plain(name: str, definition: JsonObject) -> Offer:
+    try:
+        return Offer(name=name, definition=definition, pin=jsontext.digest(definition))
+    except JsonError as error:
+        return _quarantined(name, definition, error.message, error.pointer)
+
+
+def _vetted(name: str, definition: JsonObject, known: Mapping[str, Offer], mirrors: bool) -> Offer:
     try:
         digest = pin(definition)
     except JsonError as error:
@@ -106,7 +195,7 @@ def _vetted(
     wrong = headers.fault_of(schema) if mirrors else None
     if wrong is not None:
         return _quarantined(name, definition, wrong, "/inputSchema", digest)
-    return Listed(
+    return Offer(
         name=name,
         definition=definition,
         pin=digest,
@@ -116,8 +205,8 @@ def _vetted(
 
 def _quarantined(
     name: str, definition: JsonObject, reason: str, pointer: str = "", digest: str = ""
-) -> Listed:
-    return Listed(
+) -> Offer:
+    return Offer(
         name=name,
         definition=definition,
         pin=digest,

@@ -33,6 +33,7 @@ from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
 
+_MOST_WAITING = 256  # messages to a server, above which it gets no answers to its own requests
 _TAIL_IN_TEXT = 400  # characters of stderr in a text for people
 _NOT_TOLD = frozenset({"initialize", "server/discover"})  # never cancelled (MCP, cancellation)
 
@@ -114,8 +115,8 @@ class StdioConnection:
     def listen(self) -> None:
         """Ask for change notes where one has to: older servers send them anyway."""
         spoken = self._spoken
-        if spoken is not None and spoken.era is Era.MODERN and spoken.tells_changes:
-            wanted: JsonObject = {"notifications": {"toolsListChanged": True}}
+        if spoken is not None and spoken.era is Era.MODERN and spoken.changes:
+            wanted: JsonObject = {"notifications": spoken.changes}
             # Its answer comes when the server ends the stream, and then means nothing.
             number = self._listen_id = self._next_id()
             self._send(request(number, "subscriptions/listen", stamp(wanted, spoken, None)))
@@ -219,9 +220,15 @@ class StdioConnection:
         if "method" not in message:
             self._answered(message, len(line))
         elif "id" in message:
-            self._send(answer_to(message))
+            self._asked(message)
         else:
             self._noted(message)
+
+    def _asked(self, message: JsonObject) -> None:
+        """Answer a request, as long as its sender reads what it is sent."""
+        answer = answer_to(message)
+        if answer is not None and self._child and self._child.stdin.waiting < _MOST_WAITING:
+            self._send(answer)
 
     def _answered(self, message: JsonObject, size: int) -> None:
         number = message.get("id")

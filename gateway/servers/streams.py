@@ -1,4 +1,4 @@
-"""Streams that no call belongs to: on them a server tells that its tools changed."""
+"""Streams that no call belongs to: on them a server tells that its lists changed."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -9,7 +9,7 @@ import anyio
 
 from gateway import jsontext
 from gateway.errors import JsonError
-from gateway.servers.connection import LIST_CHANGED, notification
+from gateway.servers.connection import CHANGES, notification
 from gateway.servers.sse import EventReader, EventTooLarge
 from gateway.types.json import JsonObject
 
@@ -32,7 +32,8 @@ async def follow(open_stream: Open, take: Take, *, cap: int) -> None:
                 if not _is_stream(response):
                     return  # 405 is the usual way to say so, and no fault
                 if not first:  # a change in between would have gone unheard
-                    take(notification(LIST_CHANGED))
+                    for note in CHANGES:
+                        take(notification(note))
                 first = False
                 reader = EventReader(cap)
                 async for piece in response.content.iter_any():

@@ -7,25 +7,26 @@ that a server is away, not that its tools never were.
 import asyncio
 import logging
 import random
-from collections.abc import Callable
 from contextlib import suppress
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
 import anyio
-import anyio.to_thread
 
-from gateway.servers import headers, listing
+from gateway.servers import headers
 from gateway.servers.backoff import Backoff
 from gateway.servers.connection import (
-    LIST_CHANGED,
+    CHANGES,
     ConnectFault,
     Connection,
+    Lost,
     Spoken,
 )
 from gateway.servers.entry import Entry
 from gateway.servers.http import client_session
-from gateway.servers.listing import Listed
+from gateway.servers.listing import Offer
+from gateway.servers.lists import KeptList
 from gateway.servers.masking import masked, masker
 from gateway.servers.opening import Opener, Surroundings
 from gateway.servers.state import QuarantinedTool, ServerState, ServerStatus
@@ -34,23 +35,33 @@ from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Peer, Undelivered
 from gateway.types.relay import Ear, Outbound
+from gateway.types.tools import Listed
 
 _log = logging.getLogger("gateway.servers")
-_RELIST_GAP_S = 1.0  # a server that changes all the time is listed no more often
 _NO_MIRRORS: headers.HeaderMap = {}
+
+
+class Watcher(Protocol):
+    """Who is told what a server offers; must not block."""
+
+    def connected(self, server: "Server") -> None:
+        """Take note of the server's capabilities: it was reached."""
+        ...
+
+    def publish(self, server: "Server", what: Listed) -> None:
+        """Take over a list that changed."""
+        ...
 
 
 class Server:
     """A supervised server. `run` is its one task; `request` may be called from any other."""
 
-    def __init__(
-        self, entry: Entry, around: Surroundings, *, on_tools: Callable[["Server"], None]
-    ) -> None:
+    def __init__(self, entry: Entry, around: Surroundings, watcher: Watcher) -> None:
         self.entry = entry
-        self.tools: tuple[Listed, ...] = ()
         self._clock = around.clock
-        self._on_tools = on_tools
+        self._watcher = watcher
         self._mask = masker(entry.secrets, around.mask)
+        self._lists = {what: KeptList(what, entry, self._mask, self._published) for what in Listed}
         self._opener = Opener(entry, around, self._mask)
         self._address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
         self._backoff = Backoff(entry.timeouts, random.random)
@@ -68,13 +79,10 @@ class Server:
         self._attempts = 0
         self._attempt_at = 0.0
         self._next_at = 0.0
-        self._listed_at = 0.0
         self._settled = asyncio.Event()  # no attempt is under way
-        self._first_list = asyncio.Event()  # the first list, or the first failure, is there
+        self._first_list = asyncio.Event()  # every list was tried once, or the first start failed
         self._woken = asyncio.Event()
-        self._news = asyncio.Event()
-        self._changed = True  # the tools have to be listed
-        self._list_fault = ""
+        self._gone = asyncio.Event()  # the connection is lost
 
     @property
     def name(self) -> str:
@@ -89,7 +97,7 @@ class Server:
     @property
     def state(self) -> ServerState:
         """A snapshot for people and for `status`."""
-        spoken, last = self._spoken, self._last
+        spoken, last, tools = self._spoken, self._last, self._lists[Listed.TOOLS]
         child = last if isinstance(last, StdioConnection) else None
         return ServerState(
             name=self.name,
@@ -101,16 +109,16 @@ class Server:
             era=spoken.era.value if spoken else "",
             version=spoken.version if spoken else "",
             server=spoken.server if spoken else "",
-            tools=sum(tool.quarantine is None for tool in self.tools),
+            tools=sum(tool.quarantine is None for tool in tools.offers),
             quarantined=tuple(
                 QuarantinedTool(
                     name=tool.name, pointer=tool.quarantine.pointer, reason=tool.quarantine.reason
                 )
-                for tool in self.tools
+                for tool in tools.offers
                 if tool.quarantine is not None
             ),
-            list_error=self._list_fault,
-            stale=bool(self.tools) and (self._connection is None or bool(self._list_fault)),
+            list_error=next((kept.fault for kept in self._lists.values() if kept.fault), ""),
+            stale=bool(tools.offers) and (self._connection is None or bool(tools.fault)),
             attempts=self._attempts,
             in_flight=self._in_flight,
             pid=child.pid if child and self._connection else 0,
@@ -125,8 +133,17 @@ class Server:
             return Peer(transport="stdio", version=version)
         return Peer(transport="http", version=version, address=self._address)
 
+    def offers(self, what: Listed) -> tuple[Offer, ...]:
+        """Return what is on one of its lists, quarantined entries too."""
+        return self._lists[what].offers
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """What the server said that it can do, when it was last reached."""
+        return self._spoken.capabilities if self._spoken else {}
+
     async def first_list(self) -> None:
-        """Wait until the tools were listed once, or that failed once."""
+        """Wait until everything was listed once, or that failed once."""
         await self._first_list.wait()
 
     async def request(self, outbound: Outbound, ear: Ear | None = None) -> Delivery:
@@ -291,13 +308,14 @@ class Server:
         self._woken.clear()
         self._attempt_at = asyncio.get_running_loop().time()
         self._settled.clear()
+        self._gone.clear()
         ended = ConnectFault(f"`{self.name}` was stopped")
         async with anyio.create_task_group() as tasks:
             connection = self._opener.make(pool, tasks, on_lost=self._lost, on_note=self._noted)
             self._last = connection
             try:
                 self._spoken = await self._opener.start(connection)
-                ended = await self._hold(connection)
+                ended = await self._hold(connection, self._spoken)
             except ConnectFault as fault:
                 ended = fault
             finally:
@@ -307,38 +325,39 @@ class Server:
                     await connection.close()
         return ended
 
-    async def _hold(self, connection: Connection) -> ConnectFault:
-        """Serve calls and follow changes of the tools until the connection is lost."""
+    async def _hold(self, connection: Connection, spoken: Spoken) -> ConnectFault:
+        """Serve calls and keep the lists fresh until the connection is lost."""
         loop = asyncio.get_running_loop()
         ready_at = loop.time()
-        lists = Backoff(self.entry.timeouts, random.random)
         self._opened(connection)
-        pause: float | None = None
-        while connection.lost is None:
-            self._news.clear()
-            if self._changed:
-                pause = await self._list(connection, lists)
-                continue
-            with anyio.move_on_after(pause) as waited:
-                await self._news.wait()
-            self._changed |= waited.cancelled_caught
-            if self._changed and not waited.cancelled_caught:  # many notes, one list
-                settle = self.entry.timeouts.settle_s
-                await anyio.sleep(max(settle, self._listed_at + _RELIST_GAP_S - loop.time()))
+        async with anyio.create_task_group() as tasks:
+            for kept in self._lists.values():
+                tasks.start_soon(kept.follow, connection, spoken)
+            tasks.start_soon(self._await_lists)
+            await self._gone.wait()
+            tasks.cancel_scope.cancel()
         if loop.time() - ready_at >= self.entry.timeouts.healthy_s:
             self._backoff.reset()
-        lost = connection.lost
+        lost = connection.lost or Lost(reason=f"`{self.name}` was stopped")
         return ConnectFault(lost.reason, slow=lost.slow)
 
     def _opened(self, connection: Connection) -> None:
         if self._fault is not None:
             _log.info("server %s: connected again", self.name)
         self._fault, self._logged = None, ""
-        self._changed = True
         self._connection = connection
+        if connection.lost is not None:  # between the handshake and now
+            self._lost()
+            return
         self._turn(ServerStatus.READY)
         self._settled.set()
+        self._watcher.connected(self)
         connection.listen()
+
+    async def _await_lists(self) -> None:
+        for kept in self._lists.values():
+            await kept.tried.wait()
+        self._first_list.set()
 
     def _lost(self) -> None:
         """Turn calls away from now on; the task finds out why when it is its turn."""
@@ -347,45 +366,17 @@ class Server:
             self._connection = None
             self._fault = ConnectFault(lost.reason, slow=lost.slow)
             self._turn(ServerStatus.FAILED)
-        self._news.set()
+        self._gone.set()
 
     def _noted(self, method: str) -> None:
-        if method == LIST_CHANGED:
-            self._changed = True
-            self._news.set()
+        for what in CHANGES.get(method, ()):
+            self._lists[what].changed()
 
-    async def _list(self, connection: Connection, lists: Backoff) -> float | None:
-        """List the tools; return the pause before the next try when that failed."""
-        self._changed = False
-        deadline = asyncio.get_running_loop().time() + self.entry.timeouts.list_s
-        try:
-            entries = await listing.fetch(connection, self.entry, deadline=deadline)
-        except ConnectFault as fault:
-            if connection.lost is None:
-                self._list_failed(fault)
-            return lists.next_s(slow=fault.slow)
-        known = {tool.pin: tool for tool in self.tools if tool.pin}
-        found = await anyio.to_thread.run_sync(
-            lambda: listing.vet(entries, known, mirrors=self.entry.is_http)
-        )
-        for fault_text in found.faults:
-            _log.warning("server %s: %s", self.name, fault_text)
-        self._list_fault = ""
-        lists.reset()
-        self._listed_at = asyncio.get_running_loop().time()
-        self._mirrors = {tool.name: tool.mirrors for tool in found.tools if tool.mirrors}
-        changed, self.tools = found.tools != self.tools, found.tools
-        self._first_list.set()
-        if changed:
-            self._on_tools(self)
-        return None
-
-    def _list_failed(self, fault: ConnectFault) -> None:
-        text = self._mask(fault.message)
-        if text != self._list_fault:
-            _log.warning("server %s: its tools can't be listed: %s", self.name, text)
-        self._list_fault = text
-        self._first_list.set()
+    def _published(self, what: Listed) -> None:
+        if what is Listed.TOOLS:
+            offers = self._lists[what].offers
+            self._mirrors = {offer.name: offer.mirrors for offer in offers if offer.mirrors}
+        self._watcher.publish(self, what)
 
 
 def _traced(params: JsonObject, traceparent: str) -> JsonObject:

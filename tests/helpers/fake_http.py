@@ -172,9 +172,10 @@ class FakeHttp:
         """Return the messages of one method, each with the `headers` it came with."""
         return [message for message in self.received if message.get("method") == method]
 
-    def announce(self) -> None:
-        """Tell on all open streams that the tools changed."""
-        note = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+    def announce(self, method: str = "notifications/tools/list_changed", **params: Any) -> None:
+        """Tell on all open streams that something changed."""
+        told = {"params": params} if params else {}
+        note = json.dumps({"jsonrpc": "2.0", "method": method, **told}).encode()
         self._soon(lambda: [queue.put_nowait(note) for queue in self.streams])
 
     def forget_sessions(self) -> None:

@@ -10,7 +10,8 @@ used, so that a process starts quickly.
 A script is plain JSON data:
 
     tools             definitions for tools/list; may hold anything, to publish bad ones
-    page              tools a page (0: all on one)
+    resources, templates, prompts    definitions for the other lists
+    page              entries a page of every list (0: all on one)
     eras              ["legacy", "modern"]: which of initialize and server/discover it answers
     version           the version that initialize settles on (default: what the client asked for)
     capabilities      default {"tools": {"listChanged": true}}
@@ -18,6 +19,7 @@ A script is plain JSON data:
     on_initialize     steps in place of the usual answer to initialize
     on_discover       steps in place of the usual answer to server/discover
     on_list           steps in place of the usual answer to tools/list
+    on_method         {method: steps} in place of the usual answer to any other request
     on_call           {tool name: steps}; "*" for every other tool. Without steps a tool echoes:
                       text = the name it was called by, structuredContent = {name, arguments, meta}
     on_nth_call       [steps of the 1st tools/call, of the 2nd, ...]; later calls go by on_call
@@ -70,6 +72,13 @@ def tool(name: str, **more: Any) -> Message:
     return {"name": name, "inputSchema": {"type": "object"}, **more}
 
 
+EVERYTHING: Message = {  # capabilities of a server that offers every list
+    "tools": {"listChanged": True},
+    "prompts": {"listChanged": True},
+    "resources": {"listChanged": True, "subscribe": True},
+}
+
+
 def text(value: str) -> Message:
     """Return a result with one text block."""
     return {"content": [{"type": "text", "text": value}]}
@@ -80,6 +89,9 @@ class Script:
     """What a fake server does; see the module's docstring."""
 
     tools: list[Any] = field(default_factory=lambda: [tool("echo")])
+    resources: list[Any] = field(default_factory=list[Any])
+    templates: list[Any] = field(default_factory=list[Any])
+    prompts: list[Any] = field(default_factory=list[Any])
     page: int = 0
     eras: list[str] = field(default_factory=lambda: ["legacy", "modern"])
     version: str = ""
@@ -88,6 +100,7 @@ class Script:
     on_initialize: list[Step] = field(default_factory=list[Step])
     on_discover: list[Step] = field(default_factory=list[Step])
     on_list: list[Step] = field(default_factory=list[Step])
+    on_method: dict[str, list[Step]] = field(default_factory=dict[str, list[Step]])
     on_call: dict[str, list[Step]] = field(default_factory=dict[str, list[Step]])
     on_nth_call: list[list[Step]] = field(default_factory=list[list[Step]])
     ignore: list[str] = field(default_factory=list[str])
@@ -154,7 +167,7 @@ class Fake:
             "server/discover": script.on_discover,
             "tools/list": script.on_list,
         }
-        return own.get(str(method)) or None
+        return own.get(str(method)) or script.on_method.get(str(method)) or None
 
     def _usual(self, message: Message) -> Message:
         reply: Message = {"jsonrpc": "2.0", "id": message.get("id")}
@@ -180,10 +193,8 @@ class Fake:
                     "ttlMs": 0,
                     "cacheScope": "private",
                 }
-            case "ping":
+            case "ping" | "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel":
                 return {}
-            case "tools/list":
-                return self._page(params.get("cursor"))
             case "tools/call":
                 said = {
                     "name": params["name"],
@@ -191,14 +202,29 @@ class Fake:
                     "meta": params.get("_meta"),
                 }
                 return {**text(params["name"]), "structuredContent": said}
-            case _:
-                return None
+            case "resources/read":
+                return {"contents": [{"uri": params["uri"], "text": params["uri"]}]}
+            case "prompts/get":
+                content = {"type": "text", "text": params["name"]}
+                return {"messages": [{"role": "user", "content": content}]}
+            case method:
+                return self._list(str(method), params)
 
-    def _page(self, cursor: str | None) -> Message:
-        tools, size = self.script.tools, self.script.page or len(self.script.tools) or 1
-        start = int(cursor or 0)
-        page: Message = {"tools": tools[start : start + size]}
-        if start + size < len(tools):
+    def _list(self, method: str, params: Message) -> Message | None:
+        script = self.script
+        lists = {
+            "tools/list": ("tools", script.tools),
+            "prompts/list": ("prompts", script.prompts),
+            "resources/list": ("resources", script.resources),
+            "resources/templates/list": ("resourceTemplates", script.templates),
+        }
+        return self._page(*lists[method], params) if method in lists else None
+
+    def _page(self, member: str, entries: list[Any], params: Message) -> Message:
+        size = self.script.page or len(entries) or 1
+        start = int(params.get("cursor") or 0)
+        page: Message = {member: entries[start : start + size]}
+        if start + size < len(entries):
             page["nextCursor"] = str(start + size)
         return page
 

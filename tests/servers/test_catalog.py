@@ -1,12 +1,15 @@
 """The map from exposed names to tools."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gateway.servers.entry import Entry
 from gateway.servers.names import Naming
-from tests.helpers.fake_server import Script, text, tool
-from tests.helpers.fleets import call, first_text, running, stdio_entry, structured
+from gateway.types.tools import Ambiguous, Tool
+from tests.helpers.fake_server import EVERYTHING, Script, text, tool
+from tests.helpers.fleets import QUICK, call, first_text, running, stdio_entry, structured
 
 
 async def test_every_listed_name_reaches_its_own_server_by_its_own_name(
@@ -51,3 +54,45 @@ async def test_a_transparent_gateway_changes_no_name(tmp_path: Path) -> None:
     async with running(stdio_entry(Script(), tmp_path), naming=Naming(transparent=True)) as servers:
         assert [item.exposed_name for item in servers.catalog.tools()] == ["echo"]
         assert servers.catalog.find("alpha__echo") is None
+
+
+async def test_a_uri_of_two_servers_is_listed_under_both_and_read_from_the_named_one(
+    tmp_path: Path,
+) -> None:
+    entries = [
+        stdio_entry(
+            Script(capabilities=EVERYTHING, resources=[{"uri": "x://1", "name": name}]),
+            tmp_path,
+            name,
+        )
+        for name in ("alpha", "beta")
+    ]
+    async with running(*entries) as servers:
+        catalog = servers.catalog
+        assert isinstance(catalog.resource("x://1"), Ambiguous)
+        for listed in catalog.resources():
+            found = catalog.resource(listed.exposed_name)
+            assert isinstance(found, Tool)
+            assert found.definition["name"] == found.server == listed.server
+
+
+async def test_the_only_server_with_resources_gets_uris_that_nobody_lists(tmp_path: Path) -> None:
+    entries = [
+        stdio_entry(Script(capabilities=EVERYTHING), tmp_path),
+        stdio_entry(Script(), tmp_path, "beta"),
+    ]
+    async with running(*entries) as servers:
+        found = servers.catalog.resource("anything://1")
+        assert isinstance(found, Tool)
+        assert found.server == "alpha"
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_extensions_that_pass_are_those_of_connected_servers(
+    tmp_path: Path, era: str
+) -> None:
+    offered: Any = {"io.modelcontextprotocol/tasks": {"x": 1}, "com.example/other": {}}
+    script = Script(eras=[era], capabilities={"tools": {}, "extensions": offered})
+    away = Entry(name="away", command="no-such-command", timeouts=QUICK)
+    async with running(stdio_entry(script, tmp_path), away) as servers:
+        assert servers.catalog.extensions() == {"io.modelcontextprotocol/tasks": {"x": 1}}

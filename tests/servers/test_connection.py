@@ -60,6 +60,11 @@ def test_pings_are_answered_and_everything_else_is_refused() -> None:
     assert refused["error"]["code"] == -32601
 
 
+@pytest.mark.parametrize("number", ["x" * 257, None, True, 1.5, [1], {"a": 1}])
+def test_a_request_with_an_id_that_is_none_gets_no_answer(number: Any) -> None:
+    assert answer_to({"id": number, "method": "ping"}) is None
+
+
 def test_only_rising_numbers_are_progress() -> None:
     rising = Rising()
     assert rising.accept({"progress": Decimal("0.5"), "total": 2, "message": 5}) == (0.5, 2.0, None)

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.servers import listing
 from gateway.servers.entry import Caps
+from gateway.types.tools import Listed
 from tests.helpers.fake_server import Script, tool
 from tests.helpers.fleets import call, first_text, running, stdio_entry
 
@@ -74,15 +75,42 @@ async def test_a_huge_list_delays_no_other_server(tmp_path: Path) -> None:
 
 def test_an_unchanged_tool_keeps_its_verdict() -> None:
     definition: Any = tool("a")
-    (first,) = listing.vet([definition], {}, mirrors=False).tools
-    (second,) = listing.vet([dict(definition)], {first.pin: first}, mirrors=False).tools
+    (first,) = listing.vet(Listed.TOOLS, [definition], {}, mirrors=False).offers
+    (second,) = listing.vet(
+        Listed.TOOLS, [dict(definition)], {first.pin: first}, mirrors=False
+    ).offers
     assert second is first
 
 
 def test_one_name_with_two_definitions_is_nobodys_name() -> None:
     once: Any = tool("a")
     other: Any = tool("a", description="x")
-    assert listing.vet([once, dict(once)], {}, mirrors=False).tools[0].quarantine is None
-    got = listing.vet([once, other], {}, mirrors=False).tools[0]
+    assert (
+        listing.vet(Listed.TOOLS, [once, dict(once)], {}, mirrors=False).offers[0].quarantine
+        is None
+    )
+    got = listing.vet(Listed.TOOLS, [once, other], {}, mirrors=False).offers[0]
     assert got.quarantine is not None
     assert "twice" in got.quarantine.reason
+
+
+def test_of_anything_but_tools_the_first_of_two_forms_counts() -> None:
+    first: Any = {"uri": "x://1", "name": "a"}
+    entries: list[Any] = [first, {"uri": "x://1", "name": "b"}, {"name": "c"}, 5]
+    got = listing.vet(Listed.RESOURCES, entries, {}, mirrors=False)
+    assert [offer.definition for offer in got.offers] == [first]
+    assert len(got.faults) == 3
+    assert listing.vet(Listed.PROMPTS, [{"name": "p" * 513}], {}, mirrors=False).offers == ()
+
+
+def test_a_definition_that_cannot_be_digested_is_kept_back() -> None:
+    broken: Any = {"uri": "x://1", "name": "\ud800"}
+    (offer,) = listing.vet(Listed.RESOURCES, [broken], {}, mirrors=False).offers
+    assert offer.quarantine is not None
+
+
+def test_a_server_that_declares_nothing_is_taken_to_have_tools() -> None:
+    assert listing.is_offered(Listed.TOOLS, {})
+    assert listing.is_offered(Listed.TOOLS, {"logging": {}})
+    assert not listing.is_offered(Listed.TOOLS, {"prompts": {}})
+    assert not listing.is_offered(Listed.PROMPTS, {"prompts": None})

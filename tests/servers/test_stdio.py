@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +313,40 @@ async def test_a_thousand_calls_at_once_end_well_or_busy(tmp_path: Path) -> None
     assert answered == 64 + 256
     assert {one.failure for one in busy} == {Failure.BUSY}
     assert all(one.executed is Execution.NO and one.retry_after_s for one in busy)
+
+
+# Asks 20,000 times before it reads again, then says how many answers had been kept for it.
+_ASKS = """
+import json, sys
+def send(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+answers = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    number, method = message.get("id"), message.get("method")
+    answers += method is None
+    if method == "initialize":
+        info = {"name": "asks", "version": "1"}
+        send({"id": number, "result": {
+            "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}})
+    elif method == "tools/list":
+        send({"id": number, "result": {"tools": []}})
+    elif method == "tools/call":
+        text = {"type": "text", "text": str(answers)}
+        if message["params"]["name"] == "flood":
+            for _ in range(20000):
+                send({"id": "x" * 200, "method": "ping"})
+        send({"id": number, "result": {"content": [text]}})
+    elif number is not None and method is not None:
+        send({"id": number, "error": {"code": -32601, "message": "no"}})
+    sys.stdout.flush()
+"""
+
+
+async def test_what_a_server_asks_without_reading_has_a_bound(tmp_path: Path) -> None:
+    entry = replace(stdio_entry(Script(), tmp_path), command=sys.executable, args=("-c", _ASKS))
+    async with running(entry) as servers:
+        alpha = servers.server("alpha")
+        await call(alpha, "flood", deadline_s=30)
+        kept = int(first_text(await call(alpha, "count")))
+    assert 0 < kept < 2_000

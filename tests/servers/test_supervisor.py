@@ -122,7 +122,7 @@ async def test_changes_are_listed_once_and_told_on(tmp_path: Path) -> None:
     )
     async with running(stdio_entry(script, tmp_path)) as servers:
         catalog, told = servers.catalog, list[int]()
-        catalog.on_change(lambda: told.append(catalog.version))
+        catalog.on_change(lambda _: told.append(catalog.version))
         before = catalog.find("alpha__t3")
         assert first_text(await call(servers.server("alpha"), "change")) == "done"
         await until_async(lambda: told)
