@@ -1,7 +1,8 @@
 """Starts a gateway from its configuration, and ends it in order."""
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from gateway.app.doorbook import DoorBook
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
 from gateway.app.owner import ProcessOwner
+from gateway.app.stopping import CALLS_S, SERVERS_S, Stopping
 from gateway.app.wiring import Wiring
 from gateway.clock import Clock, SystemClock
 from gateway.config.load import Loaded
@@ -20,24 +22,32 @@ from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.envelope import Origin
 from gateway.events.redact import Redactor
+from gateway.servers import groups
 from gateway.store.store import Store
 from gateway.telemetry.options import IncomingContext, TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.records import CallRecord
 
 _log = logging.getLogger("weighbridge")
-_LAST_CALLS_S = 10.0  # for calls that change something, at a stop
+_SPANS_S = 2.0  # for the last spans, and
+_EVENTS_S = 5.0  # for the last events, at a stop
 _FIRST_LISTS_S = 1.0  # a front is served after that, whatever the servers do
 
 
 @asynccontextmanager
 async def open_gateway(
-    loaded: Loaded, folder: Path, environ: Mapping[str, str], *, front: str
+    loaded: Loaded,
+    folder: Path,
+    environ: Mapping[str, str],
+    *,
+    front: str,
+    stopping: Stopping,
 ) -> AsyncGenerator[Gateway]:
     """Run a gateway for as long as the context is open.
 
     Raises ConfigurationError or StoreUnavailable when it can't start. On the way out, calls that
-    change something get a moment to end, then servers stop, then events and spans are written.
+    change something get a moment to end, then servers stop, then events and spans are written: all
+    within the one deadline of `stopping`.
     """
     clock, instance = SystemClock(), ids.new("gw")
     store = await anyio.to_thread.run_sync(
@@ -60,24 +70,44 @@ async def open_gateway(
             telemetry=telemetry,
         )
         try:
-            async with _running(wiring, instance) as gateway:
+            async with _running(wiring, instance, stopping) as gateway:
                 yield gateway
             with anyio.CancelScope(shield=True), anyio.move_on_after(2):
                 await _forget(store, instance)
         finally:
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(telemetry.shutdown)
+                await anyio.to_thread.run_sync(telemetry.shutdown, stopping.last_s(_SPANS_S))
     finally:
         left = 0
         with anyio.CancelScope(shield=True):
-            left = await anyio.to_thread.run_sync(store.close)
+            left = await anyio.to_thread.run_sync(store.close, stopping.last_s(_EVENTS_S))
         if left:
             _log.error("%d events could not be written before the end", left)
 
 
 @asynccontextmanager
-async def _running(wiring: Wiring, instance: str) -> AsyncGenerator[Gateway]:
-    async with anyio.create_task_group() as tasks, anyio.create_task_group() as owned:
+async def _killing_in_time(stopping: Stopping) -> AsyncGenerator[Callable[[], None]]:
+    """Give what to call once servers are told to end; those that don't in time are killed."""
+    timers: list[asyncio.TimerHandle] = []
+
+    def told() -> None:
+        loop = asyncio.get_running_loop()
+        timers.append(loop.call_later(stopping.left(SERVERS_S), groups.kill_all))
+
+    try:
+        yield told
+    finally:
+        for timer in timers:
+            timer.cancel()
+
+
+@asynccontextmanager
+async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGenerator[Gateway]:
+    async with (
+        _killing_in_time(stopping) as servers_told,
+        anyio.create_task_group() as tasks,
+        anyio.create_task_group() as owned,
+    ):
         owner = ProcessOwner(owned)
         gateway = await wiring.gateway(owner)
         door = DoorBook(wiring.keeping.store.events, wiring.clock)
@@ -96,11 +126,12 @@ async def _running(wiring: Wiring, instance: str) -> AsyncGenerator[Gateway]:
             yield gateway
         finally:
             with anyio.CancelScope(shield=True):
-                if not await owner.idle(_LAST_CALLS_S):
+                if not await owner.idle(stopping.left(CALLS_S)):
                     _log.warning("calls were still under way; their ends are unknown")
             door.close()
             tasks.cancel_scope.cancel()
             owned.cancel_scope.cancel()
+            servers_told()
     wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="told to"))
 
 

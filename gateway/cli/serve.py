@@ -16,6 +16,7 @@ from gateway import jsontext
 from gateway.admin.site import Readiness, site
 from gateway.app.gateway import Gateway
 from gateway.app.start import open_gateway
+from gateway.app.stopping import Stopping
 from gateway.cli import logs, output
 from gateway.cli.options import config_option, load
 from gateway.clock import SystemClock
@@ -28,6 +29,7 @@ from gateway.identity.authenticate import Authenticator
 from gateway.listen.http import HttpFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.serve import serve, stop_on_signals
+from gateway.servers import groups
 
 _log = logging.getLogger("weighbridge")
 
@@ -42,7 +44,11 @@ _log = logging.getLogger("weighbridge")
     help="Write URL and pid there, as JSON, once calls are answered.",
 )
 def command(path: Path, ready_file: Path | None) -> None:
-    """Serve agents over Streamable HTTP until SIGTERM or SIGINT; SIGHUP reloads the policy."""
+    """Serve agents over Streamable HTTP until SIGTERM or SIGINT; SIGHUP reloads the policy.
+
+    Calls under way get 5 seconds, and the whole stop takes about 10 at most; a second signal ends
+    everything at once.
+    """
     loaded = load(path)
     logs.set_up(loaded)
     # The event writer has to get its turn while the event loop is busy: 5 ms, the default, would
@@ -57,13 +63,16 @@ def command(path: Path, ready_file: Path | None) -> None:
 
 async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
     settings, clock = loaded.settings, SystemClock()
+    stopping = Stopping(clock)
     with _bound(settings.listen.endpoint) as sock, _bound(settings.admin.endpoint) as admin_sock:
         # Taken now: the event loop owns the sockets once it serves on them.
         url = f"http://{_name(sock)}{settings.listen.path}"
         admin_url = f"http://{_name(admin_sock)}"
         async with (
-            stop_on_signals() as stop,
-            open_gateway(loaded, path.parent, environment.environ(), front=url) as gateway,
+            stop_on_signals(stopping.begin, groups.kill_all) as stop,
+            open_gateway(
+                loaded, path.parent, environment.environ(), front=url, stopping=stopping
+            ) as gateway,
         ):
             authenticator = Authenticator(
                 settings.identity, resource=settings.listen.public_url or url, clock=clock

@@ -6,6 +6,7 @@ import anyio
 import click
 
 from gateway.app.start import open_gateway
+from gateway.app.stopping import Stopping
 from gateway.cli import logs, output
 from gateway.cli.options import config_option, load
 from gateway.clock import SystemClock
@@ -15,6 +16,7 @@ from gateway.errors import WeighbridgeError, first_cause
 from gateway.identity.local import local_principal
 from gateway.listen.serve import stop_on_signals
 from gateway.listen.stdio import serve_stdio
+from gateway.servers import groups
 
 
 @click.command(
@@ -34,9 +36,12 @@ def command(path: Path) -> None:
 
 
 async def _serve(loaded: Loaded, path: Path) -> None:
+    stopping = Stopping(SystemClock())
     async with (
-        stop_on_signals() as stop,
-        open_gateway(loaded, path.parent, environment.environ(), front="stdio") as gateway,
+        stop_on_signals(stopping.begin, groups.kill_all) as stop,
+        open_gateway(
+            loaded, path.parent, environment.environ(), front="stdio", stopping=stopping
+        ) as gateway,
     ):
         await serve_stdio(
             gateway,

@@ -29,7 +29,7 @@ class ServeOptions:
 
     max_connections: int = 1000
     keep_alive_s: int = 75
-    grace_s: int = 10  # for requests under way when the gateway stops
+    grace_s: int = 5  # for requests under way when the gateway stops
 
 
 class PromptProtocol(HttpToolsProtocol):
@@ -154,21 +154,30 @@ async def serve(
 
 
 @contextlib.asynccontextmanager
-async def stop_on_signals() -> AsyncGenerator[anyio.Event]:
-    """Give an event that SIGTERM or SIGINT sets; a second signal has its usual effect."""
+async def stop_on_signals(
+    on_first: Callable[[], None] = lambda: None, on_second: Callable[[], None] = lambda: None
+) -> AsyncGenerator[anyio.Event]:
+    """Give an event that the first SIGTERM or SIGINT sets; the second ends the process at once.
+
+    `on_second` is the last thing that is done then.
+    """
     stop = anyio.Event()
     loop = asyncio.get_running_loop()
-    handled = (signal.SIGTERM, signal.SIGINT)
 
-    def told() -> None:
-        stop.set()
-        for number in handled:
-            loop.remove_signal_handler(number)
+    def told(number: signal.Signals) -> None:
+        if not stop.is_set():
+            stop.set()
+            on_first()
+            return
+        on_second()
+        loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_DFL)  # SIGINT's own handler would ask everybody to end
+        signal.raise_signal(number)
 
-    for number in handled:
-        loop.add_signal_handler(number, told)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told, number)
     try:
         yield stop
     finally:
-        for number in handled:
+        for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)

@@ -206,3 +206,65 @@ async def test_a_stop_ends_a_child_that_ignores_every_hint_and_its_helper(
         assert await gateway.stop() == 0
     helper = int((tmp_path / "alpha.helper").read_text())
     await until_async(lambda: not left(tmp_path) and not alive(helper))
+
+
+async def stuck(gateway: Gateway, folder: Path) -> asyncio.Future[Json]:
+    """Have a write under way that its server never answers."""
+    await gateway.listed("alpha__put")
+    waiting = asyncio.ensure_future(gateway.call("alpha__put"))
+    await until_async(lambda: record_of(folder, "alpha").calls(), house.WITHIN_S)
+    return waiting
+
+
+def stubborn(folder: Path) -> tuple[str, str]:
+    """Return configuration and contracts of a server that answers nothing and ends at nothing."""
+    script = Script(
+        tools=[tool("put")],
+        on_call={"put": [{"delay_ms": 600_000}]},
+        ignore=["eof", "sigterm"],
+        helper=True,
+    )
+    write = house.contract(tool("put"), effect=Effect.WRITE, risk=Risk.MEDIUM)
+    return house.config({"alpha": house.stdio(script, folder)}), house.contracts(write)
+
+
+async def test_a_stop_with_a_call_under_way_and_a_stubborn_child_takes_ten_seconds_at_most(
+    tmp_path: Path,
+) -> None:
+    """case: STD-07"""
+    config, contracts = stubborn(tmp_path)
+    async with running(tmp_path, config, contracts=contracts) as gateway:
+        waiting = await stuck(gateway, tmp_path)
+        helper = int((tmp_path / "alpha.helper").read_text())
+        began = time.monotonic()
+        gateway.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(15):
+            assert await gateway.process.wait() == 0
+        assert time.monotonic() - began < 11
+        await asyncio.gather(waiting, return_exceptions=True)
+    await until_async(lambda: not left(tmp_path) and not alive(helper))
+    (end,) = [
+        one["body"]
+        for one in house.events(tmp_path, kind="tool_call")
+        if one["stage"] in {"finished", "failed"}
+    ]
+    assert end["executed"] == "unknown"
+
+
+async def test_a_second_signal_ends_gateway_and_children_at_once(tmp_path: Path) -> None:
+    """case: STD-07"""
+    config, contracts = stubborn(tmp_path)
+    async with running(tmp_path, config, contracts=contracts) as gateway:
+        waiting = await stuck(gateway, tmp_path)
+        helper = int((tmp_path / "alpha.helper").read_text())
+        gateway.process.send_signal(signal.SIGTERM)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await gateway.process.wait()
+        began = time.monotonic()
+        gateway.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(5):
+            assert await gateway.process.wait() == -signal.SIGTERM
+        assert time.monotonic() - began < 2
+        await asyncio.gather(waiting, return_exceptions=True)
+    await until_async(lambda: not left(tmp_path) and not alive(helper))

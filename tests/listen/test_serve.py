@@ -2,10 +2,13 @@
 
 import os
 import signal
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 import anyio
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from gateway import jsontext
 from gateway.listen import serve
@@ -97,3 +100,33 @@ async def test_a_signal_sets_the_event(number: signal.Signals) -> None:
         os.kill(os.getpid(), number)
         with anyio.fail_after(LIMIT_S):
             await stop.wait()
+
+
+async def test_a_second_signal_ends_the_process_at_once_after_one_last_thing(
+    tmp_path: Path,
+) -> None:
+    """case: STD-07"""
+    program = (
+        "import anyio, pathlib, sys\n"
+        "from gateway.listen.serve import stop_on_signals\n"
+        "last = pathlib.Path(sys.argv[1])\n"
+        "async def main():\n"
+        "    async with stop_on_signals(lambda: print('first', flush=True), last.touch) as stop:\n"
+        "        print('ready', flush=True)\n"
+        "        with anyio.CancelScope(shield=True):\n"
+        "            await anyio.sleep_forever()\n"
+        "anyio.run(main, backend_options={'use_uvloop': True})\n"
+    )
+    last = tmp_path / "last"
+    process = await anyio.open_process([sys.executable, "-c", program, str(last)], stderr=None)
+    async with process:
+        assert process.stdout
+        said = BufferedByteReceiveStream(process.stdout)
+        with anyio.fail_after(2 * LIMIT_S):
+            assert await said.receive_until(b"\n", 100) == b"ready"
+            process.send_signal(signal.SIGTERM)
+            assert await said.receive_until(b"\n", 100) == b"first"
+            assert not last.exists()
+            process.send_signal(signal.SIGINT)
+            assert await process.wait() == -signal.SIGINT
+    assert last.exists()

@@ -1,0 +1,31 @@
+"""The deadline of a stop."""
+
+from gateway.app.stopping import CALLS_S, SERVERS_S, WHOLE_S, Stopping
+from tests.helpers.issuer import HandClock
+
+
+def test_everything_counts_from_the_same_moment() -> None:
+    clock = HandClock()
+    stopping = Stopping(clock)
+    clock.move(100)
+    stopping.begin()
+    clock.move(4)
+    stopping.begin()
+    assert stopping.left(CALLS_S) == CALLS_S - 4
+    clock.move(2)
+    assert stopping.left(CALLS_S) == 0
+    assert stopping.left(SERVERS_S) == SERVERS_S - 6
+
+
+def test_a_stop_that_nobody_announced_begins_when_it_is_asked_about() -> None:
+    assert Stopping(HandClock()).left(WHOLE_S) == WHOLE_S
+
+
+def test_the_last_things_get_a_moment_however_late_it_is() -> None:
+    clock = HandClock()
+    stopping = Stopping(clock)
+    assert stopping.last_s(2) == 2
+    clock.move(8.5)
+    assert stopping.last_s(2) == 1.5
+    clock.move(100)
+    assert stopping.last_s(2) == 1
