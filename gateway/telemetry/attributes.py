@@ -23,6 +23,8 @@ def _on(on: str, meaning: str) -> Attribute:
 
 METHOD: Final = "mcp.method.name"
 TOOL: Final = "gen_ai.tool.name"
+PROMPT: Final = "gen_ai.prompt.name"
+RESOURCE: Final = "mcp.resource.uri"
 OPERATION: Final = "gen_ai.operation.name"
 ERROR_TYPE: Final = "error.type"
 RPC_STATUS: Final = "rpc.response.status_code"
@@ -61,9 +63,11 @@ REASON: Final = "gateway.status.code"
 EXECUTED: Final = "gateway.executed"
 
 SPAN_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
-    METHOD: _on("SERVER, CLIENT", "`tools/call`"),
+    METHOD: _on("SERVER, CLIENT", "what was asked for, such as `tools/call` or `resources/read`"),
     TOOL: _on("all", "the tool's name as its server has it; `_unknown` when no server has it"),
-    OPERATION: _on("SERVER, CLIENT", "`execute_tool`"),
+    PROMPT: _on("all", "the prompt's name as its server has it; `_unknown` when no server has it"),
+    RESOURCE: _on("all", "the resource's URI as its server has it, redacted"),
+    OPERATION: _on("SERVER, CLIENT", "`execute_tool` for `tools/call`; absent otherwise"),
     ERROR_TYPE: _on(
         "SERVER, CLIENT",
         "only after a failure: `tool_error` (the result says `isError`), the downstream's JSON-RPC "
@@ -89,7 +93,7 @@ SPAN_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     SHADOW_RULE: _on("INTERNAL", "that shadow rule"),
     RISK: _on("SERVER, INTERNAL", "risk class of this call"),
     EFFECT: _on("SERVER, INTERNAL", "`read`, `write` or `destructive`"),
-    SCHEMA_HASH: _on("SERVER", "the pin of the tool's definition"),
+    SCHEMA_HASH: _on("SERVER", "the pin of the definition that the server publishes"),
     EXPOSED_NAME: _on("SERVER", "the name that agents see, when it differs"),
     SERVER: _on("all", "the downstream's name in the configuration"),
     RUN: _on("all", "the run that the call belongs to"),

@@ -4,14 +4,26 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.types.actors import Actor
-from gateway.types.calls import TraceContext
+from gateway.types.calls import Method, TraceContext
 from gateway.types.decisions import DecisionEffect, ShadowDecision
 from gateway.types.outcomes import TABLE, ErrorClass, Status
 from gateway.types.records import CallRecord
-from gateway.types.tools import Tool
+from gateway.types.tools import Kind, Tool
 
 UNKNOWN_TOOL: Final = "_unknown"  # stands for every name that no server has
+_URI: Final = 512  # characters of a URI
 TOOL_ERROR: Final = "tool_error"  # the MCP convention's `error.type` for `isError` results
+
+# What a name stands for that no server has; completion alone doesn't say.
+_KIND_OF: Final = {
+    Method.CALL_TOOL: Kind.TOOL,
+    Method.GET_TASK: Kind.TOOL,
+    Method.UPDATE_TASK: Kind.TOOL,
+    Method.CANCEL_TASK: Kind.TOOL,
+    Method.GET_PROMPT: Kind.PROMPT,
+    Method.READ_RESOURCE: Kind.RESOURCE,
+    Method.SUBSCRIBE: Kind.RESOURCE,
+}
 
 # A refusal is an answer, not a failure, like a 4xx on an HTTP server span: the caller has to
 # change something. What the tool or the environment did wrong is a failure.
@@ -27,8 +39,9 @@ FAILURES: Final = frozenset(
 class CallFacts:
     """A lean copy of a record, so that a queue of them is small whatever the arguments were.
 
-    INVARIANT: the only values here that a caller chose are its request id, its trace context and
-    its address; `content` is the redacted form and empty unless the operator asked for it.
+    INVARIANT: the only values here that a caller chose are its request id, its trace context, its
+    address, and the URI of a resource, which is redacted; `content` is the redacted form and empty
+    unless the operator asked for it.
     """
 
     trace_id: str
@@ -48,7 +61,9 @@ class CallFacts:
     protocol: str
     transport: str
     peer: str
+    method: Method
     tool: Tool | None
+    resource: str  # the URI of a resource, redacted
     actor: Actor | None
     run_id: str
     phase: str
@@ -81,6 +96,16 @@ class CallFacts:
     def tool_name(self) -> str:
         """Return the tool's name as its server has it."""
         return self.tool.name if self.tool is not None else UNKNOWN_TOOL
+
+    @property
+    def kind(self) -> Kind | None:
+        """Return what the call is about; None when that can't be told."""
+        return self.tool.kind if self.tool is not None else _KIND_OF.get(self.method)
+
+    @property
+    def target(self) -> str:
+        """Return the name that may stand in span names and labels; resources have none."""
+        return self.tool_name if self.kind in (Kind.TOOL, Kind.PROMPT) else ""
 
     @property
     def failure(self) -> str:
@@ -122,7 +147,9 @@ def facts_of(record: CallRecord, content: str = "") -> CallFacts:
         protocol=call.caller.protocol_version[:32],
         transport=call.caller.transport,
         peer=call.peer[:256],
+        method=call.method,
         tool=record.tool,
+        resource=record.resource[:_URI],
         actor=record.actor,
         run_id=record.run_id[:128],
         phase=record.phase,
@@ -144,7 +171,7 @@ def facts_of(record: CallRecord, content: str = "") -> CallFacts:
         digest=record.arguments_digest,
         result_size=record.result_size,
         redactions=record.redactions,
-        content=content,
+        content=content if call.method is Method.CALL_TOOL else "",
     )
 
 

@@ -11,6 +11,8 @@ from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, Ob
 from gateway.telemetry import attributes as keys
 from gateway.telemetry.facts import CallFacts
 from gateway.telemetry.metrics import METRICS, Gauges, Kind, Labels, Name, Tick
+from gateway.types import tools
+from gateway.types.calls import Method
 from gateway.types.outcomes import Status
 
 # Buckets of the GenAI conventions v0.1.0, in seconds.
@@ -32,7 +34,7 @@ class Meters:
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
-        self._tools: set[tuple[str, str]] = set()
+        self._tools: set[tuple[str, str, str]] = set()
         self._codes: set[str] = set()
         self._durations = {
             Name.SERVER_DURATION: self._histogram(Name.SERVER_DURATION, BUCKETS_S),
@@ -70,7 +72,9 @@ class Meters:
             self._counters[Name.REDACTIONS].add(item.redactions, tool)
 
     def _record_durations(self, facts: CallFacts, tool: Labels) -> None:
-        base = {keys.METHOD: "tools/call", keys.OPERATION: "execute_tool", **tool}
+        base = {keys.METHOD: facts.method.value, **tool}
+        if facts.method is Method.CALL_TOOL:
+            base[keys.OPERATION] = "execute_tool"
         labels = base | self._outcome(facts.transport, facts.failure)
         labels[keys.STATUS] = facts.status.value
         duration = _seconds(facts.received_ns, facts.closed_ns)
@@ -104,9 +108,12 @@ class Meters:
         return labels
 
     def _tool_labels(self, facts: CallFacts) -> dict[str, str]:
-        tool = (facts.server, facts.tool_name)
-        name = facts.tool_name if _is_known(tool, self._tools, MAX_TOOLS) else OTHER
-        return {keys.TOOL: name, keys.SERVER: facts.server}
+        """Name server and tool or prompt; URIs have no bound and are no labels."""
+        if not facts.target:
+            return {keys.SERVER: facts.server}
+        key = keys.PROMPT if facts.kind is tools.Kind.PROMPT else keys.TOOL
+        known = _is_known((key, facts.server, facts.target), self._tools, MAX_TOOLS)
+        return {key: facts.target if known else OTHER, keys.SERVER: facts.server}
 
     def _histogram(self, name: Name, buckets: tuple[float, ...]) -> Histogram:
         row = METRICS[name]

@@ -46,7 +46,7 @@ class Metric:
     meaning: str
 
 
-_TOOL: Final = (keys.TOOL, keys.SERVER)
+_TOOL: Final = (keys.TOOL, keys.PROMPT, keys.SERVER)
 _OPERATION: Final = (keys.METHOD, keys.OPERATION, *_TOOL, keys.NETWORK, keys.ERROR_TYPE)
 SIGNAL: Final = "gateway.telemetry.signal"
 OUTCOME: Final = "gateway.policy.reload.outcome"

@@ -15,8 +15,9 @@ from opentelemetry.trace.status import Status, StatusCode
 from gateway import __version__
 from gateway.telemetry import attributes as keys
 from gateway.telemetry.facts import CallFacts
-from gateway.types.calls import TraceContext
+from gateway.types.calls import Method, TraceContext
 from gateway.types.outcomes import Status as Outcome
+from gateway.types.tools import Kind
 
 SCOPE: Final = InstrumentationScope("weighbridge", __version__)
 Pseudonym: TypeAlias = Callable[[str, str], str]  # (tenant, user) → what stands for the user
@@ -49,7 +50,7 @@ class SpanBuilder:
 
     def _server(self, facts: CallFacts, context: SpanContext) -> ReadableSpan:
         return ReadableSpan(
-            name=f"tools/call {facts.tool_name}",
+            name=_name(facts),
             context=context,
             parent=_remote(facts.parent) if facts.parent is not None else None,
             resource=self._resource,
@@ -73,7 +74,7 @@ class SpanBuilder:
                 values[keys.SHADOW_RULE] = shadow.rule
                 break
         return ReadableSpan(
-            name=f"authorize {facts.tool_name}",
+            name=f"authorize {facts.target or facts.method.value}",
             context=context,
             parent=parent,
             resource=self._resource,
@@ -85,7 +86,7 @@ class SpanBuilder:
         )
 
     def _client(self, facts: CallFacts, context: SpanContext, parent: SpanContext) -> ReadableSpan:
-        values = _common(facts) | _mcp(facts.downstream_failure)
+        values = _common(facts) | _mcp(facts, facts.downstream_failure)
         values[keys.RPC_STATUS] = "" if facts.error_code is None else str(facts.error_code)
         values[keys.PROTOCOL] = facts.downstream_version
         values[keys.NETWORK] = _NETWORK.get(facts.downstream_transport, "")
@@ -93,7 +94,7 @@ class SpanBuilder:
         if facts.result_size:
             values[keys.RESULT_SIZE] = facts.result_size
         return ReadableSpan(
-            name=f"tools/call {facts.tool_name}",
+            name=_name(facts),
             context=context,
             parent=parent,
             resource=self._resource,
@@ -106,7 +107,7 @@ class SpanBuilder:
         )
 
     def _server_values(self, facts: CallFacts) -> Values:
-        values = _common(facts) | _mcp(facts.failure) | _judgement(facts)
+        values = _common(facts) | _mcp(facts, facts.failure) | _judgement(facts)
         values[keys.REQUEST_ID] = facts.request_id
         values[keys.PROTOCOL] = facts.protocol
         values[keys.NETWORK] = _NETWORK.get(facts.transport, "")
@@ -122,7 +123,7 @@ class SpanBuilder:
             values[keys.REDACTIONS] = facts.redactions
         if facts.tool is not None:
             values[keys.SCHEMA_HASH] = facts.tool.pin
-            if facts.tool.exposed_name != facts.tool.name:
+            if facts.target and facts.tool.exposed_name != facts.tool.name:
                 values[keys.EXPOSED_NAME] = facts.tool.exposed_name
         if facts.actor is not None:
             values[keys.TENANT] = facts.actor.tenant
@@ -132,17 +133,38 @@ class SpanBuilder:
         return _present(values)
 
 
+def _name(facts: CallFacts) -> str:
+    """Return `{method} {target}`; a URI would make a name of its own of every resource."""
+    return f"{facts.method.value} {facts.target}" if facts.target else facts.method.value
+
+
 def _common(facts: CallFacts) -> Values:
-    return {
-        keys.TOOL: facts.tool_name,
+    return _named(facts) | {
         keys.SERVER: facts.server,
         keys.CALL: facts.call_id,
         keys.RUN: facts.run_id,
     }
 
 
-def _mcp(failure: str) -> Values:
-    return {keys.METHOD: "tools/call", keys.OPERATION: "execute_tool", keys.ERROR_TYPE: failure}
+def _named(facts: CallFacts) -> Values:
+    match facts.kind:
+        case Kind.TOOL:
+            return {keys.TOOL: facts.tool_name}
+        case Kind.PROMPT:
+            return {keys.PROMPT: facts.tool_name}
+        case Kind.RESOURCE:
+            return {keys.RESOURCE: facts.resource}
+        case None:
+            return {}
+
+
+def _mcp(facts: CallFacts, failure: str) -> Values:
+    operation = "execute_tool" if facts.method is Method.CALL_TOOL else ""
+    return {
+        keys.METHOD: facts.method.value,
+        keys.OPERATION: operation,
+        keys.ERROR_TYPE: failure,
+    }
 
 
 def _judgement(facts: CallFacts) -> Values:

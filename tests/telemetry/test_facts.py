@@ -3,6 +3,7 @@ import sys
 import pytest
 
 from gateway.telemetry.facts import FAILURES, facts_of
+from gateway.types.calls import Method
 from gateway.types.decisions import Decision
 from gateway.types.outcomes import Status
 from tests.telemetry.builders import ALLOWED, a_call, a_denied_record, a_record
@@ -82,3 +83,9 @@ def test_facts_do_not_keep_the_arguments_alive() -> None:
     assert call not in held
     assert all(sys.getsizeof(value) < 2000 for value in held)
     assert len(facts.request_id) == 64
+
+
+def test_arguments_of_other_methods_are_not_a_tools_arguments() -> None:
+    call = a_call(method=Method.GET_PROMPT)
+    assert facts_of(a_record(call=call), "content").content == ""
+    assert facts_of(a_record(), "content").content == "content"

@@ -9,10 +9,12 @@ from gateway.policy import engine
 from gateway.telemetry.facts import facts_of
 from gateway.telemetry.meters import MAX_CODES, MAX_TOOLS, POLICY_ERRORS, Meters
 from gateway.telemetry.metrics import METRICS, Kind, Name, Tick
+from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
 from gateway.types.outcomes import Status
 from gateway.types.records import CallRecord
-from tests.telemetry.builders import DENIED, a_denied_record, a_record, a_tool
+from gateway.types.tools import Kind as ToolKind
+from tests.telemetry.builders import DENIED, a_call, a_denied_record, a_record, a_tool
 
 
 class Bench:
@@ -165,3 +167,21 @@ def test_a_clock_that_went_back_gives_zero_not_a_negative_duration(bench: Bench)
 def test_every_counter_and_histogram_of_the_table_exists() -> None:
     kinds = {row.kind for row in METRICS.values()}
     assert kinds == set(Kind)
+
+
+def test_prompts_have_a_label_and_resources_none() -> None:
+    bench = Bench()
+    prompt = a_tool(name="greet", kind=ToolKind.PROMPT)
+    resource = a_tool(name="crm://1", kind=ToolKind.RESOURCE)
+    bench.record(
+        a_record(tool=prompt, call=a_call(method=Method.GET_PROMPT)),
+        a_record(tool=resource, call=a_call(method=Method.READ_RESOURCE), resource="crm://1"),
+    )
+    points = bench.points(Name.SERVER_DURATION)
+    found = {point.attributes["mcp.method.name"]: dict(point.attributes) for point in points}
+    bench.close()
+    assert found["prompts/get"]["gen_ai.prompt.name"] == "greet"
+    assert "crm://1" not in str(found)
+    for labels in found.values():
+        assert set(labels) <= set(METRICS[Name.SERVER_DURATION].labels)
+        assert "gen_ai.operation.name" not in labels

@@ -6,9 +6,11 @@ from opentelemetry.trace import SpanKind
 from gateway.telemetry.attributes import SPAN_ATTRIBUTES
 from gateway.telemetry.facts import facts_of
 from gateway.telemetry.spans import SpanBuilder
+from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
 from gateway.types.outcomes import Status
 from gateway.types.records import CallRecord
+from gateway.types.tools import Kind
 from tests.telemetry.builders import START_NS, a_call, a_context, a_denied_record, a_record, a_tool
 
 BUILDER = SpanBuilder(Resource({"service.name": "gw"}), lambda tenant, user: f"h:{tenant}")
@@ -160,3 +162,44 @@ def test_the_callers_span_is_a_remote_parent_with_its_state() -> None:
 def test_every_attribute_that_can_be_set_is_in_the_table() -> None:
     for span in BUILDER.build(facts_of(a_record(redactions=1), content="{}")):
         assert set(values(span)) <= set(SPAN_ATTRIBUTES)
+
+
+def test_a_resource_is_an_attribute_and_never_a_span_name() -> None:
+    tool = a_tool(name="crm://notes/1", exposed_name="crm://notes/1", kind=Kind.RESOURCE)
+    call = a_call("crm://notes/1", method=Method.READ_RESOURCE)
+    spans = built(a_record(tool=tool, call=call, resource="crm://notes/1"))
+    names = {span.name for span in spans.values()}
+    assert names == {"resources/read", "authorize resources/read"}
+    for span in spans.values():
+        assert values(span)["mcp.resource.uri"] == "crm://notes/1"
+        assert "gen_ai.tool.name" not in values(span)
+        assert "gen_ai.operation.name" not in values(span)
+    assert values(spans[SpanKind.CLIENT])["mcp.method.name"] == "resources/read"
+
+
+def test_a_prompt_is_named_as_its_server_names_it() -> None:
+    tool = a_tool(name="greet", exposed_name="crm__greet", kind=Kind.PROMPT)
+    spans = built(a_record(tool=tool, call=a_call("crm__greet", method=Method.GET_PROMPT)))
+    assert {span.name for span in spans.values()} == {"prompts/get greet", "authorize greet"}
+    server = values(spans[SpanKind.SERVER])
+    assert server["gen_ai.prompt.name"] == "greet"
+    assert server["gateway.tool.exposed_name"] == "crm__greet"
+    assert "gen_ai.tool.name" not in server
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        (Method.READ_RESOURCE, "resources/read"),
+        (Method.GET_PROMPT, "prompts/get _unknown"),
+        (Method.COMPLETE, "completion/complete"),
+        (Method.GET_TASK, "tasks/get _unknown"),
+    ],
+)
+def test_what_no_server_has_is_named_by_nothing_that_a_caller_chose(
+    method: Method, name: str
+) -> None:
+    record = a_record(tool=None, judged_ns=0, sent_ns=0, call=a_call("secret://x", method=method))
+    span = built(record)[SpanKind.SERVER]
+    assert span.name == name
+    assert "secret" not in str(values(span))
