@@ -194,7 +194,9 @@ async def _store(loaded: Loaded) -> Diagnosis:
             part="store",
             ok=False,
             found=str(error),
-            mend="make the place writable, or set `store`",
+            mend="start the database, or correct `store`"
+            if loaded.settings.store.url.startswith("postgres")
+            else "make the place writable, or set `store`",
         )
     return Diagnosis(part="store", ok=True, found="the store can be used")
 

@@ -161,7 +161,7 @@ class StoreSettings(Section):
     url: StoreUrl = Field(
         default="sqlite:///weighbridge.db",
         description="`sqlite:///` and a path (relative ones start beside this file), or "
-        "`postgresql://…`",
+        "`postgresql://user:password@host/name` (docs/how-to/postgresql.md)",
     )
     reads_when_unavailable: Literal["refuse", "allow"] = Field(
         default="allow",
