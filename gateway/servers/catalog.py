@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Callable, Mapping
 
+from gateway.servers.expected import Contracts, Expected
 from gateway.servers.listing import SORTS, Offer, is_offered
 from gateway.servers.names import Key, Naming, expose
 from gateway.servers.resources import Resources
 from gateway.servers.supervisor import Server
 from gateway.types.json import JsonObject
-from gateway.types.tools import Ambiguous, Kind, Listed, Tool
+from gateway.types.tools import Ambiguous, Contract, Kind, Listed, Tool
 
 _log = logging.getLogger("gateway.servers")
 # Extensions that need nothing of the gateway but that their methods, results and URIs pass.
@@ -28,10 +29,17 @@ class Catalog:
         self._resources = self._merged()
         self._shared: frozenset[str] = frozenset()
         self._callbacks: list[Callable[[Kind], None]] = []
+        self._expected = Expected(naming, servers)
+        self._contracts: Callable[[], Contracts] = dict[str, Contract]
+
+    def expect(self, contracts: Callable[[], Contracts]) -> None:
+        """Know of tools that are under contract before their servers publish them."""
+        self._contracts = contracts
 
     def find(self, exposed_name: str) -> Tool | None:
-        """Return the tool that a name stands for; quarantined ones too, which say why."""
-        return self._tools.by_name.get(exposed_name)
+        """Return the tool that a name stands for; quarantined and away ones too, which say why."""
+        found = self._tools.by_name.get(exposed_name)
+        return found or self._expected.find(exposed_name, self._contracts())
 
     def prompt(self, exposed_name: str) -> Tool | None:
         """Return the prompt that a name stands for."""

@@ -31,6 +31,7 @@ class KeptList:
         self.what = what
         self.offers: tuple[Offer, ...] = ()
         self.fault = ""  # why it could not be listed last
+        self.listed = False  # at least once, since the start
         self.tried = asyncio.Event()  # listed once, or failed once
         self._entry = entry
         self._mask = mask
@@ -81,6 +82,7 @@ class KeptList:
 
     def _take(self, offers: tuple[Offer, ...]) -> None:
         changed, self.offers = offers != self.offers, offers
+        self.listed = True
         self.tried.set()
         if changed:
             self._on_change(self.what)

@@ -138,6 +138,11 @@ class Server:
         return self._lists[what].offers
 
     @property
+    def has_listed_tools(self) -> bool:
+        """Whether its tools were listed since the start, be it long ago."""
+        return self._lists[Listed.TOOLS].listed
+
+    @property
     def capabilities(self) -> JsonObject:
         """What the server said that it can do, when it was last reached."""
         return self._spoken.capabilities if self._spoken else {}
@@ -235,9 +240,10 @@ class Server:
             with suppress(TimeoutError):
                 async with asyncio.timeout(patience):
                     await self._settled.wait()
-        return self._connection or self._outage()
+        return self._connection or self.outage()
 
-    def _outage(self) -> Undelivered:
+    def outage(self) -> Undelivered:
+        """Say what calls are told while there is no connection."""
         if self._status is ServerStatus.STARTING:
             return Undelivered(
                 failure=Failure.STARTING,

@@ -15,7 +15,7 @@ _TEXTS: Final[Schema] = compile_tool(
 
 
 def check_definition(case: Case) -> Case | Refusal:
-    """Refuse a tool whose definition can't be enforced or isn't the reviewed one."""
+    """Refuse a tool whose definition can't be enforced, isn't known yet, or isn't as reviewed."""
     if case.tool.quarantine is not None:
         where = case.tool.quarantine.pointer
         place = f" at `{where}`" if where else ""
@@ -24,6 +24,14 @@ def check_definition(case: Case) -> Case | Refusal:
             code="tool_quarantined",
             reason=f"the definition of `{case.tool.exposed_name}` can't be enforced: "
             f"{case.tool.quarantine.reason}{place}",
+        )
+    away = case.tool.away
+    if away is not None:  # what its server publishes has yet to be compared with the contract
+        return Refusal(
+            status=Status.UNAVAILABLE,
+            code=away.code,
+            reason=away.reason,
+            retry_after_s=away.retry_after_s,
         )
     if case.tool.pin != case.contract.pin:
         return Refusal(

@@ -53,6 +53,15 @@ class Quarantine:
     pointer: JsonPointer = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Away:
+    """Why a reviewed tool can't be had: its server has not published any tools yet."""
+
+    reason: str
+    code: str
+    retry_after_s: float | None
+
+
 class Kind(StrEnum):
     """What a server offers to be used by name."""
 
@@ -81,6 +90,7 @@ class Tool:
     pin: str  # `sha256:…` over the definition
     quarantine: Quarantine | None = None
     kind: Kind = Kind.TOOL
+    away: Away | None = None  # then the rest is what its contract says of it
 
     @property
     def key(self) -> str:

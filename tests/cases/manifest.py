@@ -309,7 +309,7 @@ _CASES: Final[dict[str, Case]] = {
         note="a tool that is gone is refused with status `unknown_tool`, not -32602",
     ),
     "LIF-03": Case(
-        sentence="a slow start of one server delays no handshake and no other server",
+        sentence="a slow start of one server delays nobody, and calls of it are told so",
         source="davideast/stitch-mcp#150",
     ),
     "LIF-04": Case(

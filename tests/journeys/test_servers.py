@@ -166,3 +166,40 @@ async def test_a_known_list_outlives_a_failing_one_and_is_called_stale(tmp_path:
             await until_async(stale, house.WITHIN_S)
             assert await gateway.names() == ["alpha__get_a"]
             assert outcome(await gateway.call("alpha__get_a"))["status"] == "ok"
+
+
+async def test_a_reviewed_tool_of_a_server_that_is_not_there_yet_is_unavailable_not_unknown(
+    tmp_path: Path,
+) -> None:
+    """case: LIF-03"""
+    names = ("find", "hidden", "draft")
+    wait: list[Step] = [{"wait_for_file": str(tmp_path / "go")}]
+    servers: dict[str, Json] = {
+        "alpha": house.stdio(Script(tools=[tool(name) for name in names], on_start=wait), tmp_path),
+        "beta": {"command": "no-such-command"},
+    }
+    contracts = house.contracts(
+        house.contract(tool("find")),
+        house.contract(tool("hidden")),
+        house.contract(tool("draft"), reviewed=False),
+        house.contract(tool("find"), "beta"),
+    )
+    policy = "rules:\n  - {id: all, decision: allow, match: {tools: ['*.find', '*.draft']}}\n"
+    config = house.config(servers)
+    async with running(tmp_path, config, contracts=contracts, policy=policy) as gateway:
+        assert await gateway.names() == []
+        starting = outcome(await gateway.call("alpha__find"))
+        assert (starting["status"], starting["executed"]) == ("unavailable", "no")
+        assert starting["reason"] == "`alpha` is still starting"
+        assert starting["retryable"] is True
+        assert starting["retry_after_s"] > 0
+        down = outcome(await gateway.call("beta__find"))
+        assert down["status"] == "unavailable"
+        assert "no-such-command" in down["reason"]
+        for name in ("alpha__hidden", "alpha__draft", "alpha__made_up", "gamma__find"):
+            assert outcome(await gateway.call(name))["status"] == "unknown_tool", name
+        end = await house.end(tmp_path, starting["call_id"])
+        assert (end["status"], end["tool"]) == ("unavailable", "alpha.find")
+        (tmp_path / "go").touch()
+        await gateway.listed("alpha__find")
+        assert outcome(await gateway.call("alpha__find"))["status"] == "ok"

@@ -1,5 +1,6 @@
 """Step 2: contract."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from gateway.steps import contract
 from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.tools import Quarantine
+from gateway.types.tools import Away, Quarantine
 from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_prompt, a_tool
 
 BUILT_IN = a_contract(a_prompt())
@@ -102,3 +103,12 @@ def test_what_could_not_be_read_is_refused_without_a_schema_too() -> None:
     call = a_call("crm__greet", method=Method.GET_PROMPT, input_error="`arguments` is no object")
     answer = refusal(contract.admit(a_case(tool=a_prompt(), contract=BUILT_IN, call=call)))
     assert answer.status is Status.INVALID_ARGUMENTS
+
+
+def test_a_tool_that_is_away_is_refused_before_its_arguments_are_looked_at() -> None:
+    away = Away(reason="`crm` is still starting", code="downstream_starting", retry_after_s=2.0)
+    answer = contract.check(a_case({"unknown": 1}, tool=replace(a_tool(), away=away)))
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.code) == (Status.UNAVAILABLE, "downstream_starting")
+    assert (answer.reason, answer.retry_after_s) == ("`crm` is still starting", 2.0)
+    assert answer.row.retryable
