@@ -9,12 +9,14 @@ from pydantic import AwareDatetime, BeforeValidator, Field, StrictInt, model_val
 
 from gateway import yamltext
 from gateway.errors import FileError, FilesError
+from gateway.policy.methods import OF, USE
 from gateway.policy.rules import API_VERSION, AnyJson, Model, Name
 from gateway.types.actors import Actor
+from gateway.types.calls import AuthMethod, Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
-from gateway.types.tools import Contract, Effect, Risk
+from gateway.types.tools import Contract, Effect, Kind, Risk
 from gateway.yamltext.models import suggest
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,7 +34,7 @@ class Caller(Model):
     roles: tuple[Name, ...] = ()
     scopes: tuple[Name, ...] = ()
     client: str = "policy-test"
-    method: str = "jwt"
+    authenticated_by: AuthMethod = AuthMethod.JWT
 
 
 class Expect(Model):
@@ -63,10 +65,19 @@ class Defaults(Model):
 
 
 class CaseModel(Model):
-    """One case, as people write it."""
+    """One case, as people write it: about a tool, a resource or a prompt.
+
+    `method` is what is done with it, unless it is used; `ask` is what its server asks meanwhile,
+    and then `args` are the question's.
+    """
 
     name: Name
-    call: Name
+    call: Name | None = None
+    resource: Name | None = None
+    server: Name | None = None
+    prompt: Name | None = None
+    method: Method | None = None
+    ask: Method | None = None
     caller: Annotated[Name | None, Field(alias="as")] = None
     phase: Phase | None = None
     args: dict[str, AnyJson] = Field(default_factory=dict[str, Json])
@@ -75,6 +86,37 @@ class CaseModel(Model):
     risk: Risk | None = None
     now: AwareDatetime | None = None
     expect: Expect
+
+    @property
+    def kind(self) -> Kind:
+        """What the case is about."""
+        if self.resource is not None:
+            return Kind.RESOURCE
+        return Kind.TOOL if self.prompt is None else Kind.PROMPT
+
+    @property
+    def key(self) -> str:
+        """The name of what the case is about, as rules know it."""
+        return self.call or self.resource or self.prompt or ""
+
+    @model_validator(mode="after")
+    def _one_target(self) -> "CaseModel":
+        named = [each for each in (self.call, self.resource, self.prompt) if each is not None]
+        if len(named) != 1:
+            raise ValueError("a case is about one `call`, `resource` or `prompt`")
+        if self.server is not None and self.resource is None:
+            raise ValueError("`server` goes with `resource`; other names have it in them")
+        return self
+
+    @model_validator(mode="after")
+    def _one_method(self) -> "CaseModel":
+        if self.method is not None and self.ask is not None:
+            raise ValueError("a case has a `method` or an `ask`")
+        if self.method is not None and self.method not in OF[self.kind]:
+            raise ValueError(f"is about a {self.kind}, and `{self.method}` never is")
+        if self.ask is not None and not self.ask.is_ask:
+            raise ValueError(f"no server asks `{self.ask}`; name it as `method`")
+        return self
 
 
 class PolicyTestModel(Model):
@@ -103,6 +145,14 @@ class CallUnderTest:
     run_id: str
     effect: Effect
     risk: Risk
+    method: Method = Method.CALL_TOOL
+    kind: Kind = Kind.TOOL
+    server: str = ""  # of a resource; other names have it in them
+
+    @property
+    def server_name(self) -> str:
+        """The server that the call goes to, as far as it is known."""
+        return self.server if self.kind is Kind.RESOURCE else self.contract.tool.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +208,17 @@ def load(text: str, *, file: str) -> CaseFile:
     )
 
 
+def read_only(key: str) -> Contract:
+    """Return what counts as the contract of a resource or prompt, which nobody has to write."""
+    return Contract(tool=key, pin="", effect=Effect.READ, risk=Risk.LOW, definition={})
+
+
 def _case(
     file: CaseFile, index: int, each: CaseModel, contracts: Mapping[str, Contract]
 ) -> PolicyCase:
     line, _ = file.document.place(("tests", index))
-    contract = contracts.get(each.call)
-    fault = "" if contract else f"no tool `{each.call}`{suggest(each.call, [*contracts])}"
+    contract = contracts.get(each.key) if each.kind is Kind.TOOL else read_only(each.key)
+    fault = "" if contract else f"no tool `{each.key}`{suggest(each.key, [*contracts])}"
     return PolicyCase(
         name=each.name,
         place=f"{file.name}:{line}",
@@ -183,7 +238,7 @@ def _call(content: PolicyTestModel, each: CaseModel, contract: Contract) -> Call
             roles=frozenset(caller.roles),
             scopes=frozenset(caller.scopes),
             client=caller.client,
-            method=caller.method,
+            method=caller.authenticated_by,
             issuer="policy-test",
         ),
         phase=each.phase or content.defaults.phase,
@@ -193,4 +248,7 @@ def _call(content: PolicyTestModel, each: CaseModel, contract: Contract) -> Call
         run_id=content.defaults.run,
         effect=each.effect or contract.effect,
         risk=each.risk or contract.risk,
+        method=each.ask or each.method or USE[each.kind],
+        kind=each.kind,
+        server=each.server or "",
     )

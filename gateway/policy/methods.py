@@ -16,6 +16,13 @@ OF: Final[Mapping[Kind, frozenset[Method]]] = {
     Kind.PROMPT: frozenset({Method.GET_PROMPT, Method.COMPLETE}),
 }
 
+# What is done with each kind when nothing else is said.
+USE: Final[Mapping[Kind, Method]] = {
+    Kind.TOOL: Method.CALL_TOOL,
+    Kind.RESOURCE: Method.READ_RESOURCE,
+    Kind.PROMPT: Method.GET_PROMPT,
+}
+
 
 class Target(NamedTuple):
     """What a request is about: all that decides which rules are about it."""

@@ -91,7 +91,7 @@ def request_of(call: CallUnderTest) -> PolicyRequest:
     """Return the request that a case puts to the policy."""
     return PolicyRequest(
         tool=call.contract.tool,
-        server=call.contract.tool.partition(".")[0],
+        server=call.server_name,
         effect=call.effect,
         risk=call.risk,
         pin=call.pin,
@@ -101,6 +101,8 @@ def request_of(call: CallUnderTest) -> PolicyRequest:
         arguments=call.arguments,
         now=call.now,
         run_id=call.run_id,
+        method=call.method,
+        kind=call.kind,
     )
 
 

@@ -2,8 +2,9 @@ import pytest
 
 from gateway.errors import FileError
 from gateway.policy.cases import load
+from gateway.types.calls import Method
 from gateway.types.runs import Phase
-from gateway.types.tools import Risk
+from gateway.types.tools import Effect, Kind, Risk
 from tests.policy.example import CONTRACTS, NOW, PIN
 
 BY_NAME = {each.tool: each for each in CONTRACTS}
@@ -65,4 +66,52 @@ def test_a_case_about_an_unknown_tool_says_so() -> None:
 def test_a_file_that_can_not_be_meant_is_refused(old: str, new: str, said: str) -> None:
     with pytest.raises(FileError) as caught:
         load(FILE.replace(old, new), file="t.yaml")
+    assert said in str(caught.value)
+
+
+OTHERS = """\
+callers: {sam: {user: sam, authenticated_by: api_key}}
+defaults: {as: sam}
+tests:
+  - {name: a, resource: "file:///a", server: files, expect: {decision: deny}}
+  - {name: b, resource: "file:///a", method: resources/subscribe, expect: {decision: deny}}
+  - {name: c, prompt: crm.reply, args: {tone: kind}, expect: {decision: deny}}
+  - {name: d, call: payments.refund, ask: roots/list, expect: {decision: deny}}
+  - {name: e, call: payments.refund, method: tasks/cancel, expect: {decision: deny}}
+"""
+
+
+def test_a_case_may_be_about_a_resource_a_prompt_a_question_or_a_task() -> None:
+    calls = [each.call for each in load(OTHERS, file="t.yaml").cases(BY_NAME)]
+    assert [
+        (call.method, call.kind, call.contract.tool, call.server_name)
+        for call in calls
+        if call is not None
+    ] == [
+        (Method.READ_RESOURCE, Kind.RESOURCE, "file:///a", "files"),
+        (Method.SUBSCRIBE, Kind.RESOURCE, "file:///a", ""),
+        (Method.GET_PROMPT, Kind.PROMPT, "crm.reply", "crm"),
+        (Method.LIST_ROOTS, Kind.TOOL, "payments.refund", "payments"),
+        (Method.CANCEL_TASK, Kind.TOOL, "payments.refund", "payments"),
+    ]
+    assert calls[0] is not None
+    assert (calls[0].effect, calls[0].actor.method) == (Effect.READ, "api_key")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("prompt: crm.reply", "prompt: crm.reply, call: payments.refund", "is about one `call`"),
+        ("prompt: crm.reply, ", "", "is about one `call`, `resource` or `prompt`"),
+        ("prompt: crm.reply", "prompt: crm.reply, server: crm", "`server` goes with `resource`"),
+        ("resources/subscribe", "prompts/get", "is about a resource, and `prompts/get` never is"),
+        ("ask: roots/list", "ask: roots/list, method: tasks/get", "a `method` or an `ask`"),
+        ("ask: roots/list", "ask: tools/call", "no server asks `tools/call`"),
+        ("roots/list", "root/list", "did you mean `roots/list`?"),
+        ("api_key", "apikey", "did you mean `api_key`?"),
+    ],
+)
+def test_a_case_that_is_about_nothing_is_refused(old: str, new: str, said: str) -> None:
+    with pytest.raises(FileError) as caught:
+        load(OTHERS.replace(old, new), file="t.yaml")
     assert said in str(caught.value)

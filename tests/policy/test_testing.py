@@ -107,3 +107,22 @@ def test_the_whole_pipeline_can_stand_in_for_the_policy() -> None:
     text = HEAD + f"  - {{name: it, {REFUND % 50}, expect: {{code: phase_blocked}}}}\n"
     ready = load(text, file="t.yaml").cases({each.tool: each for each in CONTRACTS})
     assert run(ready, EXAMPLE, validate=lambda _: "", decide=strict).failed == 0
+
+
+def test_coverage_counts_what_cases_of_other_methods_reach() -> None:
+    rules = policy(
+        """
+rules:
+  - {id: read, decision: allow, match: {resources: ["file:*"], servers: [files]}}
+  - {id: ask, decision: allow, match: {methods: [roots/list]}, when: "'support' in identity.roles"}
+"""
+    )
+    text = HEAD + (
+        "  - {name: read, resource: 'file:///a', server: files, expect: {rule: read}}\n"
+        "  - {name: ask, ask: roots/list, call: payments.refund, expect: {rule: ask}}\n"
+        "  - {name: no, as: ops, ask: roots/list, call: payments.refund, expect: {rule: ''}}\n"
+    )
+    ready = load(text, file="t.yaml").cases({each.tool: each for each in CONTRACTS})
+    told = run(ready, rules, validate=lambda _: "")
+    assert told.failed == 0
+    assert (told.coverage.rule_ratio, told.coverage.condition_ratio) == (1.0, 1.0)
