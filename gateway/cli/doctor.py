@@ -30,8 +30,8 @@ def command(path: Path, as_json: bool) -> None:
         )
     else:
         for each in found:
-            output.line(f"{'ok  ' if each.ok else 'MEND'}  {each.part:<10} {each.found}")
+            output.one_line(f"{'ok  ' if each.ok else 'MEND'}  {each.part:<10} {each.found}")
             if each.mend:
-                output.line(f"      {'':<10} → {each.mend}")
+                output.one_line(f"      {'':<10} → {each.mend}")
     if not all(each.ok for each in found):
         raise SystemExit(output.EXIT_FAILED)

@@ -128,7 +128,7 @@ def tail(path: Path, lines: int, as_json: bool) -> None:
                 if as_json:
                     output.as_json_line(event.json())
                 else:
-                    output.line("  ".join(_row(event.json())))
+                    output.one_line("  ".join(_row(event.json())))
 
     try:
         _run(follow)

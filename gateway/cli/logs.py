@@ -10,11 +10,11 @@ from gateway.results import marks
 
 
 class _Line(logging.Formatter):
-    """One line a record; what a server made up can't move the cursor of a terminal."""
+    """What a server made up can't move the cursor of a terminal, or pose as a record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line; a traceback stays on lines of its own."""
-        return "\n".join(map(marks.visible, super().format(record).splitlines()))
+        """Return the line; whatever has further lines, a traceback as a rule, is indented."""
+        return "\n  ".join(map(marks.visible, super().format(record).splitlines()))
 
 
 def set_up(loaded: Loaded, *, level: int = logging.INFO) -> None:

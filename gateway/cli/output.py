@@ -17,6 +17,8 @@ EXIT_USAGE = 2  # the command was called wrongly, or a file that it needs can't 
 EXIT_DOES_NOT_COMPILE = 3
 EXIT_TESTS_FAILED = 4
 
+_LINE_ENDS = {ord(each): f"\\u{{{ord(each):x}}}" for each in "\t\n\r"}
+
 
 def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
     """End the command with one line on standard error."""
@@ -33,8 +35,11 @@ def as_json(value: Json) -> None:
 
 
 def as_json_line(value: Json) -> None:
-    """Print one JSON value on one line, digits as they are kept."""
-    click.echo(jsontext.dump(value).decode())
+    """Print one JSON value on one line, digits as they are kept; for a terminal, escaped more."""
+    text = jsontext.dump(value).decode()
+    if sys.stdout.isatty() and not text.isprintable():
+        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    click.echo(text)
 
 
 def line(text: str = "") -> None:
@@ -42,9 +47,19 @@ def line(text: str = "") -> None:
     click.echo(marks.visible(text))
 
 
+def on_one_line(text: str) -> str:
+    """Make hidden characters and line ends visible: a name can't pose as a line of its own."""
+    return marks.visible(text).translate(_LINE_ENDS)
+
+
+def one_line(text: str) -> None:
+    """Print text that may hold names from outside, on one line whatever they hold."""
+    click.echo(on_one_line(text))
+
+
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows under headers, cut to the width of the terminal."""
-    cells = [list(headers), *([marks.visible(cell) for cell in row] for row in rows)]
+    cells = [list(headers), *([on_one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(row[index]) for row in cells) for index in range(len(headers))]
     width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 10_000
     for row in cells:

@@ -53,8 +53,8 @@ def command(path: Path, as_json: bool) -> None:
 
 
 def _show(status: JsonObject, problems: list[str]) -> None:
-    output.line(f"weighbridge {status['version']} at {status['front']} (pid {status['pid']})")
-    output.line(f"revision {status['revision']}")
+    output.one_line(f"weighbridge {status['version']} at {status['front']} (pid {status['pid']})")
+    output.one_line(f"revision {status['revision']}")
     output.table(
         ("server", "state", "tools", "speaks", "since", "reason"),
         [
@@ -71,18 +71,18 @@ def _show(status: JsonObject, problems: list[str]) -> None:
     )
     store = status.get("store")
     if isinstance(store, dict):
-        output.line(
+        output.one_line(
             f"store     {'ok' if store.get('ok') else store.get('reason')}, "
             f"{store.get('backlog')} events waiting"
         )
     for signal in _objects(status.get("telemetry")):
         where = f" to {signal['endpoint']}" if signal.get("endpoint") else ""
-        output.line(
+        output.one_line(
             f"{signal['signal']:<9} {signal['exporter']}{where}, {signal['exported']} exported, "
             f"{signal['dropped']} dropped"
         )
     for problem in problems:
-        output.line(f"MEND  {problem}")
+        output.one_line(f"MEND  {problem}")
 
 
 def _problems(status: JsonObject) -> Iterator[str]:

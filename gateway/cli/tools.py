@@ -124,7 +124,7 @@ def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool)
         return
     for each in done:
         because = f" ({'; '.join(each.reasons)})" if each.reasons else ""
-        output.line(f"{each.change}  {each.tool}  in {relative(each.file)}{because}")
+        output.one_line(f"{each.change}  {each.tool}  in {relative(each.file)}{because}")
     if any(each.change == "drafted" for each in done) and not reviewed:
         click.echo("next: look at each draft, correct it, and set `reviewed: true`")
     missing = [state.name for state in found.states if state.status != "ready"]
@@ -156,11 +156,11 @@ def diff_tools(names: tuple[str, ...], path: Path, as_json: bool) -> None:
         output.as_json({tool: _as_json(changes) for tool, changes in changed.items()})
     else:
         for tool, changes in changed.items():
-            output.line(tool)
+            output.one_line(tool)
             for change in changes:
-                output.line(f"  {change.kind:<8} {change.pointer}")
-                output.line(f"    - {change.before}")
-                output.line(f"    + {change.after}")
+                output.one_line(f"  {change.kind:<8} {change.pointer}")
+                output.one_line(f"    - {change.before}")
+                output.one_line(f"    + {change.after}")
     if changed:
         raise SystemExit(output.EXIT_FAILED)
 
