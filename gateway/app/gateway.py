@@ -8,7 +8,7 @@ from gateway import __version__
 from gateway.actions.activation import Activation
 from gateway.actions.state import Snapshot
 from gateway.app.watch import ToolWatch
-from gateway.listing import Listing, ToolPage
+from gateway.listing import Listing
 from gateway.pipeline import Pipeline
 from gateway.servers.fleet import Servers
 from gateway.servers.state import ServerState
@@ -19,6 +19,15 @@ from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
+from gateway.types.tools import Kind, Listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a list."""
+
+    items: list[JsonObject]
+    next_cursor: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,31 +38,45 @@ class Gateway:
     listing: Listing
     servers: Servers
     activation: Activation
-    watch: ToolWatch
+    tool_watch: ToolWatch
     store: Store
     telemetry: Telemetry
     misconfigured: dict[str, str]
     front: str
     identity_problems: Callable[[], tuple[str, ...]] = tuple  # of the front that asks who calls
     note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
-    changed: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    changed: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
 
     async def handle(self, call: ProposedCall) -> Finished:
         """Weigh one call."""
         return await self.pipeline.handle(call)
 
-    async def list_tools(
-        self, principal: Principal, caller: Caller, *, cursor: str | None
-    ) -> ToolPage:
+    async def watch(
+        self, call: ProposedCall, told: Callable[[], None]
+    ) -> Callable[[], None] | Finished:
+        """Weigh a subscription; returns the way out of it, or why there is none."""
+        del told
+        return await self.pipeline.handle(call)
+
+    async def list_items(
+        self, kind: Listed, principal: Principal, caller: Caller, *, cursor: str | None
+    ) -> Page:
         """Return a page of what this principal may see; raises BadCursor."""
         del caller  # a list is the same on every transport
-        return self.listing.page(principal, cursor)
+        if kind is not Listed.TOOLS:
+            return Page(items=[])
+        page = self.listing.page(principal, cursor)
+        return Page(items=page.tools, next_cursor=page.next_cursor)
+
+    def offers(self) -> JsonObject:
+        """Return the capabilities of the gateway as a server."""
+        return {"tools": {"listChanged": True}}
 
     def tool_schema(self, principal: Principal, name: str) -> JsonObject | None:
         """Return the input schema under which this principal sees a tool, or None."""
         return self.listing.schema(principal, name)
 
-    def on_tools_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
+    def on_changed(self, callback: Callable[[Kind], None]) -> Callable[[], None]:
         """Call back when any list may have changed; returns the way out."""
         self.changed.append(callback)
         return lambda: self.changed.remove(callback)
@@ -66,11 +89,12 @@ class Gateway:
         """Take the policy folder as it is now, if it can be used."""
         await self.activation.reload(because)
 
-    def lists_changed(self) -> None:
-        """Look at what changed, and tell the fronts."""
-        self.watch.look()
-        for callback in tuple(self.changed):
-            callback()
+    def lists_changed(self, kind: Kind | None = None) -> None:
+        """Look at what changed, and tell the fronts; rules may change every list."""
+        self.tool_watch.look()
+        for changed in Kind if kind is None else (kind,):
+            for callback in tuple(self.changed):
+                callback(changed)
 
     def not_ready(self) -> tuple[str, ...]:
         """Say why the gateway can't do its work, if it can't."""
@@ -125,7 +149,7 @@ class Gateway:
             ],
             unpinned=unpinned,
             unreviewed=unreviewed,
-            changed=[tool.key for tool, _ in self.watch.changed()],
+            changed=[tool.key for tool, _ in self.tool_watch.changed()],
             store=store,
             telemetry=[_signal(telemetry.traces), _signal(telemetry.metrics)],
             identity=self.identity_problems(),

@@ -90,7 +90,7 @@ class Wiring:
             ),
             servers=servers,
             activation=activation,
-            watch=ToolWatch(
+            tool_watch=ToolWatch(
                 catalog=servers.catalog,
                 revision=activation.current,
                 journal=self.keeping.store.events,
@@ -115,7 +115,7 @@ class Wiring:
             await self.keeping.store.instances.save(instance, gateway.snapshot().as_json())
 
         snapshots = Snapshots(write=write)
-        gateway.on_tools_changed(snapshots.tell)
+        gateway.on_changed(lambda _: snapshots.tell())
         start(reloader.run, name="reloader")
         start(snapshots.run, name="snapshots")
         start(_reload_on_hangup, reloader, name="signals")

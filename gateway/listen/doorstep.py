@@ -13,8 +13,9 @@ from starlette.types import Message, Scope, Send
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.identity.challenge import Challenge
+from gateway.listen.arrivals import ARRIVAL, WEIGHED, Arrival, WeighedError
 from gateway.listen.gate import Gate
-from gateway.listen.legacy import ARRIVAL, Arrival
+from gateway.listen.methods import KNOWN
 from gateway.listen.rpc import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -27,26 +28,6 @@ from gateway.listen.rpc import (
 from gateway.types.json import Json
 from gateway.types.refused import TurnedAway, TurnedAwayFor
 
-# Anything else in a `method` is the sender's own text, and stays out of the log.
-_METHODS: Final = frozenset(
-    {
-        "initialize",
-        "ping",
-        "server/discover",
-        "tools/list",
-        "tools/call",
-        "subscriptions/listen",
-        "notifications/initialized",
-        "notifications/cancelled",
-        "prompts/list",
-        "prompts/get",
-        "resources/list",
-        "resources/read",
-        "resources/templates/list",
-        "completion/complete",
-        "logging/setLevel",
-    }
-)
 _BY_CODE: Final = {
     PARSE_ERROR: TurnedAwayFor.PARSE_ERROR,
     INVALID_REQUEST: TurnedAwayFor.INVALID_REQUEST,
@@ -87,7 +68,8 @@ def of_code(code: int, *, transport: str, peer: str = "", method: object = "") -
     reason = _BY_CODE.get(code)
     if reason is None:
         return None
-    known = method if isinstance(method, str) and method in _METHODS else ""
+    # Any other method is the sender's own text, and stays out of the log.
+    known = method if isinstance(method, str) and method in KNOWN else ""
     return TurnedAway(reason=reason, transport=transport, peer=peer, method=known)
 
 
@@ -105,7 +87,7 @@ class WatchedSend:
     async def __call__(self, event: Message) -> None:
         """Pass one event of the answer on."""
         if event["type"] == "http.response.start" and event["status"] >= 400:
-            self._status = event["status"]
+            self._status = 0 if self._scope.get(WEIGHED) else event["status"]
         elif self._status:
             found = _of_answer(self._status, event.get("body", b""), self._scope)
             self._status = 0
@@ -120,6 +102,8 @@ def watching(gate: Gate) -> ServerMiddleware[Any]:
     async def watch(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         try:
             return await call_next(ctx)
+        except WeighedError:
+            raise
         except MCPError as error:
             _tell(gate, ctx, error.error.code)
             raise
@@ -168,5 +152,5 @@ def _named(scope: Scope) -> str:
     for key, value in scope["headers"]:
         if key == b"mcp-method":
             method: str = value.decode("latin-1")
-            return method if method in _METHODS else ""
+            return method if method in KNOWN else ""
     return ""

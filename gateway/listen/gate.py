@@ -10,6 +10,7 @@ from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
+from gateway.types.tools import Kind, Listed
 
 INSTRUCTIONS = (
     "Every tool call is weighed before it crosses: it may pass, be changed, wait for a person, or "
@@ -29,12 +30,12 @@ class ServerInfo:
     instructions: str = INSTRUCTIONS
 
 
-class ToolPage(Protocol):
-    """One page of `tools/list`."""
+class Page(Protocol):
+    """One page of a list."""
 
     @property
-    def tools(self) -> list[JsonObject]:
-        """Definitions as they are exposed, in a stable order."""
+    def items(self) -> list[JsonObject]:
+        """Tools, resources, templates or prompts as they are exposed, in a stable order."""
         ...
 
     @property
@@ -63,21 +64,34 @@ class Gate(Protocol):
     """The pipeline as the fronts see it, the same for every transport and protocol era."""
 
     async def handle(self, call: ProposedCall) -> Finished:
-        """Weigh one call and return its finished tool result; cancelled when the caller leaves."""
+        """Weigh one request and return its finished result; cancelled when the caller leaves."""
         ...
 
-    async def list_tools(
-        self, principal: Principal, caller: Caller, *, cursor: str | None
-    ) -> ToolPage:
-        """Return a page of the tools that this principal may call; raises BadCursor."""
+    async def watch(
+        self, call: ProposedCall, told: Callable[[], None]
+    ) -> Callable[[], None] | Finished:
+        """Weigh a subscription; returns the way out of it, or why there is none.
+
+        `told` is called on the event loop whenever the resource was updated; it must not wait.
+        """
+        ...
+
+    async def list_items(
+        self, kind: Listed, principal: Principal, caller: Caller, *, cursor: str | None
+    ) -> Page:
+        """Return a page of what this principal may use; raises BadCursor."""
+        ...
+
+    def offers(self) -> JsonObject:
+        """Return the capabilities of the gateway as a server, extensions included."""
         ...
 
     def tool_schema(self, principal: Principal, name: str) -> JsonObject | None:
         """Return the input schema under which this principal sees a tool, or None if it doesn't."""
         ...
 
-    def on_tools_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back, on the event loop, when any list may have changed; returns the way out."""
+    def on_changed(self, callback: Callable[[Kind], None]) -> Callable[[], None]:
+        """Call back, on the event loop, when a list may have changed; returns the way out."""
         ...
 
     def turned_away(self, what: TurnedAway) -> None:

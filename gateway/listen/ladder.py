@@ -17,6 +17,8 @@ from mcp.shared.inbound import (
 from starlette.datastructures import Headers
 
 from gateway.listen.callers import MODERN_VERSION
+from gateway.listen.levels import LEVELS, LOG_LEVEL_KEY, is_level
+from gateway.listen.methods import NAMED_BY
 from gateway.listen.rpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, RpcError
 from gateway.types.json import Json, JsonObject
 
@@ -26,7 +28,6 @@ CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 _ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name"})
 _KEPT: Final = _ROUTING | {b"content-type", b"content-length", b"accept", b"traceparent"}
 _MODERN_HEADER: Final = MODERN_VERSION.encode()
-_NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 class HeaderView:
@@ -90,7 +91,18 @@ def climb(message: JsonObject, headers: HeaderView) -> RpcError | None:
         return unsupported(str(version))
     if not isinstance(meta[CAPABILITIES_KEY], dict):
         return _bad_meta(f"`{CAPABILITIES_KEY}` must be an object")
-    return None
+    level = log_level_of(meta)
+    return level if isinstance(level, RpcError) else None
+
+
+def log_level_of(meta: JsonObject) -> str | RpcError:
+    """Return from which level on the request wants log messages; empty: it wants none."""
+    level = meta.get(LOG_LEVEL_KEY)
+    if level is None:
+        return ""
+    if isinstance(level, str) and is_level(level):
+        return level
+    return _bad_meta(f"`{LOG_LEVEL_KEY}` must be one of `{'`, `'.join(LEVELS)}`")
 
 
 def unsupported(version: str) -> RpcError:
@@ -120,7 +132,7 @@ def _mismatch(message: JsonObject, meta: JsonObject, headers: HeaderView) -> Rpc
     method = message["method"]
     if values.get(b"mcp-method", b"").decode("latin-1") != method:
         return _differs("mcp-method", "`method`")
-    key = _NAMED_BY.get(method) if isinstance(method, str) else None
+    key = NAMED_BY.get(method) if isinstance(method, str) else None
     params = message["params"]
     if key is None or not isinstance(params, dict) or params.get(key) is None:
         return None

@@ -1,86 +1,85 @@
 """The SDK's server behind our gate: the handshake era, and stdio in both eras.
 
-A middleware answers `tools/list` and `tools/call` itself, so that no model of the SDK drops fields,
+A middleware answers what the gateway serves itself, so that no model of the SDK drops fields,
 rounds numbers or leaks `resultType` to an old client. Everything else (handshake, ping, unknown
 methods, cancellation, streams) stays the SDK's. This module and `sessions` know its internals.
 """
 
-import contextlib
-import weakref
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.lowlevel.server import NotificationOptions, Server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import ServerCapabilities, ToolsCapability
 
-from gateway import ids, jsontext
 from gateway.clock import Clock
 from gateway.errors import BadCursor
-from gateway.listen.callers import MODERN_VERSION, SdkCaller, progress_token
+from gateway.listen.arrivals import ARRIVAL, Arrival, WeighedError
+from gateway.listen.backchannel import Channel, SdkCaller
+from gateway.listen.callers import MODERN_VERSION, progress_token
+from gateway.listen.clients import MOST_WATCHED, Client, Clients, Outbox
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Gate, ServerInfo
-from gateway.listen.ladder import cursor_of
+from gateway.listen.ladder import CAPABILITIES_KEY, cursor_of, log_level_of
+from gateway.listen.levels import LEVELS, is_level
+from gateway.listen.methods import (
+    DISCOVER,
+    HANDLED,
+    HANDLED_STATELESS,
+    LISTEN,
+    LISTS,
+    SET_LEVEL,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+)
 from gateway.listen.proposals import Envelope, propose
-from gateway.listen.results import ModernResults, legacy_result, legacy_tools
-from gateway.listen.rpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError, of_wire
-from gateway.listen.subscriptions import TOOLS_CHANGED
-from gateway.types.calls import Era, Principal
+from gateway.listen.results import (
+    ModernResults,
+    legacy_capabilities,
+    legacy_listed,
+    legacy_result,
+)
+from gateway.listen.rpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    OVERLOADED,
+    RpcError,
+    of_wire,
+)
+from gateway.listen.subscriptions import Listener, Subscriptions
+from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import Finished
+from gateway.types.tools import Listed
 
-ARRIVAL: Final = "weighbridge.arrival"  # key in the ASGI scope
-_TICKET: Final = "weighbridge.answer"
-# A slow client loses progress; it never holds up the server whose progress it is.
-_PROGRESS_DEADLINE_S: Final = 1.0
-_ANNOUNCE_DEADLINE_S: Final = 5.0
+STDIO_SESSION: Final = "stdio"
+_MAX_STREAMS: Final = 16  # open `subscriptions/listen` of a client over stdio
 
 _Context = ServerRequestContext[Any, Any]
 
+_MODERN: Final = frozenset({*HANDLED_STATELESS, *LISTS, DISCOVER, LISTEN})
+_LEGACY: Final = frozenset({*HANDLED, *LISTS, SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """What the transport found out about a message before the SDK got it."""
+class _Request:
+    """One request, as the SDK and our transport understand it."""
 
-    principal: Principal
-    transport: str
-    input_error: str = ""
-    trace_header: str = ""
-    peer: str = ""
-    # Answers that the SDK carries by a ticket, so that exact numbers stay exact; else empty.
-    tickets: dict[bytes, bytes] | None = field(default=None)
+    method: str
+    params: JsonObject
+    arrival: Arrival
+    caller: SdkCaller
+    envelope: Envelope
+    connection: Connection
 
-    def carried(self, result: JsonObject) -> JsonObject:
-        """Return what the SDK is to send: the result, or a ticket that `redeem` exchanges."""
-        if self.tickets is None:
-            return result
-        ticket: JsonObject = {_TICKET: ids.new("answer")}
-        self.tickets[jsontext.dump(ticket)] = jsontext.dump(result)
-        return ticket
-
-    def redeem(self, body: bytes) -> bytes:
-        """Put the answers in the place of their tickets."""
-        for ticket, answer in (self.tickets or {}).items():
-            body = body.replace(ticket, answer)
-        return body
-
-
-class _Server(Server[Any]):
-    """An SDK server that offers tools whose list changes, and nothing else."""
-
-    def get_capabilities(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-        *,
-        protocol_version: str | None = None,
-    ) -> ServerCapabilities:
-        return ServerCapabilities(tools=ToolsCapability(list_changed=True))
+    @property
+    def is_modern(self) -> bool:
+        return self.caller.era is Era.MODERN
 
 
 class SdkFront:
@@ -90,117 +89,187 @@ class SdkFront:
         self._gate = gate
         self._clock = clock
         self._modern = ModernResults(info, versions=[MODERN_VERSION])
-        self._bus = InMemorySubscriptionBus()
-        self._changed = anyio.Event()
-        self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self.server: Server[Any] = _Server(
-            info.name,
-            version=info.version,
-            instructions=info.instructions,
-            on_subscriptions_listen=ListenHandler(self._bus),
+        self._clients = Clients(gate)
+        self._subscriptions = Subscriptions(
+            gate, clock=clock, max_streams=_MAX_STREAMS, max_per_principal=_MAX_STREAMS
+        )
+        self.server: Server[Any] = Server(
+            info.name, version=info.version, instructions=info.instructions
         )
         # The SDK's own tracing goes: the pipeline makes the one span of a call.
         self.server.middleware = [self._answer]
 
-    @contextlib.asynccontextmanager
-    async def announcing(self) -> AsyncGenerator[None]:
-        """Tell connected clients when their tools change, for as long as the context is open."""
-        leave = self._gate.on_tools_changed(self._note_change)
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._announce)
-                yield
-                tasks.cancel_scope.cancel()
-        finally:
-            leave()
-
-    def _note_change(self) -> None:
-        self._changed.set()
-
-    async def _announce(self) -> None:
-        while True:
-            await self._changed.wait()
-            self._changed = anyio.Event()  # changes during the round make one more round
-            async with anyio.create_task_group() as tasks:
-                for connection in list(self._connections):
-                    tasks.start_soon(_tell, connection)
-                await self._bus.publish(ToolsListChanged())
+    def announcing(self) -> AbstractAsyncContextManager[None]:
+        """Tell connected clients what changes, for as long as the context is open."""
+        return self._clients.announcing()
 
     async def _answer(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        is_modern = ctx.protocol_version == MODERN_VERSION
+        if ctx.method in (_MODERN if is_modern else _LEGACY):
+            return await self._serve(ctx)
         match ctx.method:
-            case "tools/call" | "tools/list":
-                return await self._serve(ctx)
-            case "server/discover" if ctx.protocol_version == MODERN_VERSION:
-                return self._modern.discover
-            case "subscriptions/listen":
-                return await call_next(replace(ctx, params=_tools_only(ctx.params)))
-            case "notifications/initialized":
-                self._connections.add(_connection(ctx))
+            case "initialize":
+                return await self._initialize(ctx, call_next)
+            case "notifications/initialized" if not is_modern:
+                self._clients.of(_connection(ctx)).is_ready = True
                 return await call_next(ctx)
             case _:
                 return await call_next(ctx)
+
+    async def _initialize(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        """Let the SDK negotiate; what is offered and what is declared pass as they are."""
+        result = await call_next(ctx)
+        declared: Json = (ctx.params or {}).get("capabilities")
+        client = self._clients.of(_connection(ctx))
+        client.capabilities = declared if isinstance(declared, dict) else {}
+        if not isinstance(result, dict):
+            return result
+        return {**result, "capabilities": legacy_capabilities(self._gate.offers())}
 
     async def _serve(self, ctx: _Context) -> HandlerResult:
         if not _connection(ctx).initialize_accepted:
             raise MCPError(code=INVALID_REQUEST, message="send `initialize` first")
         if ctx.request_id is None:
             return None
-        arrival = _arrival(ctx)
-        try:
-            answer = await (self._call if ctx.method == "tools/call" else self._list)(ctx, arrival)
-        except Exception as error:
-            log_fault("a request", error)
-            raise MCPError(code=INTERNAL_ERROR, message="Internal error") from None
-        if isinstance(answer, RpcError):
-            raise MCPError(code=answer.code, message=answer.message, data=answer.data)
-        return arrival.carried(answer)
+        request = self._understand(ctx)
+        if isinstance(request, _Request):
+            try:
+                answer = await self._respond(request)
+            except Exception as error:
+                log_fault("a request", error)
+                answer = RpcError(code=INTERNAL_ERROR, message="Internal error")
+            if not isinstance(answer, RpcError):
+                return request.arrival.carried(answer)
+        else:
+            answer = request
+        kind = WeighedError if answer.is_weighed else MCPError
+        raise kind(code=answer.code, message=answer.message, data=answer.data)
 
-    async def _call(self, ctx: _Context, arrival: Arrival) -> JsonObject | RpcError:
-        envelope = Envelope(
-            principal=arrival.principal,
-            request_id=ctx.request_id if ctx.request_id is not None else "",
-            input_error=arrival.input_error,
-            trace_header=arrival.trace_header,
-            peer=arrival.peer,
-        )
-        caller = _caller(ctx, arrival)
-        call = propose(dict(ctx.params or {}), envelope, caller, self._clock)
+    async def _respond(self, request: _Request) -> JsonObject | RpcError:
+        handled = HANDLED_STATELESS.get(request.method)
+        if handled is not None:
+            return await self._call(handled, request)
+        if request.method in LISTS:
+            return await self._list(LISTS[request.method], request)
+        client = self._clients.of(request.connection)
+        match request.method:
+            case "server/discover":
+                return self._modern.discover(self._gate.offers())
+            case "subscriptions/listen":
+                return await self._listen(request)
+            case "logging/setLevel":
+                return _set_level(client, request.params)
+            case "resources/subscribe":
+                return await self._subscribe(client, request)
+            case _:  # `resources/unsubscribe`
+                return _unsubscribe(client, request.params)
+
+    async def _call(self, method: Method, request: _Request) -> JsonObject | RpcError:
+        call = propose(method, request.params, request.envelope, request.caller, self._clock)
         if isinstance(call, RpcError):
             return call
         finished = await self._gate.handle(call)
         if finished.error is not None:
             return of_wire(finished.error)
-        if caller.era is Era.MODERN:
-            return self._modern.stamp(finished.result)
+        if request.is_modern:
+            return self._modern.stamp(finished.result, method)
         return legacy_result(finished.result)
 
-    async def _list(self, ctx: _Context, arrival: Arrival) -> JsonObject | RpcError:
-        cursor = cursor_of(dict(ctx.params or {}))
+    async def _list(self, kind: Listed, request: _Request) -> JsonObject | RpcError:
+        cursor = cursor_of(request.params)
         if isinstance(cursor, RpcError):
             return cursor
-        caller = _caller(ctx, arrival)
         try:
-            page = await self._gate.list_tools(arrival.principal, caller, cursor=cursor)
+            page = await self._gate.list_items(
+                kind, request.arrival.principal, request.caller, cursor=cursor
+            )
         except BadCursor:
             return RpcError(code=INVALID_PARAMS, message="`cursor` is not one of this server's")
-        return self._modern.tools(page) if caller.era is Era.MODERN else legacy_tools(page)
+        return self._modern.listed(kind, page) if request.is_modern else legacy_listed(kind, page)
+
+    async def _listen(self, request: _Request) -> JsonObject | RpcError:
+        """Serve a stream over stdio, until it is cancelled or the client leaves."""
+        answer: JsonObject | RpcError = {}
+        async with anyio.create_task_group() as tasks:
+            outbox = Outbox(tasks.start_soon, request.caller.channel.notify)
+            listener = Listener(envelope=request.envelope, caller=request.caller, push=outbox.put)
+            answer = await self._subscriptions.listen(request.params, listener)
+        return answer if isinstance(answer, RpcError) else self._modern.stamp(answer)
+
+    async def _subscribe(self, client: Client, request: _Request) -> JsonObject | RpcError:
+        call = propose(
+            Method.SUBSCRIBE, request.params, request.envelope, request.caller, self._clock
+        )
+        if isinstance(call, RpcError):
+            return call
+        uri = call.name
+        if uri in client.watches:
+            return {}
+        if len(client.watches) >= MOST_WATCHED:
+            return RpcError(code=OVERLOADED, message="too many subscriptions in this session")
+        leave = await self._gate.watch(call, lambda: client.updated(uri))
+        if isinstance(leave, Finished):
+            if leave.error is None:
+                return RpcError(code=METHOD_NOT_FOUND, message="there is nothing to subscribe to")
+            return of_wire(leave.error)
+        client.watch(uri, leave)
+        return {}
+
+    def _understand(self, ctx: _Context) -> _Request | RpcError:
+        params: JsonObject = dict(ctx.params or {})
+        found = params.get("_meta")
+        meta: JsonObject = found if isinstance(found, dict) else {}
+        arrival, connection = _arrival(ctx), _connection(ctx)
+        is_modern = ctx.protocol_version == MODERN_VERSION
+        level, declared, session = log_level_of(meta), meta.get(CAPABILITIES_KEY), ""
+        if not is_modern:
+            client = self._clients.of(connection)
+            level, declared = client.log_level, client.capabilities
+            session = connection.session_id or STDIO_SESSION
+        if isinstance(level, RpcError):
+            return level
+        request_id = ctx.request_id if ctx.request_id is not None else ""
+        return _Request(
+            method=ctx.method,
+            params=params,
+            arrival=arrival,
+            connection=connection,
+            caller=SdkCaller(
+                era=Era.MODERN if is_modern else Era.LEGACY,
+                protocol_version=ctx.protocol_version,
+                transport=arrival.transport,
+                wants_progress=progress_token(meta) is not None,
+                channel=_channel(ctx),
+                carried=arrival.carried,
+                capabilities=declared if isinstance(declared, dict) else {},
+                log_level=level,
+                session=session,
+            ),
+            envelope=Envelope(
+                principal=arrival.principal,
+                request_id=request_id,
+                input_error=arrival.input_error,
+                trace_header=arrival.trace_header,
+                peer=arrival.peer,
+            ),
+        )
 
 
-def _caller(ctx: _Context, arrival: Arrival) -> SdkCaller:
-    meta: Json = (ctx.params or {}).get("_meta")
-    is_modern = ctx.protocol_version == MODERN_VERSION
+def _set_level(client: Client, params: JsonObject) -> JsonObject | RpcError:
+    level = params.get("level")
+    if isinstance(level, str) and is_level(level):
+        client.log_level = level
+        return {}
+    text = f"`params.level` must be one of `{'`, `'.join(LEVELS)}`"
+    return RpcError(code=INVALID_PARAMS, message=text)
 
-    async def report(progress: float, total: float | None, message: str | None) -> None:
-        with anyio.move_on_after(_PROGRESS_DEADLINE_S):
-            await ctx.session.report_progress(progress, total, message)
 
-    return SdkCaller(
-        era=Era.MODERN if is_modern else Era.LEGACY,
-        protocol_version=ctx.protocol_version,
-        transport=arrival.transport,
-        wants_progress=isinstance(meta, dict) and progress_token(meta) is not None,
-        report=report,
-    )
+def _unsubscribe(client: Client, params: JsonObject) -> JsonObject | RpcError:
+    uri = params.get("uri")
+    if not isinstance(uri, str) or not uri:
+        return RpcError(code=INVALID_PARAMS, message="`params.uri` must be a non-empty string")
+    client.unwatch(uri)
+    return {}
 
 
 def _arrival(ctx: _Context) -> Arrival:
@@ -215,17 +284,5 @@ def _connection(ctx: _Context) -> Connection:
     return ctx.session._connection  # pyright: ignore[reportPrivateUsage] - no public way to it
 
 
-async def _tell(connection: Connection) -> None:
-    with anyio.move_on_after(_ANNOUNCE_DEADLINE_S):
-        await connection.notify(TOOLS_CHANGED, None)
-
-
-def _tools_only(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Keep of a subscription what we can honour, so that the acknowledgement is true."""
-    kept = dict(params or {})
-    wanted: Json = kept.get("notifications")
-    if isinstance(wanted, dict):
-        kept["notifications"] = {
-            key: value for key, value in wanted.items() if key == "toolsListChanged"
-        }
-    return kept
+def _channel(ctx: _Context) -> Channel:
+    return ctx.session._request_outbound  # pyright: ignore[reportPrivateUsage] - as above

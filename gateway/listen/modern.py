@@ -6,11 +6,13 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.clock import Clock
 from gateway.errors import BadCursor
+from gateway.listen.arrivals import WEIGHED
 from gateway.listen.body import BodyRefused, read_body
 from gateway.listen.callers import MODERN_VERSION, ModernHttpCaller, progress_token
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
 from gateway.listen.ladder import (
+    CAPABILITIES_KEY,
     HeaderView,
     ParamHeaders,
     accepts,
@@ -20,6 +22,8 @@ from gateway.listen.ladder import (
     serves,
     unsupported,
 )
+from gateway.listen.levels import LOG_LEVEL_KEY
+from gateway.listen.methods import HANDLED_STATELESS, LISTS
 from gateway.listen.options import HttpOptions
 from gateway.listen.proposals import Envelope, propose
 from gateway.listen.replies import Asgi, send_empty, send_error
@@ -32,15 +36,17 @@ from gateway.listen.rpc import (
     METHOD_NOT_FOUND,
     RpcError,
     error_bytes,
+    notification_bytes,
     of_wire,
     result_bytes,
 )
 from gateway.listen.sse import Exchange
 from gateway.listen.strict import check_request, decode
-from gateway.listen.subscriptions import Subscriptions
-from gateway.types.calls import AuthMethod, Principal, ProposedCall
-from gateway.types.json import Json, JsonObject
+from gateway.listen.subscriptions import Listener, Subscriptions
+from gateway.types.calls import AuthMethod, Method, Principal, ProposedCall
+from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished, Status
+from gateway.types.tools import Listed
 
 _POST_ONLY: Final = [(b"allow", b"POST")]
 _CLOSE: Final = [(b"connection", b"close")]
@@ -66,6 +72,7 @@ class ModernFront:
         self._params = ParamHeaders()
         self.subscriptions = Subscriptions(
             gate,
+            clock=clock,
             max_streams=options.max_streams,
             max_per_principal=options.max_streams_per_principal,
         )
@@ -137,6 +144,7 @@ class ModernFront:
             answer = await self._answer(exchange, message, envelope, headers)
             if isinstance(answer, RpcError):
                 challenge = answer.challenge.encode("latin-1")
+                http.scope[WEIGHED] = answer.is_weighed
                 await exchange.finish(
                     error_bytes(request_id, answer),
                     status=answer.http_status,
@@ -150,45 +158,55 @@ class ModernFront:
     ) -> JsonObject | RpcError:
         params = message["params"]
         assert isinstance(params, dict)  # noqa: S101 - the ladder has seen `params._meta`
+        method = message["method"]
+        assert isinstance(method, str)  # noqa: S101 - `check_request` has seen it
+        handled = HANDLED_STATELESS.get(method)
         try:
-            match message["method"]:
-                case "tools/call":
-                    return await self._call(exchange, params, envelope, headers)
-                case "tools/list":
-                    return await self._list(exchange, params, envelope)
+            if handled is not None:
+                return await self._call(handled, exchange, params, envelope, headers)
+            if method in LISTS:
+                return await self._list(LISTS[method], exchange, params, envelope)
+            match method:
                 case "server/discover":
-                    return self._results.discover
+                    return self._results.discover(self._gate.offers())
                 case "subscriptions/listen":
                     return await self._listen(exchange, params, envelope)
-                case method:
+                case _:
                     return RpcError(
-                        code=METHOD_NOT_FOUND, message="Method not found", data=_short(method)
+                        code=METHOD_NOT_FOUND, message="Method not found", data=method[:100]
                     )
         except Exception as error:
             log_fault("a request", error)
             return RpcError(code=INTERNAL_ERROR, message="Internal error")
 
     async def _call(
-        self, exchange: Exchange, params: JsonObject, envelope: Envelope, headers: HeaderView
+        self,
+        method: Method,
+        exchange: Exchange,
+        params: JsonObject,
+        envelope: Envelope,
+        headers: HeaderView,
     ) -> JsonObject | RpcError:
         caller = _caller(exchange, params)
-        call = propose(params, envelope, caller, self._clock)
+        call = propose(method, params, envelope, caller, self._clock)
         if isinstance(call, RpcError):
             return call
         mismatch = self._check_param_headers(call, headers)
         if mismatch is not None:
             return mismatch
         finished = await self._gate.handle(call)
-        if finished.error is not None:
-            return of_wire(finished.error)
         if finished.status is Status.FORBIDDEN and finished.scopes and not exchange.is_stream:
             step_up = self._step_up(finished, envelope.principal)
             if step_up is not None:
                 return step_up
-        return self._results.stamp(finished.result)
+        if finished.error is not None:
+            return of_wire(finished.error)
+        return self._results.stamp(finished.result, method)
 
     def _check_param_headers(self, call: ProposedCall, headers: HeaderView) -> RpcError | None:
         if call.input_error or not (call.arguments or headers.has_params):
+            return None
+        if call.method is not Method.CALL_TOOL:
             return None
         schema = self._gate.tool_schema(call.principal, call.name)
         if schema is None:
@@ -203,41 +221,45 @@ class ModernFront:
         if principal.method is not AuthMethod.JWT:
             return None
         challenge = self._authenticator.insufficient_scope(finished.scopes)
+        error = finished.error
         return RpcError(
             code=INSUFFICIENT_SCOPE,
             message=challenge.description,
-            data=finished.result.get("structuredContent"),
+            data=finished.result.get("structuredContent") if error is None else error.data,
             challenge=challenge.www_authenticate(),
         )
 
     async def _list(
-        self, exchange: Exchange, params: JsonObject, envelope: Envelope
+        self, kind: Listed, exchange: Exchange, params: JsonObject, envelope: Envelope
     ) -> JsonObject | RpcError:
         cursor = cursor_of(params)
         if isinstance(cursor, RpcError):
             return cursor
+        caller = _caller(exchange, params)
         try:
-            page = await self._gate.list_tools(
-                envelope.principal, _caller(exchange, params), cursor=cursor
-            )
+            page = await self._gate.list_items(kind, envelope.principal, caller, cursor=cursor)
         except BadCursor:
             return RpcError(code=INVALID_PARAMS, message="`cursor` is not one of this server's")
-        return self._results.tools(page)
+        return self._results.listed(kind, page)
 
     async def _listen(
         self, exchange: Exchange, params: JsonObject, envelope: Envelope
     ) -> JsonObject | RpcError:
-        answer = await self.subscriptions.listen(
-            exchange, envelope.principal, envelope.request_id, params
-        )
+        def push(method: str, params: JsonObject) -> None:
+            exchange.push_once(notification_bytes(method, params))
+
+        listener = Listener(envelope=envelope, caller=_caller(exchange, params), push=push)
+        answer = await self.subscriptions.listen(params, listener)
         return answer if isinstance(answer, RpcError) else self._results.stamp(answer)
 
 
 def _caller(exchange: Exchange, params: JsonObject) -> ModernHttpCaller:
     meta = params["_meta"]
-    token = progress_token(meta) if isinstance(meta, dict) else None
-    return ModernHttpCaller(push=exchange.push, token=token)
-
-
-def _short(value: Json) -> str:
-    return str(value)[:100]
+    assert isinstance(meta, dict)  # noqa: S101 - the ladder has seen it, and what is in it
+    capabilities, level = meta[CAPABILITIES_KEY], meta.get(LOG_LEVEL_KEY)
+    return ModernHttpCaller(
+        push=exchange.push,
+        token=progress_token(meta),
+        capabilities=capabilities if isinstance(capabilities, dict) else {},
+        log_level=level if isinstance(level, str) else "",
+    )

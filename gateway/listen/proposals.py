@@ -1,11 +1,12 @@
-"""Turns the params of a `tools/call` into a proposed call, the same for both eras."""
+"""Turns the params of a request into a proposed call, the same for both eras."""
 
 from dataclasses import dataclass
 
 from gateway import ids
 from gateway.clock import Clock
+from gateway.listen.methods import target
 from gateway.listen.rpc import INVALID_PARAMS, RequestId, RpcError
-from gateway.types.calls import Caller, Principal, ProposedCall
+from gateway.types.calls import Caller, Method, Principal, ProposedCall
 from gateway.types.json import JsonObject
 
 
@@ -21,12 +22,12 @@ class Envelope:
 
 
 def propose(
-    params: JsonObject, envelope: Envelope, caller: Caller, clock: Clock
+    method: Method, params: JsonObject, envelope: Envelope, caller: Caller, clock: Clock
 ) -> ProposedCall | RpcError:
     """Return the call; arguments of a wrong shape are left for the pipeline to refuse."""
-    name = params.get("name")
-    if not isinstance(name, str) or not name:
-        return RpcError(code=INVALID_PARAMS, message="`params.name` must be a non-empty string")
+    name = target(method, params)
+    if isinstance(name, RpcError):
+        return name
     meta = params.get("_meta")
     if meta is not None and not isinstance(meta, dict):
         return RpcError(code=INVALID_PARAMS, message="`params._meta` must be an object")
@@ -46,5 +47,6 @@ def propose(
         trace_header=envelope.trace_header,
         peer=envelope.peer,
         input_error=input_error,
+        method=method,
         params=params,
     )

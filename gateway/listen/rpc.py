@@ -47,6 +47,7 @@ class RpcError:
     data: Json = None
     challenge: str = ""  # for the `WWW-Authenticate` header
     status: int = 0  # the HTTP status, where the code alone doesn't say
+    is_weighed: bool = False  # the gate answered with it, so it has been recorded
 
     @property
     def http_status(self) -> int:
@@ -57,7 +58,9 @@ class RpcError:
 def of_wire(error: WireError) -> RpcError:
     """Return an error that passes; a code that looks like one of ours means nothing to HTTP."""
     status = HTTP_STATUS.get(error.code, 200) if error.code < 0 else 200
-    return RpcError(code=error.code, message=error.message, data=error.data, status=status)
+    return RpcError(
+        code=error.code, message=error.message, data=error.data, status=status, is_weighed=True
+    )
 
 
 def result_bytes(request_id: RequestId, result: JsonObject) -> bytes:

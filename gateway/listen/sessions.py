@@ -17,12 +17,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from gateway import jsontext
 from gateway.clock import Clock
+from gateway.listen.arrivals import ARRIVAL, Arrival
 from gateway.listen.body import BodyRefused, read_body
 from gateway.listen.callers import MODERN_VERSION
 from gateway.listen.doorstep import watching
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.ladder import VERSION_KEY, HeaderView, is_json
-from gateway.listen.legacy import ARRIVAL, Arrival, SdkFront
+from gateway.listen.legacy import SdkFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RpcError

@@ -83,6 +83,11 @@ class Exchange:
         self._waiting.append(event(message))
         self._begin()
 
+    def push_once(self, message: bytes) -> None:
+        """Send a notification, unless the same is still waiting to be sent."""
+        if event(message) not in self._waiting:
+            self.push(message)
+
     async def finish(self, body: bytes, *, status: int = 200, headers: Headers = ()) -> None:
         """Send the JSON-RPC response, as the last event if a stream has begun."""
         if self._ended:

@@ -9,13 +9,15 @@ from typing import Final
 import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from pydantic import ValidationError
 
 from gateway import jsontext
 from gateway.clock import Clock
+from gateway.listen.arrivals import Arrival
 from gateway.listen.doorstep import of_code, watching
 from gateway.listen.gate import Gate, ServerInfo
-from gateway.listen.legacy import Arrival, SdkFront
+from gateway.listen.legacy import SdkFront
 from gateway.listen.lines import LineReader, LineTooLong, claimed_stdio, write_all
 from gateway.listen.rpc import INVALID_REQUEST, RpcError, error_bytes
 from gateway.listen.strict import check_request, decode
@@ -123,7 +125,7 @@ class _Link:
             return None
         message = incoming.message
         if "method" not in message and "id" in message:
-            return None  # a response: we ask clients nothing
+            return _response(message)
         malformed = check_request(message)
         if malformed is not None:
             await self._refuse(malformed, message.get("method"))
@@ -155,16 +157,8 @@ class _Link:
         async with from_engine:
             async for item in from_engine:
                 message = item.message
-                if isinstance(message, JSONRPCResponse):
-                    body: JsonObject = {
-                        "jsonrpc": "2.0",
-                        "id": message.id,
-                        "result": message.result,
-                    }
-                    text = jsontext.dump(body)
-                else:
-                    text = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-                await self._send(text)
+                # Not as JSON text: the SDK would round what its own models never looked at.
+                await self._send(jsontext.dump(message.model_dump(exclude_unset=True)))
                 if not isinstance(message, JSONRPCNotification | JSONRPCRequest):
                     self._settle(message.id)
 
@@ -177,3 +171,12 @@ class _Link:
     async def _send(self, text: bytes) -> None:
         async with self._writing:
             await write_all(self._stdout, text + b"\n")
+
+
+def _response(message: JsonObject) -> SessionMessage | None:
+    """Return a client's answer to a question of ours; what is none is dropped."""
+    kind = JSONRPCError if "error" in message else JSONRPCResponse
+    try:
+        return SessionMessage(kind.model_validate(message))
+    except ValidationError:
+        return None

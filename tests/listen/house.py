@@ -14,10 +14,12 @@ from gateway.identity.challenge import Challenge
 from gateway.listen.http import HttpFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.serve import ServeOptions, serve
-from gateway.types.calls import AuthMethod, Caller, Principal, ProposedCall
+from gateway.types.calls import AuthMethod, Caller, Method, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished, Status
 from gateway.types.refused import TurnedAway
+from gateway.types.tools import Kind, Listed
+from tests.listen import library, talk
 
 LIMIT_S = 5.0
 VERSION = "2026-07-28"
@@ -79,7 +81,7 @@ def _tool(name: str, properties: JsonObject | None = None) -> JsonObject:
 
 @dataclass
 class Page:
-    tools: list[JsonObject]
+    items: list[JsonObject]
     next_cursor: str | None = None
 
 
@@ -91,9 +93,13 @@ class House:
     started: anyio.Event = field(default_factory=anyio.Event)
     cancelled: anyio.Event = field(default_factory=anyio.Event)
     release: anyio.Event = field(default_factory=anyio.Event)
-    listeners: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    listeners: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
     turned: list[TurnedAway] = field(default_factory=list[TurnedAway])
     heard: anyio.Event = field(default_factory=anyio.Event)
+    watchers: list[tuple[str, Callable[[], None]]] = field(
+        default_factory=list[tuple[str, Callable[[], None]]]
+    )
+    unwatched: anyio.Event = field(default_factory=anyio.Event)
     tools: list[JsonObject] = field(
         default_factory=lambda: [
             _tool("echo"),
@@ -108,6 +114,10 @@ class House:
         self.calls.append(call)
         if call.input_error:
             return _refused(Status.INVALID_ARGUMENTS, call.input_error)
+        if call.method is not Method.CALL_TOOL:
+            return library.answer(call)
+        if call.name in talk.TOOLS:
+            return await talk.TOOLS[call.name](call)
         match call.name:
             case "echo" | "region":
                 return Finished(
@@ -144,19 +154,39 @@ class House:
             await caller.progress(step, 3, f"step {step}")
         return Finished(result={"content": [{"type": "text", "text": "done"}]}, status=Status.OK)
 
-    async def list_tools(self, principal: Principal, caller: Caller, *, cursor: str | None) -> Page:
+    async def list_items(
+        self, kind: Listed, principal: Principal, caller: Caller, *, cursor: str | None
+    ) -> Page:
+        items = self.tools if kind is Listed.TOOLS else library.LISTS[kind]
         if cursor is None:
-            return Page(tools=self.tools[:3], next_cursor="three")
+            more = len(items) > 3
+            return Page(items=items[:3], next_cursor="three" if more else None)
         if cursor != "three":
             raise BadCursor(cursor)
-        return Page(tools=self.tools[3:])
+        return Page(items=items[3:])
+
+    def offers(self) -> JsonObject:
+        return library.OFFERS
+
+    async def watch(
+        self, call: ProposedCall, told: Callable[[], None]
+    ) -> Callable[[], None] | Finished:
+        self.calls.append(call)
+        if call.name not in library.TEXTS:
+            return library.missing(call.name)
+        self.watchers.append((call.name, told))
+        return lambda: self._unwatch(call.name, told)
+
+    def _unwatch(self, uri: str, told: Callable[[], None]) -> None:
+        self.watchers.remove((uri, told))
+        self.unwatched.set()
 
     def tool_schema(self, principal: Principal, name: str) -> JsonObject | None:
         found = next((tool for tool in self.tools if tool["name"] == name), None)
         schema = found["inputSchema"] if found else None
         return schema if isinstance(schema, dict) else None
 
-    def on_tools_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
+    def on_changed(self, callback: Callable[[Kind], None]) -> Callable[[], None]:
         self.listeners.append(callback)
         self.heard.set()
         return lambda: self.listeners.remove(callback)
@@ -170,10 +200,16 @@ class House:
         self.turned.clear()
         self.started, self.cancelled, self.release = anyio.Event(), anyio.Event(), anyio.Event()
 
-    def change(self) -> None:
-        """Say that the list of tools is another one now."""
+    def change(self, kind: Kind = Kind.TOOL) -> None:
+        """Say that a list is another one now."""
         for listener in list(self.listeners):
-            listener()
+            listener(kind)
+
+    def update(self, uri: str) -> None:
+        """Say that a resource was updated."""
+        for watched, told in list(self.watchers):
+            if watched == uri:
+                told()
 
 
 def _refused(status: Status, reason: str) -> Finished:

@@ -109,7 +109,7 @@ async def test_an_error_that_travels_in_a_stream_is_noticed(place: Place) -> Non
     messages: list[tuple[JsonObject, str, str | None]] = [
         ({"jsonrpc": "2.0", "id": 2, "method": SECRET}, "method_not_found", ""),
         ({"jsonrpc": "2.0", "id": 3, "method": "tools/call"}, "invalid_params", "tools/call"),
-        ({"jsonrpc": "2.0", "id": 4, "method": "resources/list"}, "method_not_found", None),
+        ({"jsonrpc": "2.0", "id": 4, "method": "server/discover"}, "method_not_found", None),
     ]
     for message, reason, method in messages:
         place.house.forget()

@@ -209,7 +209,9 @@ async def test_t9_an_unknown_mirrored_argument_is_ignored(place: Place) -> None:
     assert (await post(place, ECHO, headers)).status == 200
 
 
-@pytest.mark.parametrize("method", ["ping", "initialize", "logging/setLevel", "tasks/get", "x"])
+@pytest.mark.parametrize(
+    "method", ["ping", "initialize", "logging/setLevel", "resources/subscribe", "x"]
+)
 async def test_t14_an_unknown_method_is_not_found(place: Place, method: str) -> None:
     message: JsonObject = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META}}
     reply = await post(place, message)

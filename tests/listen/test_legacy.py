@@ -16,8 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
-from gateway.listen.legacy import Arrival
-from tests.listen.house import LIMIT_S, House, a_principal, serving
+from tests.listen.house import LIMIT_S, House, serving
 
 Mode = Literal["legacy", "2026-07-28", "auto"]
 Connect = Callable[[Mode], AbstractAsyncContextManager[Client]]
@@ -104,7 +103,10 @@ async def test_the_gateway_introduces_itself(connect: Connect, mode: Mode) -> No
         tools = client.server_capabilities.tools
         assert tools is not None
         assert tools.list_changed
-        assert client.server_capabilities.prompts is None
+        assert client.server_capabilities.prompts is not None
+        assert client.server_capabilities.prompts.list_changed
+        assert client.server_capabilities.resources is not None
+        assert client.server_capabilities.resources.subscribe
         assert "isError" in (client.instructions or "")
 
 
@@ -175,14 +177,3 @@ async def test_ping_works_in_the_handshake_era_only() -> None:
     ):
         await session.initialize()
         await session.send_ping()
-
-
-def test_answers_travel_by_ticket_so_that_no_digit_is_lost() -> None:
-    arrival = Arrival(principal=a_principal("ada"), transport="http", tickets={})
-    ticket = arrival.carried({"structuredContent": {"n": 10**40}})
-    (written,) = arrival.tickets or {}
-    body = b'data: {"id":1,"result":' + written + b"}\r\n\r\n"
-    assert str(ticket["weighbridge.answer"]).startswith("answer_")
-    assert arrival.redeem(body) == (
-        b'data: {"id":1,"result":{"structuredContent":{"n":1' + b"0" * 40 + b"}}}\r\n\r\n"
-    )

@@ -9,6 +9,7 @@ from gateway import jsontext
 from gateway.listen.options import HttpOptions
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import LIMIT_S, META, House, Place, call_body, serving
+from tests.listen.library import OFFERS
 from tests.listen.raw import changed, child, exchange, opened, post, received, standard, wire
 
 
@@ -93,7 +94,7 @@ async def test_discover_names_the_revision_and_what_is_offered(place: Place) -> 
     }
     result = (await post(place, message)).result
     assert result["supportedVersions"] == ["2026-07-28"]
-    assert result["capabilities"] == {"tools": {"listChanged": True}}
+    assert result["capabilities"] == OFFERS
     assert result["cacheScope"] == "private"
     assert "ttlMs" in result
 
@@ -203,7 +204,7 @@ async def test_an_unknown_tool_is_a_refusal_whatever_its_name(place: Place) -> N
 
 async def test_a_listen_stream_acknowledges_announces_and_ends_with_the_gateway() -> None:
     house = House()
-    message = _listen({"toolsListChanged": True, "promptsListChanged": True})
+    message = _listen({"toolsListChanged": True, "own/thing": True, "promptsListChanged": False})
     async with serving(house) as place, await opened(place) as stream:
         await stream.send(wire("POST", "/mcp", standard(place, message), jsontext.dump(message)))
         with anyio.fail_after(LIMIT_S):

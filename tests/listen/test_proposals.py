@@ -6,18 +6,20 @@ from gateway.clock import SystemClock
 from gateway.listen.callers import ModernHttpCaller, progress_token
 from gateway.listen.proposals import Envelope, propose
 from gateway.listen.rpc import RpcError
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import Method, ProposedCall
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import a_principal
 
 CALLER = ModernHttpCaller(push=lambda _: None, token=None)
 
 
-def _proposed(params: JsonObject, input_error: str = "") -> ProposedCall | RpcError:
+def _proposed(
+    params: JsonObject, input_error: str = "", method: Method = Method.CALL_TOOL
+) -> ProposedCall | RpcError:
     envelope = Envelope(
         principal=a_principal("ada"), request_id=7, input_error=input_error, trace_header="00-a"
     )
-    return propose(params, envelope, CALLER, SystemClock())
+    return propose(method, params, envelope, CALLER, SystemClock())
 
 
 def test_what_the_transport_knows_is_in_the_proposal() -> None:

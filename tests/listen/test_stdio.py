@@ -110,16 +110,28 @@ async def _hear(reader: LineReader) -> JsonObject:
 async def test_a_stateless_subscription_is_acknowledged_as_far_as_it_is_honoured() -> None:
     house = House()
     params = {**child(call_body("x"), "params"), "notifications": {}}
-    params["notifications"] = {"toolsListChanged": True, "promptsListChanged": True}
+    params["notifications"] = {
+        "toolsListChanged": True,
+        "own/thing": True,
+        "resourceSubscriptions": ["note://one", "note://gone"],
+    }
     message: JsonObject = {"jsonrpc": "2.0", "id": 4, "method": "subscriptions/listen"}
     async with linked(house) as (to_front, reader, _):
         await write_all(to_front, jsontext.dump({**message, "params": params}) + b"\n")
         ack = await _hear(reader)
-        assert child(ack, "params")["notifications"] == {"toolsListChanged": True}
+        assert child(ack, "params")["notifications"] == {
+            "toolsListChanged": True,
+            "resourceSubscriptions": ["note://one"],
+        }
         house.change()
         change = await _hear(reader)
+        house.update("note://one")
+        update = await _hear(reader)
     assert change["method"] == "notifications/tools/list_changed"
-    assert child(change, "params", "_meta") == {"io.modelcontextprotocol/subscriptionId": 4}
+    meta: JsonObject = {"io.modelcontextprotocol/subscriptionId": 4}
+    assert child(change, "params", "_meta") == meta
+    assert update["method"] == "notifications/resources/updated"
+    assert update["params"] == {"uri": "note://one", "_meta": meta}
 
 
 async def test_a_stateless_client_discovers_calls_and_sees_progress() -> None:
