@@ -1,10 +1,10 @@
-"""`tools/list`: the same checks that judge calls decide what a caller gets to see."""
+"""The lists of MCP: the checks that judge calls decide what of them a caller gets to see."""
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Final, Protocol, assert_never
 
 from gateway.case import Case
 from gateway.clock import Clock
@@ -12,17 +12,36 @@ from gateway.errors import BadCursor
 from gateway.pipeline import LIST_CHECKS, judge
 from gateway.revision import Revision
 from gateway.steps.resolve import Resolve
-from gateway.types.calls import Nobody, Principal, ProposedCall
+from gateway.types.calls import Method, Nobody, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
-from gateway.types.tools import Effect, Tool
+from gateway.types.tools import Effect, Listed, Tool
 
-_MOST_VIEWS = 256
+_MOST_VIEWS = 1024
 
-TOOL = "weighbridge/tool"  # key in a listed tool's `_meta`
+TOOL: Final = "weighbridge/tool"  # key in a listed tool's `_meta`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """How one list shows what it holds."""
+
+    name: str  # the member that callers name an item by
+    mark: str  # our key in an item's `_meta`
+    method: Method  # what an item is listed for
+
+
+_FORMS: Final[Mapping[Listed, _Form]] = {
+    Listed.TOOLS: _Form(name="name", mark=TOOL, method=Method.CALL_TOOL),
+    Listed.RESOURCES: _Form(name="uri", mark="weighbridge/resource", method=Method.READ_RESOURCE),
+    Listed.TEMPLATES: _Form(
+        name="uriTemplate", mark="weighbridge/resource", method=Method.READ_RESOURCE
+    ),
+    Listed.PROMPTS: _Form(name="name", mark="weighbridge/prompt", method=Method.GET_PROMPT),
+}
 
 
 class Catalogue(Protocol):
-    """All tools of all servers, and a number that changes when any of them does."""
+    """Everything that servers offer, and a number that changes when any of it does."""
 
     @property
     def version(self) -> int:
@@ -33,18 +52,30 @@ class Catalogue(Protocol):
         """Return every tool, sorted by exposed name."""
         ...
 
+    def resources(self) -> tuple[Tool, ...]:
+        """Return every listed resource, sorted by exposed URI."""
+        ...
+
+    def templates(self) -> tuple[Tool, ...]:
+        """Return every template of resources, sorted by exposed template."""
+        ...
+
+    def prompts(self) -> tuple[Tool, ...]:
+        """Return every prompt, sorted by exposed name."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolPage:
-    """One page of `tools/list`: definitions as they are exposed, in a stable order."""
+class Page:
+    """One page of a list: definitions as they are exposed, in a stable order."""
 
-    tools: list[JsonObject]
+    items: list[JsonObject]
     next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """What one class of caller sees."""
+    """What one class of caller sees of one list."""
 
     definitions: list[JsonObject]
     schemas: dict[str, JsonObject]
@@ -53,7 +84,7 @@ class _View:
 def _view(definitions: Iterable[JsonObject]) -> _View:
     listed = list(definitions)
     schemas = {
-        str(definition["name"]): schema
+        str(definition.get("name")): schema
         for definition in listed
         if isinstance(schema := definition.get("inputSchema"), dict)
     }
@@ -62,7 +93,7 @@ def _view(definitions: Iterable[JsonObject]) -> _View:
 
 @dataclass(slots=True, kw_only=True)
 class Listing:
-    """Lists per class of caller; a change of rights, rules or tools is seen at once.
+    """Lists per class of caller; a change of rights, rules or servers is seen at once.
 
     INVARIANT: the cache key holds everything that LIST_CHECKS may look at.
     """
@@ -76,23 +107,32 @@ class Listing:
         default_factory=dict[tuple[object, ...], _View]
     )
 
-    def page(self, principal: Principal, cursor: str | None) -> ToolPage:
+    def page(self, kind: Listed, principal: Principal, cursor: str | None) -> Page:
         """Return the page behind a cursor; raises BadCursor for one that isn't ours."""
-        listed = self.visible(principal)
+        listed, name = self.visible(kind, principal), _FORMS[kind].name
         after = _position(cursor)
-        rest = [tool for tool in listed if str(tool["name"]) > after] if after else listed
+        rest = [item for item in listed if str(item[name]) > after] if after else listed
         shown = rest[: self.page_size]
         more = len(rest) > len(shown)
-        return ToolPage(tools=shown, next_cursor=_cursor(str(shown[-1]["name"])) if more else None)
+        return Page(items=shown, next_cursor=_cursor(str(shown[-1][name])) if more else None)
 
-    def visible(self, who: Principal) -> list[JsonObject]:
+    def visible(self, kind: Listed, who: Principal) -> list[JsonObject]:
         """Return the definitions that this caller may see."""
-        return self._view(who).definitions
+        return self._view(kind, who).definitions
 
-    def _view(self, who: Principal) -> "_View":
+    def schema(self, principal: Principal, name: str) -> JsonObject | None:
+        """Return the input schema under which this caller sees a tool, or None.
+
+        The same object every time, for as long as nothing changes: fronts keep what they learn
+        from it.
+        """
+        return self._view(Listed.TOOLS, principal).schemas.get(name)
+
+    def _view(self, kind: Listed, who: Principal) -> "_View":
         revision = self.revision()
         # `received_at` is not in the key: conditions, which may read it, count as "may" here.
         key = (
+            kind,
             self.catalogue.version,
             revision.id,
             who.tenant,
@@ -105,23 +145,28 @@ class Listing:
         if found is None:
             if len(self._cache) >= _MOST_VIEWS:
                 self._cache.clear()
-            call = self._stand_in(who)
+            call = self._stand_in(who, _FORMS[kind].method)
             found = self._cache[key] = _view(
                 definition
-                for tool in self.catalogue.tools()
-                if (definition := self._definition(call, tool)) is not None
+                for tool in self._offered(kind)
+                if (definition := self._definition(kind, call, tool)) is not None
             )
         return found
 
-    def schema(self, principal: Principal, name: str) -> JsonObject | None:
-        """Return the input schema under which this caller sees a tool, or None.
+    def _offered(self, kind: Listed) -> tuple[Tool, ...]:
+        match kind:
+            case Listed.TOOLS:
+                return self.catalogue.tools()
+            case Listed.RESOURCES:
+                return self.catalogue.resources()
+            case Listed.TEMPLATES:
+                return self.catalogue.templates()
+            case Listed.PROMPTS:
+                return self.catalogue.prompts()
+            case _:
+                assert_never(kind)
 
-        The same object every time, for as long as nothing changes: fronts keep what they learn
-        from it.
-        """
-        return self._view(principal).schemas.get(name)
-
-    def _stand_in(self, who: Principal) -> ProposedCall:
+    def _stand_in(self, who: Principal, method: Method) -> ProposedCall:
         """Return what listing is judged by: a call of nothing, by this principal."""
         return ProposedCall(
             call_id="",
@@ -131,33 +176,34 @@ class Listing:
             principal=who,
             caller=Nobody(),
             received_at=self.clock.now(),
+            method=method,
         )
 
-    def _definition(self, call: ProposedCall, tool: Tool) -> JsonObject | None:
+    def _definition(self, kind: Listed, call: ProposedCall, tool: Tool) -> JsonObject | None:
         case = self.resolve.case_for(replace(call, name=tool.exposed_name), tool)
         if case is None:
             return None
         verdict = judge(case, LIST_CHECKS)
-        return None if verdict.refusal is not None else exposed(verdict.case)
+        return None if verdict.refusal is not None else exposed(kind, verdict.case)
 
 
-def exposed(case: Case) -> JsonObject:
+def exposed(kind: Listed, case: Case) -> JsonObject:
     """Return a definition as agents see it: every field as received, our own additions marked."""
-    tool = case.tool
+    tool, form = case.tool, _FORMS[kind]
     about: JsonObject = {
         "server": tool.server,
         "effect": case.effect.value,
         "risk": case.risk.value,
     }
-    definition: JsonObject = {**tool.definition, "name": tool.exposed_name}
-    overridden = _overridden_hints(case)
+    definition: JsonObject = {**tool.definition, form.name: tool.exposed_name}
+    overridden = _overridden_hints(case) if kind is Listed.TOOLS else {}
     if overridden:
         annotations = tool.definition.get("annotations")
         base = annotations if isinstance(annotations, dict) else {}
         definition["annotations"] = {**base, **overridden}
         about["overrides"] = [f"/annotations/{hint}" for hint in overridden]
     meta = tool.definition.get("_meta")
-    definition["_meta"] = {**(meta if isinstance(meta, dict) else {}), TOOL: about}
+    definition["_meta"] = {**(meta if isinstance(meta, dict) else {}), form.mark: about}
     return definition
 
 

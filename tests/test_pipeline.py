@@ -1,10 +1,13 @@
 """Judging: order, worst values, and what a broken check leads to."""
 
+import pytest
+
 from gateway import pipeline
 from gateway.case import Case
+from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Refusal, Status
-from tests.helpers.cases import a_case
+from tests.helpers.cases import a_call, a_case, a_contract, a_resource
 
 
 def broken(case: Case) -> Case | Refusal:
@@ -56,3 +59,36 @@ def test_a_case_starts_at_its_worst() -> None:
     assert (case.effect, case.risk) == ("destructive", "critical")
     assert case.decision.effect is DecisionEffect.DENY
     assert case.arguments is None
+
+
+@pytest.mark.parametrize(
+    ("demands", "passes"), [("", True), (", constrain: {set: {who: identity.user}}", False)]
+)
+def test_a_resource_is_judged_without_a_schema_and_never_constrained(
+    demands: str, passes: bool
+) -> None:
+    rule = "{id: r, decision: allow, match: {resources: ['crm://*']}" + demands + "}"
+    resource = a_resource()
+    call = a_call(resource.exposed_name, method=Method.READ_RESOURCE)
+    case = a_case(
+        tool=resource, contract=a_contract(resource), call=call, policy=f"rules:\n  - {rule}\n"
+    )
+    refusal = pipeline.judge(case, pipeline.CHECKS_FOR[call.method]).refusal
+    assert (refusal is None) == passes
+    assert passes or (refusal is not None and refusal.status is Status.DENIED)
+
+
+def test_a_task_is_as_open_as_its_tool() -> None:
+    call = a_call(method=Method.GET_TASK)
+    checks = pipeline.CHECKS_FOR[call.method]
+    allowed = pipeline.judge(a_case(call=call), checks)
+    assert allowed.refusal is None
+    assert allowed.case.arguments == {}
+    denied = pipeline.judge(a_case(call=call, policy="rules: []\n"), checks)
+    assert denied.refusal is not None
+    assert denied.refusal.hidden
+
+
+def test_what_would_not_be_listed_is_not_seen() -> None:
+    assert pipeline.sees(a_case())
+    assert not pipeline.sees(a_case(policy="rules: []\n"))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from gateway import __version__
 from gateway.actions.activation import Activation
 from gateway.actions.state import Snapshot
+from gateway.app.subscribing import subscribe
 from gateway.app.watch import ToolWatch
-from gateway.listing import Listing
+from gateway.listing import Listing, Page
 from gateway.pipeline import Pipeline
 from gateway.servers.fleet import Servers
 from gateway.servers.state import ServerState
@@ -20,14 +21,6 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
 from gateway.types.tools import Kind, Listed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """One page of a list."""
-
-    items: list[JsonObject]
-    next_cursor: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,22 +48,29 @@ class Gateway:
         self, call: ProposedCall, told: Callable[[], None]
     ) -> Callable[[], None] | Finished:
         """Weigh a subscription; returns the way out of it, or why there is none."""
-        del told
-        return await self.pipeline.handle(call)
+        return await subscribe(self.pipeline, self.servers.catalog.server, call, told)
 
     async def list_items(
         self, kind: Listed, principal: Principal, caller: Caller, *, cursor: str | None
     ) -> Page:
         """Return a page of what this principal may see; raises BadCursor."""
         del caller  # a list is the same on every transport
-        if kind is not Listed.TOOLS:
-            return Page(items=[])
-        page = self.listing.page(principal, cursor)
-        return Page(items=page.tools, next_cursor=page.next_cursor)
+        return self.listing.page(kind, principal, cursor)
 
     def offers(self) -> JsonObject:
-        """Return the capabilities of the gateway as a server."""
-        return {"tools": {"listChanged": True}}
+        """Return the capabilities of the gateway as a server.
+
+        All but the extensions are there whichever servers are up: those only change the lists.
+        """
+        offered: JsonObject = {
+            "tools": {"listChanged": True},
+            "resources": {"subscribe": True, "listChanged": True},
+            "prompts": {"listChanged": True},
+            "completions": {},
+            "logging": {},
+        }
+        extensions = self.servers.catalog.extensions()
+        return {**offered, "extensions": extensions} if extensions else offered
 
     def tool_schema(self, principal: Principal, name: str) -> JsonObject | None:
         """Return the input schema under which this principal sees a tool, or None."""

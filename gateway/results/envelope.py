@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gateway.types.calls import Method
+from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import TABLE, Answer, Finished, Refusal, Status, WireError
 
@@ -13,7 +13,7 @@ OUTCOME = "weighbridge/outcome"  # key in `_meta`
 UNTRUSTED = "weighbridge/untrusted"  # key in `_meta`
 # JSON-RPC codes of refusals where MCP has no result that could carry one.
 REFUSED: Final = 1000  # our own: outside of what JSON-RPC (-32768 to -32000) and MCP reserve
-NO_RESOURCE: Final = -32002  # MCP 2025-11-25, server/resources; fronts know the later revision's
+NO_RESOURCE: Final = -32002  # MCP 2025-11-25, server/resources; retired in 2026-07-28
 INVALID_PARAMS: Final = -32602
 
 _NAME: Final = 128  # characters of a name that a caller made up
@@ -25,10 +25,9 @@ class _Target:
 
     noun: str
     next: str = ""
-    error: int = INVALID_PARAMS  # for a name that nothing has
 
 
-_RESOURCE: Final = _Target(noun="resource", next="use a URI from resources/list", error=NO_RESOURCE)
+_RESOURCE: Final = _Target(noun="resource", next="use a URI from resources/list")
 _TASK: Final = _Target(noun="task", next="use the id of a task that a call of yours returned")
 _TARGETS: Final[Mapping[Method, _Target]] = {
     Method.CALL_TOOL: _Target(noun="tool"),
@@ -54,6 +53,7 @@ class Subject:
     rule: str = ""  # the one that decided
     has_output_schema: bool = False
     method: Method = Method.CALL_TOOL
+    era: Era = Era.MODERN  # of the caller
 
 
 def answer(outcome: Answer, subject: Subject) -> Finished:
@@ -88,7 +88,7 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
     text = f"[{told.status.value}] {told.reason}. "
     text += f"Executed: {told.executed.value}. Next: {outcome['next']}."
     if subject.method is not Method.CALL_TOOL:
-        code = _error_code(told.status, subject.method)
+        code = _error_code(told.status, subject)
         error = WireError(code=code, message=text, data={OUTCOME: outcome})
         return Finished(result={}, status=told.status, scopes=told.scopes, error=error)
     content: list[Json] = [{"type": "text", "text": text}]
@@ -101,9 +101,10 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
     return Finished(result=result, status=told.status, scopes=told.scopes)
 
 
-def _error_code(status: Status, method: Method) -> int:
+def _error_code(status: Status, subject: Subject) -> int:
     if status is Status.UNKNOWN_TOOL:
-        return _TARGETS[method].error
+        is_resource = _TARGETS[subject.method] is _RESOURCE
+        return NO_RESOURCE if is_resource and subject.era is Era.LEGACY else INVALID_PARAMS
     return INVALID_PARAMS if status is Status.INVALID_ARGUMENTS else REFUSED
 
 

@@ -257,6 +257,7 @@ class Ticket:
             call_id=record.call.call_id,
             run_id=record.run_id,
             method=record.call.method,
+            era=record.call.caller.era,
             tool=record.call.name,
             rule=record.decision.rule if record.decision is not None else "",
             has_output_schema=self._case is not None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from gateway.types.json import Json, JsonObject
 
@@ -142,9 +142,13 @@ class Nobody:
     protocol_version = ""
     transport = ""
     wants_progress = False
-    capabilities: ClassVar[JsonObject] = {}
     log_level = ""
     session = ""
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """Nobody can do nothing."""
+        return {}
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Tell nobody."""

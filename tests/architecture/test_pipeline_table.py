@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from gateway import pipeline
+from gateway.case import Check
+from gateway.types.calls import Method
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/explanation/way-of-a-call.md"
@@ -24,7 +28,14 @@ def test_the_checks_stand_in_the_order_of_the_table() -> None:
     assert checks == table
 
 
-def test_listing_uses_the_checks_of_calls_in_the_same_order() -> None:
+@pytest.mark.parametrize("checks", [pipeline.LIST_CHECKS, pipeline.READ_CHECKS])
+def test_lists_and_reads_are_judged_by_the_checks_of_calls_in_the_same_order(
+    checks: tuple[Check, ...],
+) -> None:
     modules = [check.__module__ for check in pipeline.CHECKS]
-    listing = [check.__module__ for check in pipeline.LIST_CHECKS]
-    assert [module for module in modules if module in listing] == listing
+    used = [check.__module__ for check in checks]
+    assert [module for module in modules if module in used] == used
+
+
+def test_whatever_a_client_may_ask_for_has_its_checks() -> None:
+    assert set(pipeline.CHECKS_FOR) == {method for method in Method if not method.is_ask}

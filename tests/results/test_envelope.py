@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.results import envelope
-from gateway.types.calls import Method
+from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import TABLE, Answer, Refusal, Status, WireError
@@ -79,19 +79,20 @@ def test_an_answer_keeps_its_own_meta() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "code"),
+    ("method", "era", "code"),
     [
-        (Method.READ_RESOURCE, -32002),
-        (Method.SUBSCRIBE, -32002),
-        (Method.GET_PROMPT, -32602),
-        (Method.COMPLETE, -32602),
-        (Method.GET_TASK, -32602),
+        (Method.READ_RESOURCE, Era.LEGACY, -32002),
+        (Method.SUBSCRIBE, Era.LEGACY, -32002),
+        (Method.READ_RESOURCE, Era.MODERN, -32602),
+        (Method.GET_PROMPT, Era.LEGACY, -32602),
+        (Method.COMPLETE, Era.LEGACY, -32602),
+        (Method.GET_TASK, Era.MODERN, -32602),
     ],
 )
 def test_a_name_that_nothing_has_is_the_error_that_the_method_knows(
-    method: Method, code: int
+    method: Method, era: Era, code: int
 ) -> None:
-    subject = envelope.Subject(call_id="call_1", tool="x:y", method=method)
+    subject = envelope.Subject(call_id="call_1", tool="x:y", method=method, era=era)
     finished = envelope.refuse(envelope.missing("x:y", method), subject)
     assert finished.result == {}
     assert finished.error is not None

@@ -1,0 +1,123 @@
+"""Step 14: record, seen through the whole pipeline."""
+
+from gateway.results import envelope
+from gateway.types.calls import Method
+from gateway.types.events import Event, EventKind, Stage
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivered
+from gateway.types.outcomes import Finished, Status
+from tests.helpers.cases import a_call, a_contract, a_prompt, a_resource, a_revision, a_tool
+from tests.helpers.pipelines import Answering, Log, a_pipeline, digest
+from tests.helpers.shelves import Law, Shelf
+
+URI = "crm://notes/1?token=MARK1"
+POLICY = """\
+rules:
+  - {id: notes, decision: allow, match: {resources: ["crm://notes/*"]}}
+  - {id: greet, decision: allow, match: {prompts: ["crm.greet"]}}
+  - {id: find, decision: allow, match: {tools: ["crm.find"]}}
+"""
+HELD = (
+    a_tool(),
+    a_prompt(),
+    a_prompt("hidden"),
+    a_resource(URI),
+    a_resource("crm://keys/1"),
+)
+
+
+async def handled(
+    method: Method, name: str, result: JsonObject | None = None, arguments: JsonObject | None = None
+) -> tuple[Finished, list[Event], Answering]:
+    log, server = Log(), Answering(Delivered(result=result or {}, size=10))
+    law = Law(a_revision([a_contract(HELD[0])], POLICY))
+    call = a_call(
+        name,
+        arguments,
+        method=method,
+        params={"uri": name} if method is Method.READ_RESOURCE else {"name": name},
+    )
+    finished = await a_pipeline(Shelf(HELD), law, server, log).handle(call)
+    return finished, log.events, server
+
+
+def kinds(events: list[Event]) -> list[tuple[EventKind, Stage]]:
+    return [(event.kind, event.stage) for event in events]
+
+
+CONTENTS: list[Json] = [
+    {"uri": URI, "text": "MARK2", "_meta": {"version": "7"}},
+    {"uri": "crm://notes/2", "blob": "QQ=="},
+]
+
+
+async def test_a_read_resource_is_authorised_ended_and_retrieved() -> None:
+    """case: OBS-01"""
+    finished, events, server = await handled(Method.READ_RESOURCE, URI, {"contents": CONTENTS})
+    assert finished.error is None
+    assert finished.status is Status.OK
+    assert server.asked[0].params == {"uri": URI}
+    assert kinds(events) == [
+        (EventKind.AUTHORIZATION, Stage.DECIDED),
+        (EventKind.TOOL_CALL, Stage.FINISHED),
+        (EventKind.RETRIEVAL, Stage.RECORDED),
+    ]
+    assert [event.body["method"] for event in events] == ["resources/read"] * 3
+    assert events[0].body["rule"] == "notes"
+    assert events[2].body["documents"] == [
+        {
+            "id": "crm://notes/1?token=[redacted:url_secret]",
+            "version": "7",
+            "digest": digest("acme", "MARK2"),
+        },
+        {"id": "crm://notes/2", "version": "", "digest": digest("acme", "QQ==")},
+    ]
+    assert "MARK" not in str([event.body for event in events])
+
+
+async def test_a_prompt_is_authorised_and_ended_and_retrieves_nothing() -> None:
+    arguments: JsonObject = {"who": "Ann"}
+    finished, events, server = await handled(
+        Method.GET_PROMPT, "crm__greet", {"messages": []}, arguments
+    )
+    assert finished.error is None
+    assert kinds(events) == [
+        (EventKind.AUTHORIZATION, Stage.DECIDED),
+        (EventKind.TOOL_CALL, Stage.FINISHED),
+    ]
+    assert events[0].body["tool"] == "crm.greet"
+    assert events[0].body["arguments"] == {"who": "Ann"}
+    assert server.asked[0].params["name"] == "greet"
+
+
+async def test_a_resource_that_no_rule_could_allow_does_not_exist() -> None:
+    """case: AUT-01"""
+    hidden, events, server = await handled(Method.READ_RESOURCE, "crm://keys/1")
+    unknown, _, _ = await handled(Method.READ_RESOURCE, "crm://keys/9")
+    assert server.asked == []
+    assert hidden.error is not None
+    assert unknown.error is not None
+    assert (hidden.error.code, unknown.error.code) == (-32602, -32602)
+    assert hidden.error.message.replace("keys/1", "keys/9") == unknown.error.message
+    assert events[-1].body["status"] == "denied"
+
+
+async def test_an_answer_of_another_form_does_not_pass() -> None:
+    finished, events, _ = await handled(Method.READ_RESOURCE, URI, {"content": []})
+    assert finished.error is not None
+    assert finished.error.code == envelope.REFUSED
+    assert events[-1].body["status"] == "result_invalid"
+
+
+async def test_a_prompts_arguments_are_checked_before_anything_is_sent() -> None:
+    finished, events, server = await handled(Method.GET_PROMPT, "crm__greet", {}, {"who": 7})
+    assert server.asked == []
+    assert finished.error is not None
+    assert finished.error.code == -32602
+    assert kinds(events)[-1] == (EventKind.TOOL_CALL, Stage.FAILED)
+
+
+async def test_a_tool_keeps_its_refusals_as_results() -> None:
+    finished, _, _ = await handled(Method.CALL_TOOL, "crm__nothing")
+    assert finished.error is None
+    assert finished.result["isError"] is True
