@@ -1,8 +1,7 @@
 """Starts a gateway from its configuration, and ends it in order."""
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from gateway.app.doorbook import DoorBook
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
 from gateway.app.owner import ProcessOwner
-from gateway.app.stopping import CALLS_S, SERVERS_S, Stopping
+from gateway.app.stopping import CALLS_S, Stopping
 from gateway.app.wiring import Wiring
 from gateway.clock import Clock, SystemClock
 from gateway.config.load import Loaded
@@ -86,25 +85,9 @@ async def open_gateway(
 
 
 @asynccontextmanager
-async def _killing_in_time(stopping: Stopping) -> AsyncGenerator[Callable[[], None]]:
-    """Give what to call once servers are told to end; those that don't in time are killed."""
-    timers: list[asyncio.TimerHandle] = []
-
-    def told() -> None:
-        loop = asyncio.get_running_loop()
-        timers.append(loop.call_later(stopping.left(SERVERS_S), groups.kill_all))
-
-    try:
-        yield told
-    finally:
-        for timer in timers:
-            timer.cancel()
-
-
-@asynccontextmanager
 async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGenerator[Gateway]:
     async with (
-        _killing_in_time(stopping) as servers_told,
+        stopping.killing_late(groups.kill_all) as servers_told,
         anyio.create_task_group() as tasks,
         anyio.create_task_group() as owned,
     ):

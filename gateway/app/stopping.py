@@ -1,5 +1,8 @@
 """The one deadline of a stop, which everything that has to end shares."""
 
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
 from gateway.clock import Clock
@@ -28,6 +31,24 @@ class Stopping:
         self.begin()
         assert self._began is not None  # noqa: S101 - begun above
         return max(0.0, self._began + until_s - self._clock.monotonic())
+
+    @asynccontextmanager
+    async def killing_late(self, kill: Callable[[], None]) -> AsyncGenerator[Callable[[], None]]:
+        """Give what to call once servers are told to end: `kill` gets those that are late.
+
+        Nothing is killed once the block has ended.
+        """
+        timers: list[asyncio.TimerHandle] = []
+
+        def told() -> None:
+            loop = asyncio.get_running_loop()
+            timers.append(loop.call_later(self.left(SERVERS_S), kill))
+
+        try:
+            yield told
+        finally:
+            for timer in timers:
+                timer.cancel()
 
     def last_s(self, at_most: float) -> float:
         """Return the seconds for one of the last things to do, at most as many as given."""

@@ -1,5 +1,7 @@
 """The deadline of a stop."""
 
+import anyio
+
 from gateway.app.stopping import CALLS_S, SERVERS_S, WHOLE_S, Stopping
 from tests.helpers.issuer import HandClock
 
@@ -29,3 +31,22 @@ def test_the_last_things_get_a_moment_however_late_it_is() -> None:
     assert stopping.last_s(2) == 1.5
     clock.move(100)
     assert stopping.last_s(2) == 1
+
+
+async def test_servers_that_are_late_are_killed_and_others_left_alone() -> None:
+    clock, killed = HandClock(), anyio.Event()
+    stopping = Stopping(clock)
+    stopping.begin()
+    clock.move(SERVERS_S - 0.01)
+    async with stopping.killing_late(killed.set) as told:
+        assert not killed.is_set()
+        told()
+        with anyio.fail_after(5):
+            await killed.wait()
+    spared = anyio.Event()
+    clock.move(1)  # due in the next round of the loop
+    async with stopping.killing_late(spared.set) as told:
+        told()
+    for _ in range(10):
+        await anyio.lowlevel.checkpoint()
+    assert not spared.is_set()

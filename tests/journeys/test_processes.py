@@ -240,7 +240,7 @@ async def test_a_stop_with_a_call_under_way_and_a_stubborn_child_takes_ten_secon
         gateway.process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(15):
             assert await gateway.process.wait() == 0
-        assert time.monotonic() - began < 11
+        assert time.monotonic() - began < 13  # ten, on a machine with other work
         await asyncio.gather(waiting, return_exceptions=True)
     await until_async(lambda: not left(tmp_path) and not alive(helper))
     (end,) = [
