@@ -72,7 +72,8 @@ def to_json(event: Event, origin: Origin) -> JsonObject:
 def timestamp(at: datetime) -> str:
     """Return a time as in `2026-11-29T09:00:00.000000Z`."""
     # Several times as fast as strftime; what follows the microseconds is always +00:00 here.
-    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+    utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return utc.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def capped(value: Json) -> Json:

@@ -91,3 +91,24 @@ json_values = st.recursive(
 def test_reading_agrees_with_the_fast_reader_where_that_is_exact(value: object) -> None:
     text = orjson.dumps(value)
     assert parse_result(text) == orjson.loads(text)
+
+
+_NUMBER = st.from_regex(
+    rb"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,4})?", fullmatch=True
+)
+
+
+@given(_NUMBER, st.sampled_from([b"", b"[1,", b'{"a": ', b'{"a":']))
+def test_short_and_long_texts_agree_on_which_numbers_are_kept_exactly(
+    number: bytes, before: bytes
+) -> None:
+    after = {b"": b"", b"[1,": b"]"}.get(before, b"}")
+    text = before + number + after
+    padded = text + b" " * 10_000  # white space changes nothing but the length
+    try:
+        found = repr(parse_result(text))
+    except JsonError:
+        with pytest.raises(JsonError):
+            parse_result(padded)
+    else:
+        assert repr(parse_result(padded)) == found
