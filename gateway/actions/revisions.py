@@ -76,7 +76,10 @@ def read(folder: Path) -> Folder:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        if not path.is_file():  # reading a pipe could take for ever, and a device has no end
+            raise FileError("is not a regular file", file=str(path))
+        with path.open("rb") as opened:
+            data = opened.read(_LARGEST + 1)
         if len(data) > _LARGEST:
             raise FileError(f"larger than {_LARGEST} bytes", file=str(path))
         return data.decode("utf-8")

@@ -1,5 +1,6 @@
 """From a folder to a revision."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -89,6 +90,17 @@ def test_a_contract_whose_schema_can_not_be_enforced_is_refused(tmp_path: Path) 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such folder"):
         revisions.read(tmp_path / "nowhere")
+
+
+def test_a_pipe_and_a_device_are_refused_unread(tmp_path: Path) -> None:
+    strange = a_folder(tmp_path) / "strange.yaml"
+    os.mkfifo(strange)
+    with pytest.raises(FileError, match="not a regular file"):
+        revisions.read(tmp_path)
+    strange.unlink()
+    strange.symlink_to("/dev/zero")
+    with pytest.raises(FileError, match="not a regular file"):
+        revisions.read(tmp_path)
 
 
 def test_files_in_other_folders_are_not_passed_over(tmp_path: Path) -> None:
