@@ -1,6 +1,6 @@
 """Run all targets interleaved and write a table of medians and ratios.
 
-scripts/bench [--rounds 3] [--seconds 2] [--out bench/results]
+scripts/bench [--rounds 3] [--seconds 2] [--sizes 200,32768] [--only weighbridge] [--out FOLDER]
 """
 
 import argparse
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 import psutil
@@ -75,13 +76,57 @@ def first_answer(spec: dict, deadline_s: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def round_of(target: Target, backend_port: int, sizes: list[int], seconds: float) -> dict:
+def spans_at(collector_port: int) -> int:
+    """How many spans have come to the collector so far."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{collector_port}/", timeout=5) as answer:
+        return int(answer.read())
+
+
+def wait_for(port: int, deadline_s: float = 10.0) -> None:
+    """Wait until somebody listens."""
+    until = time.perf_counter() + deadline_s
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            if time.perf_counter() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def environment(target: Target, collector_port: int) -> dict[str, str]:
+    """The caller's environment, with exactly the exporter that the target is about."""
+    found = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    if target.traced:
+        found["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://127.0.0.1:{collector_port}"
+    return found
+
+
+def round_of(
+    target: Target, backend_port: int, collector_port: int, sizes: list[int], seconds: float
+) -> dict:
+    before = spans_at(collector_port)
+    found = one_run(target, backend_port, environment(target, collector_port), sizes, seconds)
+    # The target has ended, so that all that it had to export is there.
+    found["spans"] = spans_at(collector_port) - before
+    return found
+
+
+def one_run(
+    target: Target, backend_port: int, environ: dict[str, str], sizes: list[int], seconds: float
+) -> dict:
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         command, key = target.command(port, backend_port, Path(folder))
         began = time.perf_counter()
         log = open(Path(folder) / "log", "w+")  # noqa: SIM115 - lives as long as the process
-        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log) if command else None
+        process = (
+            subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
+            if command
+            else None
+        )
         try:
             spec = {
                 "port": port if process else backend_port,
@@ -91,12 +136,13 @@ def round_of(target: Target, backend_port: int, sizes: list[int], seconds: float
             }
             first_answer(spec)
             found: dict = {"cold_start_s": time.perf_counter() - began, "cells": {}}
-            measure({**spec, "concurrency": 4, "seconds": 0.5})
+            found["calls"] = measure({**spec, "concurrency": 4, "seconds": 0.5})["calls"]
             for size in sizes:
                 for concurrency in CONCURRENCY:
                     found["cells"][f"{size}/{concurrency}"] = cell(
                         process, {**spec, "size": size, "concurrency": concurrency}, seconds
                     )
+            found["calls"] += sum(one["calls"] for one in found["cells"].values())
             found["pss_mib"] = tree_pss(process.pid) if process else 0.0
             return found
         except SystemExit:
@@ -135,11 +181,13 @@ def table(results: dict[str, list[dict]], sizes: list[int]) -> str:
             key = f"{size}/{concurrency}"
             for name, rounds in results.items():
                 lines.append(row(name, key, size, concurrency, rounds, results))
-    lines += ["", "| target | cold start s | memory MiB (PSS) |", "| --- | --- | --- |"]
+    lines += ["", "| target | cold start s | memory MiB (PSS) | spans a call |"]
+    lines += ["| --- | --- | --- | --- |"]
     for name, rounds in results.items():
         start = statistics.median(one["cold_start_s"] for one in rounds)
         memory = statistics.median(one["pss_mib"] for one in rounds)
-        lines.append(f"| {name} | {start:.2f} | {memory:.0f} |")
+        spans = statistics.median(one["spans"] / one["calls"] for one in rounds)
+        lines.append(f"| {name} | {start:.2f} | {memory:.0f} | {spans:.2f} |")
     return "\n".join(lines)
 
 
@@ -180,16 +228,24 @@ def main() -> None:
     backend = subprocess.Popen(
         [sys.executable, "-m", "bench.downstream", str(backend_port)], cwd=ROOT
     )
+    collector_port = free_port()
+    collector = subprocess.Popen(
+        [sys.executable, "-m", "bench.collector", str(collector_port)], cwd=ROOT
+    )
     results: dict[str, list[dict]] = {target.name: [] for target in chosen}
     try:
+        wait_for(collector_port)
         for number in range(options.rounds):
             # Another order each round, so that nobody always runs on a warm or a tired machine.
             for target in chosen[number % len(chosen) :] + chosen[: number % len(chosen)]:
-                results[target.name].append(round_of(target, backend_port, sizes, options.seconds))
+                results[target.name].append(
+                    round_of(target, backend_port, collector_port, sizes, options.seconds)
+                )
                 print(f"round {number + 1}: {target.name} done", file=sys.stderr)
     finally:
-        backend.terminate()
-        backend.wait()
+        for helper in (backend, collector):
+            helper.terminate()
+            helper.wait()
     text = table(results, sizes)
     print(text)
     if options.out:

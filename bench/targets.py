@@ -23,6 +23,7 @@ class Target:
     name: str
     tool: str
     command: Command
+    traced: bool = False  # exports spans and metrics to a collector
 
 
 POLICY = """\
@@ -96,6 +97,7 @@ def targets() -> list[Target]:
         Target(name="direct", tool="echo", command=direct),
         Target(name="pass-through", tool="echo", command=passthrough),
         Target(name="weighbridge", tool="bench__echo", command=weighbridge),
+        Target(name="weighbridge traced", tool="bench__echo", command=weighbridge, traced=True),
     ]
     if (ROOT / "bench/.venv-fastmcp/bin/python").exists():
         found.append(Target(name="fastmcp proxy", tool="echo", command=fastmcp))

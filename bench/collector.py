@@ -1,0 +1,50 @@
+"""An OTLP/HTTP collector that counts spans and keeps nothing; `GET /` answers with the count."""
+
+import gzip
+import sys
+
+import uvicorn
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from bench.downstream import respond
+
+_spans = 0
+
+
+def count(body: bytes) -> int:
+    request = ExportTraceServiceRequest.FromString(body)
+    return sum(len(scope.spans) for one in request.resource_spans for scope in one.scope_spans)
+
+
+async def app(scope, receive, send):
+    global _spans  # noqa: PLW0603 - the one thing that this process is for
+    if scope["type"] == "lifespan":
+        while True:
+            event = await receive()
+            await send({"type": event["type"] + ".complete"})
+            if event["type"] == "lifespan.shutdown":
+                return
+    body = b""
+    while True:
+        event = await receive()
+        if event["type"] == "http.disconnect":
+            return
+        body += event.get("body", b"")
+        if not event.get("more_body"):
+            break
+    if scope["path"] == "/v1/traces":
+        zipped = (b"content-encoding", b"gzip") in scope["headers"]
+        _spans += count(gzip.decompress(body) if zipped else body)
+    await respond(send, 200, b"%d" % _spans if scope["method"] == "GET" else b"")
+
+
+if __name__ == "__main__":
+    uvicorn.run(
+        app,
+        host="127.0.0.1",
+        port=int(sys.argv[1]),
+        log_level="error",
+        access_log=False,
+        http="httptools",
+        loop="uvloop",
+    )
