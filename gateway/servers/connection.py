@@ -1,7 +1,7 @@
 """What every connection to a downstream can do, and the words that both transports share."""
 
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -19,15 +19,16 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
+from gateway.types.relay import Ear
 from gateway.types.tools import Listed
 
-Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
-OnNote: TypeAlias = Callable[[str], None]  # the method of a notification that isn't progress
+OnNote: TypeAlias = Callable[[str, Json], None]  # a notification that belongs to no call
 Mask: TypeAlias = Callable[[str], str]
 
 CLIENT_INFO: JsonObject = {"name": "weighbridge", "version": gateway.__version__}
-# Nothing is relayed to the callers, so nothing is declared (MCP 2026-07-28, basic/patterns/mrtr).
-CAPABILITIES: JsonObject = {}
+# The gateway can do nothing of its own: whatever is declared to a server, a caller declared.
+NOTHING: JsonObject = {}
+ASKS = ("elicitation", "sampling", "roots")  # capabilities that let a server ask
 
 _LONGEST_ID = 256  # characters
 
@@ -40,6 +41,8 @@ CHANGES: Mapping[str, tuple[Listed, ...]] = {  # which lists a note makes stale
 _TELLING = ("tools", "prompts", "resources")
 CANCELLED = "notifications/cancelled"
 PROGRESS = "notifications/progress"
+MESSAGE = "notifications/message"
+UPDATED = "notifications/resources/updated"
 
 
 class ConnectFault(WeighbridgeError):
@@ -55,6 +58,17 @@ class ConnectFault(WeighbridgeError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a connection of the handshake era says about its client, once and for all calls."""
+
+    capabilities: JsonObject = field(default_factory=dict[str, Json])
+    log_level: str = ""
+
+
+NOBODY = Declared()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
     """What a handshake settled."""
 
@@ -62,6 +76,17 @@ class Spoken:
     version: str
     capabilities: JsonObject = field(default_factory=dict[str, Json])
     server: str = ""  # the server's own name for itself: for display only
+
+    @property
+    def logs(self) -> bool:
+        """Whether the server writes log messages."""
+        return isinstance(self.capabilities.get("logging"), dict)
+
+    @property
+    def watches(self) -> bool:
+        """Whether the server tells when a resource was updated."""
+        about = self.capabilities.get("resources")
+        return isinstance(about, dict) and about.get("subscribe") is True
 
     @property
     def changes(self) -> JsonObject:
@@ -83,6 +108,16 @@ class NotMcp:
     executed: Execution
     retry_after_s: float | None = None
 
+    @property
+    def undelivered(self) -> Undelivered:
+        """What that means to a call."""
+        return Undelivered(
+            failure=Failure.UNAVAILABLE,
+            executed=self.executed,
+            detail=self.detail,
+            retry_after_s=self.retry_after_s,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
@@ -103,6 +138,16 @@ class Connection(Protocol):
         """Why it can't be used any more, or None; its owner is told once through `on_lost`."""
         ...
 
+    @property
+    def declared(self) -> Declared:
+        """What a handshake says about the client."""
+        ...
+
+    @property
+    def tainted(self) -> bool:
+        """Whether a question had to be refused that may belong to a call which was given up."""
+        ...
+
     async def exchange(self, method: str, params: JsonObject, *, deadline: float) -> Reply:
         """Send a handshake request; never cancelled towards the server, never repeated."""
         ...
@@ -111,8 +156,11 @@ class Connection(Protocol):
         """Use what the handshake settled from now on."""
         ...
 
-    def listen(self) -> None:
-        """Ask to be told when lists change, as far as the server offers it."""
+    def listen(self, uris: tuple[str, ...] = ()) -> None:
+        """Ask to be told when lists or these resources change, as far as the server offers it.
+
+        In the handshake era a resource is subscribed to by a request; `uris` are ignored.
+        """
         ...
 
     async def notify(self, method: str, params: JsonObject | None = None) -> None:
@@ -125,14 +173,17 @@ class Connection(Protocol):
         params: JsonObject,
         *,
         deadline: float,
-        on_progress: Progress | None = None,
+        ear: Ear | None = None,
+        capabilities: JsonObject = NOTHING,
+        log_level: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
     ) -> Delivery:
         """Send one request and return its end.
 
-        `deadline` is on the loop's clock, and nothing that the server sends extends it. Raises
-        nothing but `CancelledError`, after the server was told as well as its revision allows.
+        `deadline` is on the loop's clock, and rests only while the `ear` is asked something.
+        `capabilities` and `log_level` are what a stateless request declares. Raises nothing but
+        `CancelledError`, after the server was told as well as its revision allows.
         """
         ...
 
@@ -154,25 +205,41 @@ def notification(method: str, params: JsonObject | None = None) -> JsonObject:
     return message
 
 
-def stamp(params: JsonObject, spoken: Spoken | None, progress_token: int | None) -> JsonObject:
+def stamp(
+    params: JsonObject,
+    spoken: Spoken | None,
+    progress_token: int | None,
+    capabilities: JsonObject = NOTHING,
+    log_level: str = "",
+) -> JsonObject:
     """Add the `_meta` that belongs to this hop; the caller's own object stays as it is."""
     if progress_token is None and (spoken is None or spoken.era is Era.LEGACY):
         return params
     given = params.get("_meta")
     meta: JsonObject = dict(given) if isinstance(given, dict) else {}
     if spoken is not None and spoken.era is Era.MODERN:
-        meta |= modern_meta(spoken.version)
+        meta |= modern_meta(spoken.version, capabilities)
+        if log_level:
+            meta[mcp_types.LOG_LEVEL_META_KEY] = log_level
     if progress_token is not None:
         meta["progressToken"] = progress_token
     return {**params, "_meta": meta}
 
 
-def modern_meta(version: str) -> JsonObject:
+def listening(spoken: Spoken | None, uris: tuple[str, ...]) -> JsonObject:
+    """Return what `subscriptions/listen` asks for: the lists that change, and these resources."""
+    wanted: JsonObject = dict(spoken.changes) if spoken is not None else {}
+    if uris:
+        wanted["resourceSubscriptions"] = list(uris)
+    return {"notifications": wanted}
+
+
+def modern_meta(version: str, capabilities: JsonObject = NOTHING) -> JsonObject:
     """Return what every request of the stateless era carries (MCP 2026-07-28, basic)."""
     return {
         mcp_types.PROTOCOL_VERSION_META_KEY: version,
         mcp_types.CLIENT_INFO_META_KEY: CLIENT_INFO,
-        mcp_types.CLIENT_CAPABILITIES_META_KEY: CAPABILITIES,
+        mcp_types.CLIENT_CAPABILITIES_META_KEY: capabilities,
     }
 
 
@@ -191,20 +258,39 @@ def answer_to(message: JsonObject) -> JsonObject | None:
     return {**reply, "error": {"code": METHOD_NOT_FOUND, "message": "not offered by this client"}}
 
 
-def outcome_of(message: JsonObject, *, server: str, size: int, modern: bool) -> Delivery:
-    """Read a JSON-RPC response: exactly one of a result object and an error."""
+def outcome_of(
+    message: JsonObject,
+    *,
+    server: str,
+    size: int,
+    modern: bool,
+    capabilities: JsonObject = NOTHING,
+) -> Delivery:
+    """Read a JSON-RPC response: exactly one of a result object and an error.
+
+    `capabilities` are what the request declared: nothing else may come back.
+    """
     if "error" in message:
         return _rejection(message, server=server, size=size)
     result = message.get("result")
     if not isinstance(result, dict):
         return malformed(server, "without a result object")
-    if modern:
-        kind = result.get("resultType", "complete")
-        if kind == "input_required":  # never asked for: no capability was declared
-            return malformed(server, "that asks for input which this gateway does not relay")
-        if kind != "complete":
-            return malformed(server, "of an unknown `resultType`")
+    kind = result.get("resultType", "complete")
+    if kind != "complete":
+        unasked = _unasked(kind, modern=modern, capabilities=capabilities)
+        if unasked:
+            return malformed(server, unasked)
     return Delivered(result=result, size=size)
+
+
+def _unasked(kind: Json, *, modern: bool, capabilities: JsonObject) -> str:
+    """Say what is wrong with a result that isn't complete, if anything is."""
+    if not modern or not isinstance(kind, str):
+        return "of an unknown `resultType`"
+    if kind == "input_required":
+        asks = any(each in capabilities for each in ASKS)
+        return "" if asks else "that asks for input which its caller can't give"
+    return "" if "extensions" in capabilities else "of an unknown `resultType`"
 
 
 def _rejection(message: JsonObject, *, server: str, size: int) -> Delivery:

@@ -21,7 +21,7 @@ class Timeouts:
 
     start_s: float = 60.0  # process start, handshake and nothing else
     probe_s: float = 5.0  # an old server may stay silent on `server/discover`
-    list_s: float = 30.0  # one whole tools/list, all pages
+    list_s: float = 30.0  # one whole list, all pages
     connect_s: float = 10.0  # one TCP and TLS connect
     start_wait_s: float = 10.0  # a call waits so long for a server's first start
     wake_wait_s: float = 1.0  # a call waits so long for the attempt that it wakes in an outage
@@ -32,7 +32,8 @@ class Timeouts:
     backoff_slow_s: float = 10.0  # first delay for faults that don't mend themselves
     backoff_max_s: float = 60.0
     healthy_s: float = 30.0  # after so long a connection, the back-off starts over
-    settle_s: float = 0.1  # change notes within this time cause one tools/list
+    settle_s: float = 0.1  # change notes within this time cause one list
+    lane_idle_s: float = 300.0  # after so long without a call, one caller's own connection closes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +41,9 @@ class Caps:
     """How much a server may take or send."""
 
     message_bytes: int = 8 * MIB  # one message, as it is on the wire
-    list_bytes: int = 16 * MIB  # all pages of one tools/list
+    list_bytes: int = 16 * MIB  # all pages of one list
     pages: int = 50
-    tools: int = 1_000
+    tools: int = 1_000  # or prompts, resources, templates: entries of one list
     stderr_bytes: int = 8_192  # the tail that is kept
     bad_lines: int = 10  # lines in a row that answer nothing, then a restart
     queue: int = 256  # calls that wait for one of `max_calls`
@@ -66,6 +67,7 @@ class Entry:
     timeouts: Timeouts = field(default_factory=Timeouts)
     caps: Caps = field(default_factory=Caps)
     max_calls: int = 64  # at the same time
+    max_lanes: int = 16  # connections of callers that it may ask, in the handshake era
     required: bool = False  # the gateway isn't ready without it
 
     @property

@@ -16,7 +16,6 @@ from mcp_types.version import (
 )
 
 from gateway.servers.connection import (
-    CAPABILITIES,
     CLIENT_INFO,
     ConnectFault,
     Connection,
@@ -80,7 +79,7 @@ async def initialize(connection: Connection, entry: Entry, *, deadline: float) -
     """Do the handshake of the older era; raises ConnectFault."""
     params: JsonObject = {
         "protocolVersion": LATEST_HANDSHAKE_VERSION,
-        "capabilities": CAPABILITIES,
+        "capabilities": connection.declared.capabilities,
         "clientInfo": CLIENT_INFO,
     }
     reply = await connection.exchange("initialize", params, deadline=deadline)
@@ -101,6 +100,9 @@ async def initialize(connection: Connection, entry: Entry, *, deadline: float) -
     )
     connection.adopt(spoken)
     await connection.notify("notifications/initialized")
+    level = connection.declared.log_level
+    if level and spoken.logs:  # a server that refuses it logs at a level of its own
+        await connection.exchange("logging/setLevel", {"level": level}, deadline=deadline)
     return spoken
 
 

@@ -6,6 +6,7 @@ from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
     MCP_NAME_HEADER,
     MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
     encode_header_value,
     find_invalid_x_mcp_header,
     mcp_param_headers,
@@ -33,6 +34,12 @@ _RESERVED = frozenset(
     }
 )
 
+# Which member of the params is mirrored; a task is named by its id (SEP-2663).
+_NAMED_BY = {
+    **NAME_BEARING_METHODS,
+    **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+}
+
 HeaderMap = Mapping[tuple[str, ...], str]  # argument path → token of its `Mcp-Param-` header
 
 
@@ -52,8 +59,8 @@ def of_entry(entry: Entry) -> dict[str, str]:
 def of_request(method: str, params: JsonObject, version: str) -> dict[str, str]:
     """Return the headers of the stateless era that mirror the body (MCP 2026-07-28, transports)."""
     headers = {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: method}
-    name = params.get("name")
-    if method == "tools/call" and isinstance(name, str):
+    name = params.get(_NAMED_BY.get(method, ""))
+    if isinstance(name, str):
         headers[MCP_NAME_HEADER] = encode_header_value(name)
     return headers
 

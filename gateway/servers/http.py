@@ -1,11 +1,10 @@
 """A server behind Streamable HTTP: pooled connections, both eras, nothing of the caller's."""
 
 import asyncio
-import contextlib
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import partial
 
 import aiohttp
 import anyio
@@ -14,17 +13,22 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import LATEST_MODERN_VERSION
 
 from gateway import jsontext
-from gateway.servers import handshake, headers, streams, wire
+from gateway.servers import handshake, headers, streams, tls, wire
+from gateway.servers.asides import Asides
 from gateway.servers.connection import (
     CANCELLED,
+    MESSAGE,
+    NOBODY,
+    NOTHING,
     ConnectFault,
+    Declared,
     Lost,
     NotMcp,
     OnNote,
-    Progress,
     Reply,
     Spoken,
     answer_to,
+    listening,
     malformed,
     notification,
     request,
@@ -32,32 +36,21 @@ from gateway.servers.connection import (
     timed_out,
 )
 from gateway.servers.entry import Entry
+from gateway.servers.hearing import Hearing, Rest, may_ask, reschedule
 from gateway.servers.replies import Exchange, read_reply
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
+from gateway.types.relay import Ear
 
 _IDLE_S = 4.0  # common servers close an idle connection after 5 s; ours go before that
-_POST_S = 5.0  # a note to a server may take so long
-_GOODBYE_S = 1.0
-_MOST_POSTS = 32  # posted at the same time; a server could ask for any number of answers
-
-
-@lru_cache(maxsize=64)
-def _context(ca: str, *, verify: bool) -> ssl.SSLContext:
-    """Return what TLS trusts: reading the authorities takes longer than many calls."""
-    context = ssl.create_default_context(cafile=ca or None)
-    if not verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def tls_of(entry: Entry) -> ssl.SSLContext | None:
     """Return the TLS context of a server, None for plain HTTP."""
     if not entry.url.lower().startswith("https:"):
         return None
-    return _context(entry.tls_ca, verify=entry.tls_verify)
+    return tls.trusting(entry.tls_ca, verify=entry.tls_verify)
 
 
 def client_session(entry: Entry) -> aiohttp.ClientSession:
@@ -74,13 +67,16 @@ def client_session(entry: Entry) -> aiohttp.ClientSession:
     )
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class _Call:
     """One request with all its attempts: what is asked, and how far that has got."""
 
     method: str
     params: JsonObject
-    on_progress: Progress | None = None
+    ear: Ear | None = None
+    hearing: Hearing | None = None
+    capabilities: JsonObject = field(default_factory=lambda: NOTHING)
+    log_level: str = ""
     extra: Mapping[str, str] = field(default_factory=dict[str, str])
     number: int = 0  # the id of the attempt that was sent last; 0: nothing was sent
     answered: bool = False  # the server has begun to answer
@@ -102,12 +98,16 @@ class HttpConnection:
         *,
         on_lost: Callable[[], None],
         on_note: OnNote,
+        on_renewed: Callable[[], None],
+        declared: Declared = NOBODY,
     ) -> None:
+        self.declared = declared
+        self.tainted = False
         self._entry = entry
-        self._pool = pool
-        self._tasks = tasks
+        self._asides = Asides(entry, pool, tasks, self._headers)
         self._on_lost = on_lost
         self._on_note = on_note
+        self._on_renewed = on_renewed
         self._wire = wire.Pool(
             entry.url,
             connect_s=entry.timeouts.connect_s,
@@ -119,9 +119,9 @@ class HttpConnection:
         self._session = ""
         self._doubtful = False  # the server complained about the session in its own way
         self._renewing = anyio.Lock()
-        self._listening = False
+        self._talks: list[_Call] = []  # calls whose server may ask, on a connection that may
+        self._given_up = False  # such a call was given up, and its server may still ask
         self._last_id = 0
-        self._posting = 0
         self._lost: Lost | None = None
 
     @property
@@ -133,11 +133,18 @@ class HttpConnection:
         """Use what the handshake settled from now on."""
         self._spoken = spoken
 
-    def listen(self) -> None:
-        """Open the stream on which the server tells that its lists changed."""
-        if self._spoken is not None and self._spoken.changes and not self._listening:
-            self._listening = True
-            self._tasks.start_soon(self._follow)
+    def listen(self, uris: tuple[str, ...] = ()) -> None:
+        """Open the stream on which the server tells what changed by itself."""
+        spoken = self._spoken
+        if spoken is None or self._lost is not None:
+            return
+        if spoken.era is Era.MODERN:
+            if spoken.changes or uris:
+                self._asides.listen(partial(self._open_modern, uris), self._take_loose, uris)
+        elif not self._asides.listens and (
+            spoken.changes or spoken.watches or may_ask(self.declared.capabilities)
+        ):
+            self._asides.listen(self._asides.open_get, self._take_loose)
 
     async def exchange(self, method: str, params: JsonObject, *, deadline: float) -> Reply:
         """Send a handshake request; `initialize` starts a new session."""
@@ -152,7 +159,7 @@ class HttpConnection:
 
     async def notify(self, method: str, params: JsonObject | None = None) -> None:
         """Post a notification and wait until it is taken, as well as it goes."""
-        await self._post(notification(method, params), method)
+        await self._asides.post(notification(method, params), method)
 
     async def call(
         self,
@@ -160,7 +167,9 @@ class HttpConnection:
         params: JsonObject,
         *,
         deadline: float,
-        on_progress: Progress | None = None,
+        ear: Ear | None = None,
+        capabilities: JsonObject = NOTHING,
+        log_level: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
     ) -> Delivery:
@@ -169,30 +178,58 @@ class HttpConnection:
         Repeated at most once: after a 404 that proves that the session is gone, and for a read
         whose connection broke before anything was answered.
         """
-        call = _Call(method=method, params=params, on_progress=on_progress, extra=headers or {})
+        call = _Call(
+            method=method,
+            params=params,
+            ear=ear,
+            capabilities=capabilities,
+            log_level=log_level,
+            extra=headers or {},
+        )
         try:
-            async with asyncio.timeout_at(deadline):
-                reply = await self._settle(call, is_read)
+            async with asyncio.timeout_at(deadline) as timer:
+                if self.declared is not NOBODY:
+                    reply = await self._talk(
+                        call, Rest(deadline, partial(reschedule, timer)), is_read
+                    )
+                else:
+                    reply = await self._settle(call, is_read)
         except TimeoutError:
             self._tell_cancelled(call, "the deadline passed")
             return timed_out(self._entry.name, call.executed)
         except asyncio.CancelledError:
             self._tell_cancelled(call, "the caller went away")
             raise
-        return _undelivered(reply) if isinstance(reply, NotMcp) else reply
+        return reply.undelivered if isinstance(reply, NotMcp) else reply
 
     async def close(self) -> None:
         """Say goodbye to a session, and close the kept connections."""
         self._wire.close()
         if self._session and self._lost is None:
-            with anyio.move_on_after(_GOODBYE_S), contextlib.suppress(aiohttp.ClientError, OSError):
-                async with self._pool.delete(
-                    self._entry.url, headers=self._headers("", {}), allow_redirects=False
-                ):
-                    pass
+            await self._asides.goodbye()
         self._lose(Lost(reason=f"`{self._entry.name}` was stopped"))
 
     # One call and its attempts
+
+    async def _talk(self, call: _Call, rest: Rest, is_read: bool) -> Reply:
+        """Send a request in the course of which the server may ask."""
+        if call.ear is not None:
+            call.hearing = Hearing(
+                call.ear,
+                rest,
+                start=self._asides.start,
+                answer=lambda reply: self._asides.post_soon(reply, ""),
+            )
+        self._talks.append(call)
+        try:
+            return await self._settle(call, is_read)
+        except asyncio.CancelledError:  # also when the deadline passed
+            self._given_up |= bool(call.number)
+            raise
+        finally:
+            self._talks.remove(call)
+            if call.hearing is not None:
+                call.hearing.end()
 
     async def _settle(self, call: _Call, is_read: bool) -> Reply:
         if self._renewing.locked() or self._doubtful:
@@ -214,7 +251,9 @@ class HttpConnection:
 
     async def _attempt(self, call: _Call) -> Reply:
         number = call.number = self._next_id()
-        params = stamp(call.params, self._spoken, number if call.on_progress else None)
+        ear = call.ear
+        token = number if ear is not None and ear.wants_progress else None
+        params = stamp(call.params, self._spoken, token, call.capabilities, call.log_level)
         modern = self._spoken is not None and self._spoken.era is Era.MODERN
         exchange = Exchange(
             server=self._entry.name,
@@ -223,7 +262,9 @@ class HttpConnection:
             modern=modern,
             in_session=bool(self._session),
             take=self._take,
-            on_progress=call.on_progress,
+            ear=ear,
+            hearing=call.hearing,
+            capabilities=call.capabilities,
         )
         try:
             body = jsontext.dump(request(number, call.method, params))
@@ -273,6 +314,7 @@ class HttpConnection:
                 if self._doubtful:  # also when the caller went away: the next call tries again
                     self._session, self._spoken = stale, spoken
         self.listen()
+        self._on_renewed()
         return None
 
     def _take_session(self, response: wire.Response) -> bool:
@@ -302,79 +344,51 @@ class HttpConnection:
     def _lose(self, lost: Lost) -> None:
         if self._lost is None:
             self._lost = lost
+            self._asides.closed = True
             self._on_lost()
 
     # What no call waits for
 
     def _take(self, message: JsonObject) -> None:
-        """Take a message that the server sent by itself, on whichever stream."""
+        """Take a message that the server sent by itself, and that belongs to no call."""
         method = message.get("method")
         if "id" not in message:
             if isinstance(method, str):
-                self._on_note(method)
+                self._on_note(method, message.get("params"))
         elif self._spoken is None or self._spoken.era is Era.LEGACY:
             # The stateless era has no such requests, and no way to answer them.
             answer = answer_to(message)
             if answer is not None:
-                self._post_soon(answer, "")
+                self._asides.post_soon(answer, "")
+
+    def _take_loose(self, message: JsonObject) -> None:
+        """Take a message that doesn't say to which call it belongs: to the only one, if any."""
+        method, params = message.get("method"), message.get("params")
+        if method == CANCELLED:
+            for each in self._talks:
+                if each.hearing is not None:
+                    each.hearing.withdrawn(params)
+            return
+        talk = self._talks[0] if len(self._talks) == 1 and not self._given_up else None
+        if method == "ping" or talk is None or talk.ear is None or talk.hearing is None:
+            self.tainted |= "id" in message and method != "ping" and self._given_up
+            self._take(message)
+        elif "id" in message:
+            talk.hearing.asked(message)
+        elif method == MESSAGE and isinstance(params, dict):
+            ear = talk.ear
+            self._asides.start(lambda: ear.log(params))
+        else:
+            self._take(message)
 
     def _tell_cancelled(self, call: _Call, reason: str) -> None:
         """In the handshake era a closed response is no cancellation; a note is."""
         if call.number and self._spoken is not None and self._spoken.era is Era.LEGACY:
             note = notification(CANCELLED, {"requestId": call.number, "reason": reason})
-            self._post_soon(note, CANCELLED)
+            self._asides.post_soon(note, CANCELLED)
 
-    def _post_soon(self, message: JsonObject, method: str) -> None:
-        if self._posting < _MOST_POSTS and self._lost is None:
-            self._posting += 1
-            self._tasks.start_soon(self._post_counted, message, method)
-
-    async def _post_counted(self, message: JsonObject, method: str) -> None:
-        try:
-            await self._post(message, method)
-        finally:
-            self._posting -= 1
-
-    async def _post(self, message: JsonObject, method: str) -> None:
-        with anyio.move_on_after(_POST_S), contextlib.suppress(aiohttp.ClientError, OSError):
-            async with self._pool.post(
-                self._entry.url,
-                data=jsontext.dump(message),
-                headers=self._headers(method, {}),
-                allow_redirects=False,
-            ):
-                pass  # 202, or a complaint that nothing depends on
-
-    async def _follow(self) -> None:
-        modern = self._spoken is not None and self._spoken.era is Era.MODERN
-        opener = self._open_modern if modern else self._open_legacy
-        try:
-            await streams.follow(opener, self._take, cap=self._entry.caps.message_bytes)
-        finally:
-            self._listening = False
-
-    def _open_legacy(self, last_id: str) -> streams.Opening:
-        made = self._headers("", {}) | {"accept": "text/event-stream"}
-        if last_id:
-            made["last-event-id"] = last_id
-        return self._pool.get(self._entry.url, headers=made, allow_redirects=False)
-
-    def _open_modern(self, last_id: str) -> streams.Opening:
+    def _open_modern(self, uris: tuple[str, ...], last_id: str) -> streams.Opening:
+        del last_id  # nothing is kept for a stream that ended (MCP 2026-07-28, transports)
         method = "subscriptions/listen"
-        wanted: JsonObject = {"notifications": self._spoken.changes if self._spoken else {}}
-        params = stamp(wanted, self._spoken, None)
-        return self._pool.post(
-            self._entry.url,
-            data=jsontext.dump(request(self._next_id(), method, params)),
-            headers=self._headers(method, params),
-            allow_redirects=False,
-        )
-
-
-def _undelivered(reply: NotMcp) -> Undelivered:
-    return Undelivered(
-        failure=Failure.UNAVAILABLE,
-        executed=reply.executed,
-        detail=reply.detail,
-        retry_after_s=reply.retry_after_s,
-    )
+        params = stamp(listening(self._spoken, uris), self._spoken, None)
+        return self._asides.open_post(request(self._next_id(), method, params), method, params)

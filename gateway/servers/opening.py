@@ -10,7 +10,15 @@ from anyio.abc import TaskGroup
 
 from gateway.clock import Clock
 from gateway.servers import environment, handshake
-from gateway.servers.connection import ConnectFault, Connection, Mask, OnNote, Spoken
+from gateway.servers.connection import (
+    NOBODY,
+    ConnectFault,
+    Connection,
+    Declared,
+    Mask,
+    OnNote,
+    Spoken,
+)
 from gateway.servers.entry import Entry, Protocol
 from gateway.servers.http import HttpConnection
 from gateway.servers.stdio import StdioConnection
@@ -43,17 +51,37 @@ class Opener:
         *,
         on_lost: Callable[[], None],
         on_note: OnNote,
+        on_renewed: Callable[[], None],
+        declared: Declared = NOBODY,
     ) -> Connection:
         """Return a connection that isn't started yet, and must be closed in any case."""
         if pool is not None:
-            return HttpConnection(self._entry, pool, tasks, on_lost=on_lost, on_note=on_note)
-        return StdioConnection(self._entry, on_lost=on_lost, on_note=on_note, mask=self._mask)
+            return HttpConnection(
+                self._entry,
+                pool,
+                tasks,
+                on_lost=on_lost,
+                on_note=on_note,
+                on_renewed=on_renewed,
+                declared=declared,
+            )
+        return StdioConnection(
+            self._entry,
+            tasks,
+            on_lost=on_lost,
+            on_note=on_note,
+            mask=self._mask,
+            declared=declared,
+        )
 
     async def start(self, connection: Connection) -> Spoken:
-        """Start the process if there is one, and do the handshake; raises ConnectFault."""
+        """Start the process if there is one, and do the handshake; raises ConnectFault.
+
+        Only a server of the handshake era is told anything of its client when it is started.
+        """
         deadline = asyncio.get_running_loop().time() + self._entry.timeouts.start_s
         entry = self._entry
-        if self._legacy_first:
+        if self._legacy_first or connection.declared is not NOBODY:
             entry = replace(entry, protocol=Protocol.LEGACY)
         if isinstance(connection, StdioConnection):
             around = self._around
@@ -63,7 +91,8 @@ class Opener:
         try:
             return await handshake.negotiate(connection, entry, deadline=deadline)
         except ConnectFault as fault:
-            if self._entry.protocol is Protocol.AUTO and fault.failure is Failure.CLOSED:
+            auto = self._entry.protocol is Protocol.AUTO and connection.declared is NOBODY
+            if auto and fault.failure is Failure.CLOSED:
                 # Some old servers end when the first message isn't `initialize`.
                 self._legacy_first = not self._legacy_first
             raise

@@ -6,19 +6,23 @@ from dataclasses import dataclass, field
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.servers.connection import (
+    CANCELLED,
+    MESSAGE,
+    NOTHING,
     PROGRESS,
     NotMcp,
-    Progress,
     Reply,
     Rising,
     malformed,
     outcome_of,
 )
 from gateway.servers.frames import id_in
+from gateway.servers.hearing import Hearing
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
 from gateway.servers.wire import Response
-from gateway.types.json import JsonObject
-from gateway.types.operations import Execution, Failure, Undelivered
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivery, Execution, Failure, Undelivered
+from gateway.types.relay import Ear
 
 _REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC error
 _MOST_BAD_EVENTS = 10
@@ -42,7 +46,9 @@ class Exchange:
     modern: bool
     in_session: bool
     take: Callable[[JsonObject], None]  # requests and notes that the server sends by itself
-    on_progress: Progress | None = None
+    ear: Ear | None = None
+    hearing: Hearing | None = None  # on a connection whose server may ask
+    capabilities: JsonObject = field(default_factory=lambda: NOTHING)  # that the request declared
     rising: Rising = field(default_factory=Rising)
 
 
@@ -126,7 +132,17 @@ async def _rejection(response: Response, exchange: Exchange) -> Reply | None:
         return None
     if message.get("id") not in (exchange.number, None):
         return None
-    return outcome_of(message, server=exchange.server, size=len(body), modern=exchange.modern)
+    return _outcome(message, len(body), exchange)
+
+
+def _outcome(message: JsonObject, size: int, exchange: Exchange) -> Delivery:
+    return outcome_of(
+        message,
+        server=exchange.server,
+        size=size,
+        modern=exchange.modern,
+        capabilities=exchange.capabilities,
+    )
 
 
 def _message(body: bytes, exchange: Exchange) -> Reply:
@@ -138,7 +154,7 @@ def _message(body: bytes, exchange: Exchange) -> Reply:
         return malformed(exchange.server, "that is not a JSON-RPC message")
     if not _answers(message, exchange):
         return malformed(exchange.server, "to another request")
-    return outcome_of(message, server=exchange.server, size=len(body), modern=exchange.modern)
+    return _outcome(message, len(body), exchange)
 
 
 def _answers(message: JsonObject, exchange: Exchange) -> bool:
@@ -179,24 +195,41 @@ async def _event(event: StreamEvent, exchange: Exchange) -> Reply | None:
     if not isinstance(message, dict):
         return _BAD
     if _answers(message, exchange):
-        size = len(event.data)
-        return outcome_of(message, server=exchange.server, size=size, modern=exchange.modern)
-    if message.get("method") == PROGRESS:
-        await _progress(message, exchange)
-    elif "method" in message:
+        return _outcome(message, len(event.data), exchange)
+    if "method" in message and not await _heard(message, exchange):
         exchange.take(message)
     return None
 
 
-async def _progress(message: JsonObject, exchange: Exchange) -> None:
-    params = message.get("params")
-    if exchange.on_progress is None or not isinstance(params, dict):
+async def _heard(message: JsonObject, exchange: Exchange) -> bool:
+    """Hand on what belongs to this call: it came on the stream that answers it."""
+    method, params, ear = message["method"], message.get("params"), exchange.ear
+    if "id" in message:
+        if exchange.hearing is None:
+            return False
+        exchange.hearing.asked(message)
+    elif method == PROGRESS:
+        await _progress(params, exchange)
+    elif method == MESSAGE:
+        if ear is not None and isinstance(params, dict):
+            await ear.log(params)
+    elif method == CANCELLED:
+        if exchange.hearing is not None:
+            exchange.hearing.withdrawn(params)
+    else:
+        return False
+    return True
+
+
+async def _progress(params: Json, exchange: Exchange) -> None:
+    ear = exchange.ear
+    if ear is None or not ear.wants_progress or not isinstance(params, dict):
         return
     token = params.get("progressToken")
     if type(token) is int and token == exchange.number:
         news = exchange.rising.accept(params)
         if news is not None:
-            await exchange.on_progress(*news)
+            await ear.progress(*news)
 
 
 def _retry_after(response: Response) -> float | None:

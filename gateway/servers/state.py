@@ -42,5 +42,6 @@ class ServerState:
     stale: bool = False  # the tools are those of an earlier, good list
     attempts: int = 0  # connections tried since the start
     in_flight: int = 0
+    lanes: int = 0  # connections that belong to one caller
     pid: int = 0
     stderr_tail: str = ""

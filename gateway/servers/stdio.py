@@ -1,24 +1,27 @@
 """A server as a child process: many calls at once over one pair of pipes, one message a line."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable, Mapping
+
+from anyio.abc import TaskGroup
 
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.servers.child import Child, Outgoing, spawn
 from gateway.servers.connection import (
     CANCELLED,
+    MESSAGE,
+    NOBODY,
+    NOTHING,
     PROGRESS,
+    Declared,
     Lost,
     Mask,
     OnNote,
-    Progress,
     Reply,
-    Rising,
     Spoken,
     answer_to,
+    listening,
     malformed,
     notification,
     outcome_of,
@@ -29,55 +32,43 @@ from gateway.servers.connection import (
 from gateway.servers.entry import Entry
 from gateway.servers.environment import Launch
 from gateway.servers.frames import LineFrames, Oversized, id_in
+from gateway.servers.hearing import run_safely
+from gateway.servers.pending import Pending
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
+from gateway.types.relay import Ear
 
 _MOST_WAITING = 256  # messages to a server, above which it gets no answers to its own requests
 _TAIL_IN_TEXT = 400  # characters of stderr in a text for people
+_MOST_GIVEN_UP = 10_000
 _NOT_TOLD = frozenset({"initialize", "server/discover"})  # never cancelled (MCP, cancellation)
-
-
-_News: TypeAlias = tuple[float, float | None, str | None]  # progress, total, message
-
-
-class _Pending:
-    """One call that waits for its answer, in the task that made it."""
-
-    __slots__ = ("delivery", "news", "outgoing", "rising", "wake")
-
-    def __init__(self, wake: asyncio.Future[None], news: deque[_News] | None) -> None:
-        self.wake = wake
-        self.delivery: Delivery | None = None
-        self.outgoing: Outgoing | None = None
-        self.news = news
-        self.rising = Rising()
-
-    def settle(self, delivery: Delivery) -> None:
-        """Give the call its end; the first one counts."""
-        if self.delivery is None:
-            self.delivery = delivery
-            self.rouse()
-
-    def rouse(self) -> None:
-        """Let the waiting task look."""
-        if not self.wake.done():
-            self.wake.set_result(None)
 
 
 class StdioConnection:
     """The multiplexer. Answers are matched by our own ids; anything unasked for is counted."""
 
     def __init__(
-        self, entry: Entry, *, on_lost: Callable[[], None], on_note: OnNote, mask: Mask
+        self,
+        entry: Entry,
+        tasks: TaskGroup,
+        *,
+        on_lost: Callable[[], None],
+        on_note: OnNote,
+        mask: Mask,
+        declared: Declared = NOBODY,
     ) -> None:
         self.unmatched = 0  # late, doubled and invented answers
+        self.declared = declared
+        self.tainted = False
+        self._tasks = tasks
         self._entry = entry
         self._on_lost = on_lost
         self._on_note = on_note
         self._mask = mask
         self._frames = LineFrames(entry.caps.message_bytes)
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, Pending] = {}
+        self._given_up: set[int] = set()  # calls that the server may still be at work on
         self._last_id = 0
         self._listen_id = 0
         self._bad_lines = 0
@@ -112,14 +103,17 @@ class StdioConnection:
         """Use what the handshake settled from now on."""
         self._spoken = spoken
 
-    def listen(self) -> None:
+    def listen(self, uris: tuple[str, ...] = ()) -> None:
         """Ask for change notes where one has to: older servers send them anyway."""
-        spoken = self._spoken
-        if spoken is not None and spoken.era is Era.MODERN and spoken.changes:
-            wanted: JsonObject = {"notifications": spoken.changes}
-            # Its answer comes when the server ends the stream, and then means nothing.
-            number = self._listen_id = self._next_id()
-            self._send(request(number, "subscriptions/listen", stamp(wanted, spoken, None)))
+        spoken, before = self._spoken, self._listen_id
+        if spoken is None or spoken.era is Era.LEGACY or not (spoken.changes or uris or before):
+            return
+        # Its answer comes when the server ends the stream, and then means nothing.
+        number = self._listen_id = self._next_id()
+        params = stamp(listening(spoken, uris), spoken, None)
+        self._send(request(number, "subscriptions/listen", params))
+        if before:
+            self._send(notification(CANCELLED, {"requestId": before}))
 
     async def notify(self, method: str, params: JsonObject | None = None) -> None:
         """Send a notification."""
@@ -135,7 +129,9 @@ class StdioConnection:
         params: JsonObject,
         *,
         deadline: float,
-        on_progress: Progress | None = None,
+        ear: Ear | None = None,
+        capabilities: JsonObject = NOTHING,
+        log_level: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
     ) -> Delivery:
@@ -143,25 +139,25 @@ class StdioConnection:
         if self._lost is not None:
             return self._closed(Execution.NO)
         number = self._next_id()
-        news = None if on_progress is None else deque[_News](maxlen=self._entry.caps.progress)
-        pending = _Pending(self._loop.create_future(), news)
-        token = None if on_progress is None else number
-        self._pending[number] = pending
-        timer = self._loop.call_at(deadline, self._expire, number, method)
+        pending = self._pending[number] = Pending(
+            deadline, lambda: self._expire(number, method), logs=bool(log_level)
+        )
+        pending.capabilities = capabilities
+        if ear is not None:
+            pending.lend(ear, self._entry.caps.progress)
+            if self.declared is not NOBODY:
+                pending.let_ask(ear, start=self._start, answer=self._send_answer)
+        token = number if ear is not None and ear.wants_progress else None
         try:
-            pending.outgoing = self._send(
-                request(number, method, stamp(params, self._spoken, token))
-            )
-            if on_progress is None:
-                await pending.wake
-            else:
-                await self._relay(pending, on_progress, deadline)
+            params = stamp(params, self._spoken, token, capabilities, log_level)
+            pending.outgoing = self._send(request(number, method, params))
+            await pending.ended()
         except asyncio.CancelledError:
             self._abandon(number, pending, method, "the caller went away")
             raise
         finally:
-            timer.cancel()
             self._pending.pop(number, None)
+            pending.close()
         return pending.delivery or timed_out(self._entry.name, Execution.UNKNOWN)
 
     async def close(self) -> None:
@@ -180,21 +176,15 @@ class StdioConnection:
             return Outgoing(data)
         return self._child.stdin.write(data)
 
-    async def _relay(self, pending: _Pending, on_progress: Progress, deadline: float) -> None:
-        """Report progress from the caller's own task until the answer is there."""
-        news = pending.news
-        assert news is not None  # noqa: S101 - made together with on_progress
-        try:
-            async with asyncio.timeout_at(deadline + 0.05):  # a client that doesn't take its notes
-                while True:
-                    while news:
-                        await on_progress(*news.popleft())
-                    if pending.delivery is not None:
-                        return
-                    await pending.wake
-                    pending.wake = self._loop.create_future()
-        except TimeoutError:
-            return
+    def _start(self, work: Callable[[], Awaitable[None]]) -> bool:
+        if self._lost is None:
+            self._tasks.start_soon(run_safely, work)
+        return self._lost is None
+
+    def _send_answer(self, answer: JsonObject) -> None:
+        """Answer a request, as long as its sender reads what it is sent."""
+        if self._child and self._child.stdin.waiting < _MOST_WAITING:
+            self._send(answer)
 
     # What comes in
 
@@ -225,36 +215,68 @@ class StdioConnection:
             self._noted(message)
 
     def _asked(self, message: JsonObject) -> None:
-        """Answer a request, as long as its sender reads what it is sent."""
+        """Answer a request: from the ear of the only call that it can belong to, or at once."""
+        hearer = None if message["method"] == "ping" else self._only()
+        if hearer is not None and hearer.hearing is not None:
+            hearer.hearing.asked(message)
+            return
+        self.tainted |= message["method"] != "ping" and bool(self._given_up)
         answer = answer_to(message)
-        if answer is not None and self._child and self._child.stdin.waiting < _MOST_WAITING:
-            self._send(answer)
+        if answer is not None:
+            self._send_answer(answer)
+
+    def _only(self) -> Pending | None:
+        """Return the only call that can be meant: pipes don't say to which one a message belongs.
+
+        A call that was given up counts as long as the server hasn't answered it.
+        """
+        modern = self._spoken is not None and self._spoken.era is Era.MODERN
+        # A stateless server says nothing to calls that didn't ask for it.
+        possible = [each for each in self._pending.values() if each.logs or not modern]
+        return possible[0] if len(possible) == 1 and not self._given_up else None
 
     def _answered(self, message: JsonObject, size: int) -> None:
         number = message.get("id")
         pending = self._pending.get(number) if type(number) is int else None
         if pending is None or pending.delivery is not None:
             self.unmatched += number != self._listen_id
+            if type(number) is int:
+                self._given_up.discard(number)
             return
         modern = self._spoken is not None and self._spoken.era is Era.MODERN
-        pending.settle(outcome_of(message, server=self._entry.name, size=size, modern=modern))
+        pending.settle(
+            outcome_of(
+                message,
+                server=self._entry.name,
+                size=size,
+                modern=modern,
+                capabilities=pending.capabilities,
+            )
+        )
 
     def _noted(self, message: JsonObject) -> None:
         method, params = message["method"], message.get("params")
         if method == PROGRESS:
             self._progressed(params)
+        elif method == MESSAGE:
+            self._logged(params)
+        elif method == CANCELLED:
+            for pending in self._pending.values():
+                if pending.hearing is not None:
+                    pending.hearing.withdrawn(params)
         elif isinstance(method, str):
-            self._on_note(method)
+            self._on_note(method, params)
+
+    def _logged(self, params: Json) -> None:
+        pending = self._only()
+        if pending is not None and isinstance(params, dict):
+            pending.logged(params)
 
     def _progressed(self, params: Json) -> None:
         token = params.get("progressToken") if isinstance(params, dict) else None
         pending = self._pending.get(token) if type(token) is int else None
-        if pending is None or pending.news is None:
-            return
-        news = pending.rising.accept(params)
-        if news is not None:
-            pending.news.append(news)
-            pending.rouse()
+        if pending is not None:
+            pending.progressed(params)
 
     def _oversized(self, line: Oversized) -> None:
         pending = self._pending.get(line.answers) if line.answers is not None else None
@@ -294,7 +316,7 @@ class StdioConnection:
             executed = self._abandon(number, pending, method, "the deadline passed")
             pending.settle(timed_out(self._entry.name, executed))
 
-    def _abandon(self, number: int, pending: _Pending, method: str, reason: str) -> Execution:
+    def _abandon(self, number: int, pending: Pending, method: str, reason: str) -> Execution:
         """Tell the server that nobody waits any more, unless it never heard of the call."""
         outgoing = pending.outgoing
         if pending.delivery is not None or outgoing is None or self._lost is not None:
@@ -302,6 +324,8 @@ class StdioConnection:
         if self._child and self._child.stdin.withdraw(outgoing):
             return Execution.NO
         if method not in _NOT_TOLD:
+            if len(self._given_up) < _MOST_GIVEN_UP:
+                self._given_up.add(number)
             self._send(notification(CANCELLED, {"requestId": number, "reason": reason}))
         return Execution.UNKNOWN
 

@@ -9,7 +9,7 @@ import anyio
 
 from gateway import jsontext
 from gateway.errors import JsonError
-from gateway.servers.connection import CHANGES, notification
+from gateway.servers.connection import CHANGES, UPDATED, notification
 from gateway.servers.sse import EventReader, EventTooLarge
 from gateway.types.json import JsonObject
 
@@ -22,8 +22,18 @@ Open: TypeAlias = Callable[[str], Opening]
 Take: TypeAlias = Callable[[JsonObject], None]
 
 
-async def follow(open_stream: Open, take: Take, *, cap: int) -> None:
-    """Hand on what comes, reopen what ends; returns when the server offers no such stream."""
+async def follow(
+    open_stream: Open,
+    take: Take,
+    uris: tuple[str, ...] = (),
+    *,
+    cap: int,
+    opened: Callable[[], None] = lambda: None,
+) -> None:
+    """Hand on what comes, reopen what ends; returns when the server offers no such stream.
+
+    `uris` are resources of which it tells; `opened` is called whenever the stream is open.
+    """
     last_id, pause, first = "", _FIRST_PAUSE_S, True
     while True:
         heard = False
@@ -31,9 +41,9 @@ async def follow(open_stream: Open, take: Take, *, cap: int) -> None:
             async with open_stream(last_id) as response:
                 if not _is_stream(response):
                     return  # 405 is the usual way to say so, and no fault
+                opened()
                 if not first:  # a change in between would have gone unheard
-                    for note in CHANGES:
-                        take(notification(note))
+                    _assume_changes(take, uris)
                 first = False
                 reader = EventReader(cap)
                 async for piece in response.content.iter_any():
@@ -44,6 +54,13 @@ async def follow(open_stream: Open, take: Take, *, cap: int) -> None:
             pass  # the calls notice an outage; this stream only opens again
         pause = _FIRST_PAUSE_S if heard else min(pause * 2, _LONGEST_PAUSE_S)
         await anyio.sleep(pause)
+
+
+def _assume_changes(take: Take, uris: tuple[str, ...]) -> None:
+    for note in CHANGES:
+        take(notification(note))
+    for uri in uris:
+        take(notification(UPDATED, {"uri": uri}))
 
 
 def _is_stream(response: aiohttp.ClientResponse) -> bool:

@@ -6,18 +6,18 @@ that a server is away, not that its tools never were.
 
 import asyncio
 import logging
-import random
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
 import anyio
+from anyio.abc import TaskGroup
 
 from gateway.servers import headers
-from gateway.servers.backoff import Backoff
 from gateway.servers.connection import (
     CHANGES,
+    UPDATED,
     ConnectFault,
     Connection,
     Lost,
@@ -25,15 +25,27 @@ from gateway.servers.connection import (
 )
 from gateway.servers.entry import Entry
 from gateway.servers.http import client_session
+from gateway.servers.lanes import Lanes
+from gateway.servers.life import Life
 from gateway.servers.listing import Offer
 from gateway.servers.lists import KeptList
 from gateway.servers.masking import masked, masker
 from gateway.servers.opening import Opener, Surroundings
-from gateway.servers.state import QuarantinedTool, ServerState, ServerStatus
+from gateway.servers.places import Places
+from gateway.servers.state import QuarantinedTool, ServerState
 from gateway.servers.stdio import StdioConnection
+from gateway.servers.subscriptions import Subscriptions
 from gateway.types.calls import Era, Method
-from gateway.types.json import JsonObject
-from gateway.types.operations import Delivery, Execution, Failure, Peer, Undelivered
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Failure,
+    Peer,
+    Rejected,
+    Undelivered,
+)
 from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Listed
 
@@ -58,31 +70,21 @@ class Server:
 
     def __init__(self, entry: Entry, around: Surroundings, watcher: Watcher) -> None:
         self.entry = entry
-        self._clock = around.clock
         self._watcher = watcher
         self._mask = masker(entry.secrets, around.mask)
         self._lists = {what: KeptList(what, entry, self._mask, self._published) for what in Listed}
         self._opener = Opener(entry, around, self._mask)
         self._address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
-        self._backoff = Backoff(entry.timeouts, random.random)
-        self._slots = asyncio.Semaphore(entry.max_calls)
-        self._queued = 0
-        self._in_flight = 0
-        self._connection: Connection | None = None
+        self._life = Life(entry, around.clock, self._mask)
+        self._places = Places(entry)
+        self._subscriptions = Subscriptions(entry.name)
+        self._lanes: Lanes | None = None  # while it runs
         self._last: Connection | None = None  # for its last words
         self._spoken: Spoken | None = None
         self._mirrors: dict[str, headers.HeaderMap] = {}
-        self._status = ServerStatus.STARTING
-        self._since = around.clock.now()
-        self._fault: ConnectFault | None = None
-        self._logged = ""
-        self._attempts = 0
-        self._attempt_at = 0.0
-        self._next_at = 0.0
-        self._settled = asyncio.Event()  # no attempt is under way
         self._first_list = asyncio.Event()  # every list was tried once, or the first start failed
-        self._woken = asyncio.Event()
         self._gone = asyncio.Event()  # the connection is lost
+        self._beside: TaskGroup | None = None  # of the connection
 
     @property
     def name(self) -> str:
@@ -92,18 +94,19 @@ class Server:
     @property
     def connection(self) -> Connection | None:
         """The connection that calls go over now, or None in an outage."""
-        return self._connection
+        return self._life.connection
 
     @property
     def state(self) -> ServerState:
         """A snapshot for people and for `status`."""
-        spoken, last, tools = self._spoken, self._last, self._lists[Listed.TOOLS]
+        life, spoken, last = self._life, self._spoken, self._last
+        tools = self._lists[Listed.TOOLS]
         child = last if isinstance(last, StdioConnection) else None
         return ServerState(
             name=self.name,
-            status=self._status,
-            since=self._since,
-            reason=self._mask(self._fault.message) if self._fault else "",
+            status=life.status,
+            since=life.since,
+            reason=life.reason,
             required=self.entry.required,
             transport="http" if self.entry.is_http else "stdio",
             era=spoken.era.value if spoken else "",
@@ -118,10 +121,11 @@ class Server:
                 if tool.quarantine is not None
             ),
             list_error=next((kept.fault for kept in self._lists.values() if kept.fault), ""),
-            stale=bool(tools.offers) and (self._connection is None or bool(tools.fault)),
-            attempts=self._attempts,
-            in_flight=self._in_flight,
-            pid=child.pid if child and self._connection else 0,
+            stale=bool(tools.offers) and (life.connection is None or bool(tools.fault)),
+            attempts=life.attempts,
+            in_flight=self._places.taken,
+            lanes=len(self._lanes) if self._lanes is not None else 0,
+            pid=child.pid if child and life.connection else 0,
             stderr_tail=child.stderr_tail if child else "",
         )
 
@@ -147,9 +151,15 @@ class Server:
         """What the server said that it can do, when it was last reached."""
         return self._spoken.capabilities if self._spoken else {}
 
+    def outage(self) -> Undelivered:
+        """Say what calls are told while there is no connection."""
+        return self._life.outage()
+
     async def first_list(self) -> None:
         """Wait until everything was listed once, or that failed once."""
         await self._first_list.wait()
+
+    # Requests
 
     async def request(self, outbound: Outbound, ear: Ear | None = None) -> Delivery:
         """Send one request; never raises for anything that a server can do.
@@ -158,26 +168,80 @@ class Server:
         calling task is cancelled, the server is told and `CancelledError` goes on.
         """
         deadline = asyncio.get_running_loop().time() + outbound.deadline_s
-        refused = await self._place(deadline)
+        refused = await self._places.take(deadline)
         if refused is not None:
             return refused
-        self._in_flight += 1
         try:
-            connection = self._connection or await self._wait_for_connection(deadline)
+            delivery = await self._send(outbound, ear, deadline)
+            if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
+                delivery = await self._send(outbound, ear, deadline)
+        finally:
+            self._places.leave()
+        return masked(delivery, self._mask)
+
+    def _may_repeat(self, outbound: Outbound, delivery: Delivery) -> bool:
+        """A child that was lost takes its calls along; over HTTP the connection repeats by itself.
+
+        What the child never got may be sent again as well as a read.
+        """
+        return (
+            isinstance(delivery, Undelivered)
+            and delivery.failure is Failure.CLOSED
+            and not self.entry.is_http
+            and (outbound.is_read or delivery.executed is Execution.NO)
+        )
+
+    async def _send(self, outbound: Outbound, ear: Ear | None, deadline: float) -> Delivery:
+        own = bool(outbound.capabilities or outbound.log_level)
+        lanes = self._lanes if own else None
+        if lanes is None or not lanes.holds(outbound):  # a lane works on through an outage
+            connection = self._life.connection or await self._life.connected(deadline)
             if isinstance(connection, Undelivered):
                 return connection
-            delivery = await connection.call(
-                outbound.method,
-                _traced(outbound.params, outbound.traceparent),
-                deadline=deadline,
-                on_progress=ear.progress if ear is not None and ear.wants_progress else None,
-                headers=self._headers(outbound),
-                is_read=outbound.is_read,
-            )
-        finally:
-            self._in_flight -= 1
-            self._slots.release()
-        return masked(delivery, self._mask)
+            if lanes is None or not self._needs_lane(outbound):
+                return await connection.call(
+                    outbound.method,
+                    _traced(outbound.params, outbound.traceparent),
+                    deadline=deadline,
+                    ear=ear,
+                    capabilities=outbound.capabilities,
+                    log_level=outbound.log_level,
+                    headers=self._headers(outbound),
+                    is_read=outbound.is_read,
+                )
+        return await lanes.call(
+            outbound,
+            _traced(outbound.params, outbound.traceparent),
+            deadline=deadline,
+            ear=ear,
+            headers=self._headers(outbound),
+        )
+
+    def _needs_lane(self, outbound: Outbound) -> bool:
+        """In the handshake era, what a client can do is said once for a connection."""
+        spoken = self._spoken
+        if spoken is None or spoken.era is Era.MODERN:
+            return False
+        return outbound.may_ask or (bool(outbound.log_level) and spoken.logs)
+
+    async def subscribe(
+        self, uri: str, outbound: Outbound, told: Callable[[], None]
+    ) -> Callable[[], None] | Rejected | Undelivered:
+        """Have `told` called whenever a resource was updated; returns the way out.
+
+        The subscription outlives connections: after each new one, `told` is called in any case.
+        """
+        deadline = asyncio.get_running_loop().time() + outbound.deadline_s
+        connection = self._life.connection or await self._life.connected(deadline)
+        if isinstance(connection, Undelivered):
+            return connection
+        params = _traced(outbound.params, outbound.traceparent)
+        found = await self._subscriptions.add(connection, uri, params, told, deadline=deadline)
+        if isinstance(found, Rejected | Undelivered):
+            failed = masked(found, self._mask)
+            assert not isinstance(failed, Delivered)  # noqa: S101 - masking keeps the kind
+            return failed
+        return found
 
     def _headers(self, outbound: Outbound) -> dict[str, str] | None:
         if not self.entry.is_http:
@@ -193,113 +257,25 @@ class Server:
             made["traceparent"] = outbound.traceparent
         return made
 
-    async def _place(self, deadline: float) -> Undelivered | None:
-        """Take one of the places, or one in the bounded queue for them."""
-        if self._slots.locked():
-            if self._queued >= self.entry.caps.queue:
-                return self._busy("has as many calls under way and waiting as it may")
-            self._queued += 1
-            try:
-                async with asyncio.timeout_at(deadline):
-                    await self._slots.acquire()
-            except TimeoutError:
-                return self._busy("had no free place before the deadline")
-            finally:
-                self._queued -= 1
-        else:
-            await self._slots.acquire()
-        return None
-
-    def _busy(self, why: str) -> Undelivered:
-        return Undelivered(
-            failure=Failure.BUSY,
-            executed=Execution.NO,
-            detail=f"`{self.name}` is busy: it {why}",
-            retry_after_s=1.0,
-        )
-
-    # Outages, as calls see them
-
-    async def _wait_for_connection(self, deadline: float) -> Connection | Undelivered:
-        """Wait a short time where that may help; one call may wake one attempt for all."""
-        times, now = self.entry.timeouts, asyncio.get_running_loop().time()
-        patience = 0.0
-        if self._status is ServerStatus.STARTING:
-            patience = times.start_wait_s
-        elif self._status is ServerStatus.FAILED:
-            fault = self._fault
-            gap = times.backoff_slow_s if fault and fault.slow else times.wake_gap_s
-            if self._settled.is_set() and now - self._attempt_at >= gap:
-                self._attempt_at = now
-                self._settled.clear()
-                self._woken.set()
-            if not self._settled.is_set():  # not longer than a call that woke it would wait
-                patience = self._attempt_at + times.wake_wait_s - now
-        patience = min(patience, deadline - now)
-        if patience > 0:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(patience):
-                    await self._settled.wait()
-        return self._connection or self.outage()
-
-    def outage(self) -> Undelivered:
-        """Say what calls are told while there is no connection."""
-        if self._status is ServerStatus.STARTING:
-            return Undelivered(
-                failure=Failure.STARTING,
-                executed=Execution.NO,
-                detail=f"`{self.name}` is still starting",
-                retry_after_s=self.entry.timeouts.start_wait_s,
-            )
-        fault = self._fault
-        failure = Failure.UNAVAILABLE
-        if fault is not None and fault.failure in (Failure.UNAUTHORIZED, Failure.RATE_LIMITED):
-            failure = fault.failure
-        reason = self._mask(fault.message) if fault else "it was stopped"
-        pause = max(self._next_at - asyncio.get_running_loop().time(), 0.0)
-        return Undelivered(
-            failure=failure,
-            executed=Execution.NO,
-            detail=f"`{self.name}` is unavailable since {self._since:%Y-%m-%d %H:%M:%S} UTC: "
-            f"{reason}"[:1000],
-            retry_after_s=round(pause, 1) or None,
-        )
-
     # The one task
 
     async def run(self) -> None:
         """Keep the server running until cancelled; then end what was started."""
-        pool = None
-        if self.entry.is_http:
-            pool = client_session(self.entry)
+        pool = client_session(self.entry) if self.entry.is_http else None
         try:
-            while True:
-                self._failed(await self._attempt_safely(pool))
-                pause = self._next_at - asyncio.get_running_loop().time()
-                with anyio.move_on_after(pause):
-                    await self._woken.wait()
+            async with anyio.create_task_group() as tasks:
+                self._lanes = Lanes(self.entry, self._opener, tasks, pool)
+                while True:
+                    self._life.failed(await self._attempt_safely(pool))
+                    self._first_list.set()
+                    await self._life.pause()
         finally:
-            self._turn(ServerStatus.STOPPED)
-            self._settled.set()
+            self._lanes = None
+            self._life.stopped()
             self._first_list.set()
             if pool is not None:
                 with anyio.CancelScope(shield=True):
                     await pool.close()
-
-    def _turn(self, status: ServerStatus) -> None:
-        if status is not self._status:
-            self._status, self._since = status, self._clock.now()
-
-    def _failed(self, fault: ConnectFault) -> None:
-        loop_time = asyncio.get_running_loop().time()
-        if self._logged != fault.message:  # once, not per attempt
-            _log.warning("server %s: %s", self.name, self._mask(fault.message))
-        self._logged = fault.message
-        self._fault = fault
-        self._turn(ServerStatus.FAILED)
-        self._next_at = loop_time + self._backoff.next_s(slow=fault.slow)
-        self._settled.set()
-        self._first_list.set()
 
     async def _attempt_safely(self, pool: aiohttp.ClientSession | None) -> ConnectFault:
         try:
@@ -310,55 +286,61 @@ class Server:
 
     async def _attempt(self, pool: aiohttp.ClientSession | None) -> ConnectFault:
         """Connect and hold the connection; return why it ended."""
-        self._attempts += 1
-        self._woken.clear()
-        self._attempt_at = asyncio.get_running_loop().time()
-        self._settled.clear()
+        self._life.attempting()
         self._gone.clear()
         ended = ConnectFault(f"`{self.name}` was stopped")
         async with anyio.create_task_group() as tasks:
-            connection = self._opener.make(pool, tasks, on_lost=self._lost, on_note=self._noted)
+            connection = self._opener.make(
+                pool,
+                tasks,
+                on_lost=self._lost,
+                on_note=self._noted,
+                on_renewed=self._renewed,
+            )
             self._last = connection
             try:
                 self._spoken = await self._opener.start(connection)
-                ended = await self._hold(connection, self._spoken)
+                ended = await self._hold(connection, self._spoken, tasks)
             except ConnectFault as fault:
                 ended = fault
             finally:
-                self._connection = None
+                self._life.connection = None
+                self._subscriptions.detach()
                 tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
                     await connection.close()
         return ended
 
-    async def _hold(self, connection: Connection, spoken: Spoken) -> ConnectFault:
+    async def _hold(
+        self, connection: Connection, spoken: Spoken, beside: TaskGroup
+    ) -> ConnectFault:
         """Serve calls and keep the lists fresh until the connection is lost."""
-        loop = asyncio.get_running_loop()
-        ready_at = loop.time()
-        self._opened(connection)
+        self._opened(connection, spoken, beside)
         async with anyio.create_task_group() as tasks:
             for kept in self._lists.values():
                 tasks.start_soon(kept.follow, connection, spoken)
             tasks.start_soon(self._await_lists)
             await self._gone.wait()
             tasks.cancel_scope.cancel()
-        if loop.time() - ready_at >= self.entry.timeouts.healthy_s:
-            self._backoff.reset()
         lost = connection.lost or Lost(reason=f"`{self.name}` was stopped")
         return ConnectFault(lost.reason, slow=lost.slow)
 
-    def _opened(self, connection: Connection) -> None:
-        if self._fault is not None:
-            _log.info("server %s: connected again", self.name)
-        self._fault, self._logged = None, ""
-        self._connection = connection
+    def _opened(self, connection: Connection, spoken: Spoken, tasks: TaskGroup) -> None:
+        self._life.opened(connection)
         if connection.lost is not None:  # between the handshake and now
             self._lost()
             return
-        self._turn(ServerStatus.READY)
-        self._settled.set()
+        self._beside = tasks
         self._watcher.connected(self)
-        connection.listen()
+        self._subscriptions.attach(connection, spoken, tasks)
+
+    def _renewed(self) -> None:
+        """A server that forgot its session was most likely replaced by another version."""
+        connection, spoken, tasks = self._life.connection, self._spoken, self._beside
+        if connection is not None and spoken is not None and tasks is not None:
+            for kept in self._lists.values():
+                kept.changed()
+            self._subscriptions.attach(connection, spoken, tasks)
 
     async def _await_lists(self) -> None:
         for kept in self._lists.values():
@@ -366,15 +348,12 @@ class Server:
         self._first_list.set()
 
     def _lost(self) -> None:
-        """Turn calls away from now on; the task finds out why when it is its turn."""
-        if self._connection is not None and self._connection.lost is not None:
-            lost = self._connection.lost
-            self._connection = None
-            self._fault = ConnectFault(lost.reason, slow=lost.slow)
-            self._turn(ServerStatus.FAILED)
+        self._life.lost()
         self._gone.set()
 
-    def _noted(self, method: str) -> None:
+    def _noted(self, method: str, params: Json) -> None:
+        if method == UPDATED:
+            self._subscriptions.updated(params)
         for what in CHANGES.get(method, ()):
             self._lists[what].changed()
 

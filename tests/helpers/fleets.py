@@ -1,16 +1,15 @@
 """Supervised servers for tests: started, waited for, and stopped again."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 
 from gateway.clock import SystemClock
 from gateway.errors import AskRefused
-from gateway.servers.connection import Progress
 from gateway.servers.entry import Entry, Timeouts
 from gateway.servers.fleet import Servers
 from gateway.servers.names import Naming
@@ -74,22 +73,35 @@ async def running(
         tasks.cancel_scope.cancel()
 
 
-@dataclass(frozen=True)
-class Listener:
-    """Hears the progress of one call."""
+Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
+Ask: TypeAlias = Callable[[str, JsonObject], Awaitable[JsonObject]]
 
-    report: Progress
-    wants_progress: bool = True
+
+@dataclass
+class Listener:
+    """Hears what a server says to one call, and answers what it asks."""
+
+    report: Progress | None = None
+    answer: Ask | None = None
+    logged: list[JsonObject] = field(default_factory=list[JsonObject])
+    asked: list[tuple[str, JsonObject]] = field(default_factory=list[tuple[str, JsonObject]])
+
+    @property
+    def wants_progress(self) -> bool:
+        return self.report is not None
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        assert self.report is not None
         await self.report(progress, total, message)
 
     async def log(self, params: JsonObject) -> None:
-        del params
+        self.logged.append(params)
 
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
-        del params
-        raise AskRefused(-32601, f"{method} is not offered")
+        self.asked.append((method, params))
+        if self.answer is None:
+            raise AskRefused(-32601, f"{method} is not offered")
+        return await self.answer(method, params)
 
 
 async def call(
@@ -99,20 +111,38 @@ async def call(
     *,
     is_read: bool = False,
     deadline_s: float = 5.0,
+    ear: Listener | None = None,
     **more: Any,
 ) -> Delivery:
     """Call a tool by its own name."""
-    assert server is not None
-    meta = more.get("meta")
-    on_progress = more.get("on_progress")
-    outbound = Outbound(
-        method=Method.CALL_TOOL,
-        params={"name": name, "arguments": arguments or {}, **({"_meta": meta} if meta else {})},
-        deadline_s=deadline_s,
-        is_read=is_read,
-        traceparent=more.get("traceparent", ""),
+    meta = more.pop("meta", None)
+    on_progress = more.pop("on_progress", None)
+    params: JsonObject = {"name": name, "arguments": arguments or {}}
+    if meta:
+        params["_meta"] = meta
+    if on_progress:
+        ear = Listener(report=on_progress)
+    return await send(
+        server, Method.CALL_TOOL, params, ear, is_read=is_read, deadline_s=deadline_s, **more
     )
-    return await server.request(outbound, Listener(on_progress) if on_progress else None)
+
+
+async def send(
+    server: Server | None,
+    method: Method,
+    params: JsonObject,
+    ear: Listener | None = None,
+    *,
+    is_read: bool = False,
+    deadline_s: float = 5.0,
+    **more: Any,
+) -> Delivery:
+    """Send any request; `more` are members of the Outbound."""
+    assert server is not None
+    outbound = Outbound(
+        method=method, params=params, deadline_s=deadline_s, is_read=is_read, **more
+    )
+    return await server.request(outbound, ear)
 
 
 async def until_status(server: Server | None, status: str) -> None:

@@ -49,9 +49,38 @@ def test_a_response_is_a_result_an_error_or_malformed(message: Any, kind: type) 
         assert got.failure is Failure.MALFORMED
 
 
-def test_result_types_mean_nothing_in_the_legacy_era() -> None:
-    message: Any = {"result": {"resultType": "future"}}
-    assert isinstance(outcome_of(message, server="a", size=1, modern=False), Delivered)
+@pytest.mark.parametrize(
+    ("kind", "modern", "capabilities", "passes"),
+    [
+        ("complete", True, {}, True),
+        ("complete", False, {}, True),
+        ("task", False, {"extensions": {}}, False),
+        ("input_required", False, {"elicitation": {}}, False),
+        ("input_required", True, {}, False),
+        ("input_required", True, {"extensions": {}}, False),
+        ("input_required", True, {"elicitation": {}}, True),
+        ("input_required", True, {"roots": {}}, True),
+        ("task", True, {"elicitation": {}}, False),
+        ("task", True, {"extensions": {}}, True),
+        ("com.example/other", True, {"extensions": {}}, True),
+        (5, True, {"extensions": {}}, False),
+        (None, False, {}, False),
+    ],
+)
+def test_a_result_that_is_not_complete_passes_only_where_the_request_declared_it(
+    kind: Any, modern: bool, capabilities: Any, passes: bool
+) -> None:
+    message: Any = {"result": {"resultType": kind}}
+    got = outcome_of(message, server="a", size=1, modern=modern, capabilities=capabilities)
+    assert isinstance(got, Delivered) is passes
+
+
+def test_a_request_declares_what_its_caller_can_do_and_nothing_of_the_gateway() -> None:
+    stamped: Any = stamp({}, MODERN, None, {"elicitation": {"form": {}}}, "debug")
+    meta = stamped["_meta"]
+    assert meta["io.modelcontextprotocol/clientCapabilities"] == {"elicitation": {"form": {}}}
+    assert meta["io.modelcontextprotocol/logLevel"] == "debug"
+    assert stamp({}, LEGACY, None, {"elicitation": {}}, "debug") == {}
 
 
 def test_pings_are_answered_and_everything_else_is_refused() -> None:

@@ -1,0 +1,102 @@
+"""Who is told when a server's resources are updated: counted by URI, renewed when it comes back."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from anyio.abc import TaskGroup
+
+from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Spoken
+from gateway.types.calls import Era
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivered, Rejected, Undelivered
+
+_PATIENCE_S = 30.0  # for requests that nobody waits for
+
+
+class Subscriptions:
+    """The subscriptions at one server, over the connection that everybody shares."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._told: dict[str, list[Callable[[], None]]] = {}
+        self._connection: Connection | None = None
+        self._spoken: Spoken | None = None
+        self._tasks: TaskGroup | None = None
+
+    @property
+    def uris(self) -> tuple[str, ...]:
+        """What is subscribed to."""
+        return tuple(self._told)
+
+    def attach(self, connection: Connection, spoken: Spoken, tasks: TaskGroup) -> None:
+        """Use a new connection or session: subscribe again, and take it that all was updated."""
+        self._connection, self._spoken, self._tasks = connection, spoken, tasks
+        connection.listen(self.uris)
+        for uri in self.uris:
+            if spoken.era is Era.LEGACY:
+                self._request_soon("resources/subscribe", uri)
+            self.updated({"uri": uri})
+
+    def detach(self) -> None:
+        """The connection is lost; what is subscribed to is not forgotten."""
+        self._connection = self._tasks = None
+
+    async def add(
+        self,
+        connection: Connection,
+        uri: str,
+        params: JsonObject,
+        told: Callable[[], None],
+        *,
+        deadline: float,
+    ) -> Callable[[], None] | Rejected | Undelivered:
+        """Subscribe; returns the way out. The server is asked for the first of a URI only."""
+        spoken = self._spoken
+        if spoken is None or not spoken.watches:
+            return Rejected(
+                code=METHOD_NOT_FOUND, message=f"`{self._server}` offers no subscriptions"
+            )
+        if spoken.era is Era.LEGACY and uri not in self._told:
+            reply = await connection.call("resources/subscribe", params, deadline=deadline)
+            if not isinstance(reply, Delivered):
+                return reply
+        first = uri not in self._told
+        self._told.setdefault(uri, []).append(told)
+        if first and spoken.era is Era.MODERN:
+            connection.listen(self.uris)
+        return partial(self._remove, uri, told)
+
+    def updated(self, params: Json) -> None:
+        """Tell whoever subscribed to a resource, or to one that it is a part of."""
+        uri = params.get("uri") if isinstance(params, dict) else None
+        if not isinstance(uri, str):
+            return
+        for subscribed, told in tuple(self._told.items()):
+            if uri == subscribed or uri.startswith(subscribed.rstrip("/") + "/"):
+                for tell in tuple(told):
+                    tell()
+
+    def _remove(self, uri: str, told: Callable[[], None]) -> None:
+        held = self._told.get(uri, [])
+        if told in held:
+            held.remove(told)
+        if held or uri not in self._told:
+            return
+        del self._told[uri]
+        if self._connection is None or self._spoken is None:
+            return
+        if self._spoken.era is Era.MODERN:
+            self._connection.listen(self.uris)
+        else:
+            self._request_soon("resources/unsubscribe", uri)
+
+    def _request_soon(self, method: str, uri: str) -> None:
+        if self._connection is not None and self._tasks is not None:
+            self._tasks.start_soon(_request, self._connection, method, uri)
+
+
+async def _request(connection: Connection, method: str, uri: str) -> None:
+    """Ask for something that nobody can be told the end of."""
+    deadline = asyncio.get_running_loop().time() + _PATIENCE_S
+    await connection.call(method, {"uri": uri}, deadline=deadline)
