@@ -140,6 +140,7 @@ class Listing:
             who.client,
             who.roles,
             who.scopes,
+            who.method,
         )
         found = self._cache.get(key)
         if found is None:

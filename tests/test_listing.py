@@ -7,6 +7,7 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.errors import BadCursor
 from gateway.listing import TOOL, Listing
+from gateway.types.calls import AuthMethod
 from gateway.types.json import JsonObject
 from gateway.types.tools import Effect, Listed, Quarantine
 from tests.helpers.cases import (
@@ -62,6 +63,14 @@ def test_rights_that_shrink_are_seen_at_once() -> None:
     assert names(listing.visible(Listed.TOOLS, a_principal())) == ["crm__find"]
     law.revision = replace(a_revision([a_contract(FIND)], "rules: []\n"), id="sha256:next")
     assert listing.visible(Listed.TOOLS, a_principal()) == []
+
+
+def test_the_way_of_proving_who_one_is_makes_another_view() -> None:
+    listing, _, _ = a_listing(
+        "rules: [{id: a, decision: allow, match: {authenticated_by: [api_key]}}]"
+    )
+    assert names(listing.visible(Listed.TOOLS, a_principal())) == ["crm__find", "crm__wipe"]
+    assert listing.visible(Listed.TOOLS, a_principal(method=AuthMethod.JWT)) == []
 
 
 def test_a_changed_catalogue_is_seen_at_once() -> None:
