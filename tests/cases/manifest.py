@@ -20,7 +20,6 @@ class Case:
     note: str = ""  # how the outcome differs in form from what others expect
 
 
-_NEXT: Final = "the gateway carries tools; resources and prompts come with the rest of MCP"
 _RENEWAL: Final = "credentials for servers are fixed values; there is no token to renew yet"
 _VIRTUAL: Final = "there is one endpoint; subsets are made by policy for each caller"
 _PROTOCOL: Final = "belongs to the rest of MCP; the parts that tools need are tested already"
@@ -52,7 +51,6 @@ _CASES: Final[dict[str, Case]] = {
     "NAM-05": Case(
         sentence="resources and prompts of the same name keep their owner",
         source="giantswarm/muster#1096",
-        left=_NEXT,
     ),
     "SCH-01": Case(
         sentence=(
@@ -144,8 +142,8 @@ _CASES: Final[dict[str, Case]] = {
         sentence="blocks of every kind arrive as they were sent",
         source="smart-mcp-proxy/mcpproxy-go#368",
         note=(
-            "a `resource_link` passes unchanged; reading it through the gateway comes with "
-            "resources"
+            "a `resource_link` passes unchanged and can be read; where no list and no template "
+            "knows its URI and several servers have resources, as `weighbridge://server/…` only"
         ),
     ),
     "OUT-07": Case(

@@ -14,6 +14,7 @@ from tests.journeys.house import Json
 OWN, SHARED, SECRET = "mem://alpha/own", "mem://shared/rows", "mem://alpha/secret"
 OF_BETA = "weighbridge://beta/mem%3A%2F%2Fshared%2Frows"
 OF_ALPHA = "weighbridge://alpha/mem%3A%2F%2Fshared%2Frows"
+PROMPTS = ["alpha__greet", "beta__greet"]
 LISTED = [OWN, OF_ALPHA, OF_BETA]
 ROWS = '{"id": 7, "mail": "ann@example.org"}'
 POLICY = """\
@@ -27,7 +28,7 @@ rules:
     output: {keep: [/id]}
   - id: greet
     decision: allow
-    match: {prompts: ["alpha.greet"]}
+    match: {prompts: ["*.greet"]}
 """
 
 
@@ -80,13 +81,13 @@ async def listed(gateway: Gateway, method: str, member: str, name: str) -> list[
 
 
 async def test_lists_hold_what_rules_could_allow_and_uris_that_work(gateway: Gateway) -> None:
-    """case: AUT-01"""
+    """case: AUT-01, NAM-05"""
     assert await listed(gateway, "resources/list", "resources", "uri") == LISTED
     templates = await listed(
         gateway, "resources/templates/list", "resourceTemplates", "uriTemplate"
     )
     assert templates == ["mem://alpha/{id}"]
-    assert await listed(gateway, "prompts/list", "prompts", "name") == ["alpha__greet"]
+    assert await listed(gateway, "prompts/list", "prompts", "name") == PROMPTS
     assert await gateway.names() == []
 
 
@@ -98,6 +99,7 @@ async def test_a_resource_is_read_from_its_own_server(gateway: Gateway) -> None:
 
 
 async def test_a_qualified_uri_chooses_the_server_and_comes_back(gateway: Gateway) -> None:
+    """case: NAM-05"""
     of_alpha = asked(gateway, "alpha", "resources/read")
     result = (await read(gateway, OF_BETA))["result"]
     assert result["contents"] == [{"uri": OF_BETA, "text": '{"id":7}'}]
@@ -107,6 +109,7 @@ async def test_a_qualified_uri_chooses_the_server_and_comes_back(gateway: Gatewa
 
 
 async def test_a_uri_of_two_servers_is_never_guessed(gateway: Gateway) -> None:
+    """case: NAM-05"""
     error = (await read(gateway, SHARED))["error"]
     assert error["code"] == -32602
     assert error["data"]["weighbridge/outcome"]["code"] == "ambiguous_uri"
@@ -126,18 +129,33 @@ async def test_what_no_rule_could_allow_is_answered_like_what_is_not_there(
     assert asked(gateway, "alpha", "resources/read") == before
 
 
+async def test_a_link_in_a_result_can_be_read(gateway: Gateway) -> None:
+    """case: OUT-06"""
+    for uri in ("mem://alpha/7", "weighbridge://alpha/mem%3A%2F%2Falpha%2F7"):
+        await read(gateway, uri)
+        assert asked(gateway, "alpha", "resources/read")[-1] == {"uri": "mem://alpha/7"}
+
+
 async def test_a_prompt_is_got_with_texts_only(gateway: Gateway) -> None:
     _, message = await gateway.send(
         "prompts/get", {"name": "alpha__greet", "arguments": {"who": "Ann"}}
     )
-    assert message["result"]["messages"][0]["content"]["text"] == "hello from alpha"
+    assert message["result"]["messages"][0]["role"] == "user"
     _, message = await gateway.send(
         "prompts/get", {"name": "alpha__greet", "arguments": {"who": 7}}
     )
     assert message["error"]["code"] == -32602
-    assert asked(gateway, "alpha", "prompts/get") == [
-        {"name": "greet", "arguments": {"who": "Ann"}}
-    ]
+    of_alpha = asked(gateway, "alpha", "prompts/get")
+    assert of_alpha[-1] == {"name": "greet", "arguments": {"who": "Ann"}}
+
+
+async def test_prompts_of_one_name_keep_their_owner(gateway: Gateway) -> None:
+    """case: NAM-05"""
+    for server in ("alpha", "beta"):
+        params: Json = {"name": f"{server}__greet"}
+        _, message = await gateway.send("prompts/get", params)
+        assert message["result"]["messages"][0]["content"]["text"] == f"hello from {server}"
+        assert asked(gateway, server, "prompts/get")[-1] == {"name": "greet"}
 
 
 async def test_an_argument_is_completed_by_the_server_of_its_prompt(gateway: Gateway) -> None:
@@ -148,7 +166,7 @@ async def test_an_argument_is_completed_by_the_server_of_its_prompt(gateway: Gat
     _, message = await gateway.send("completion/complete", params)
     assert message["result"]["completion"] == {"values": ["Ann"]}
     _, message = await gateway.send(
-        "completion/complete", params | {"ref": {"type": "ref/prompt", "name": "beta__greet"}}
+        "completion/complete", params | {"ref": {"type": "ref/prompt", "name": "gamma__greet"}}
     )
     assert message["error"]["code"] == -32602
 

@@ -5,7 +5,7 @@ from gateway.types.calls import Method
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered
-from gateway.types.outcomes import Finished, Status
+from gateway.types.outcomes import Answer, Finished, Status
 from tests.helpers.cases import a_call, a_contract, a_prompt, a_resource, a_revision, a_tool
 from tests.helpers.pipelines import Answering, Log, a_pipeline, digest
 from tests.helpers.shelves import Law, Shelf
@@ -121,3 +121,20 @@ async def test_a_tool_keeps_its_refusals_as_results() -> None:
     finished, _, _ = await handled(Method.CALL_TOOL, "crm__nothing")
     assert finished.error is None
     assert finished.result["isError"] is True
+
+
+async def test_what_a_model_was_asked_through_a_call_is_kept_once_and_without_its_words() -> None:
+    log = Log()
+    law = Law(a_revision([a_contract(HELD[0])], POLICY))
+    ticket = a_pipeline(Shelf(HELD), law, Answering(), log).record.open(a_call())
+    asked: JsonObject = {"messages": [{"role": "user", "content": "MARK3"}], "maxTokens": 5}
+    ticket.sampled(asked, {"model": "m", "role": "assistant", "content": "MARK4"}, "")
+    ticket.sampled(asked, None, "the user declined")
+    finished = ticket.closed(Answer(result={"content": []}))
+    ticket.abandoned()
+    assert finished.status is Status.OK
+    turns = [event for event in log.events if event.kind is EventKind.MODEL_TURN]
+    assert [turn.stage for turn in turns] == [Stage.FINISHED, Stage.FAILED]
+    assert [turn.body.get("error") for turn in turns] == [None, "the user declined"]
+    assert {turn.call for turn in turns} == {"call_1"}
+    assert "MARK" not in str([turn.body for turn in turns])
