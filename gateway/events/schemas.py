@@ -70,7 +70,11 @@ _TOOL: Final[JsonObject] = {
     "name": _about(_TEXT, "the name that callers use; of a resource, its server's own URI"),
     "effect": _one_of(Effect),
     "risk": _one_of(Risk),
-    "arguments_digest": _about(_TEXT, "over the arguments as they were sent to the gateway"),
+    "arguments_digest": _about(
+        _TEXT,
+        "over the arguments as they were sent to the gateway; of methods that have none, over the "
+        "parameters",
+    ),
 }
 _TOOL_OPTIONAL: Final = frozenset({"effect", "risk"})
 

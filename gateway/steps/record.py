@@ -32,6 +32,8 @@ from gateway.types.tools import Effect, Kind
 
 _log = logging.getLogger("weighbridge")
 
+_HAVE_ARGUMENTS = frozenset({Method.CALL_TOOL, Method.GET_PROMPT})
+
 
 class Journal(Protocol):
     """The event log, as far as calls need it."""
@@ -305,7 +307,10 @@ class Ticket:
         """Note what was asked for, so that refused calls can be compared as well."""
         if not self.record.arguments_digest:
             call = self.record.call
-            self.record.arguments_digest = self.owner.digest(call.principal.tenant, call.arguments)
+            asked: JsonObject = call.arguments
+            if call.method not in _HAVE_ARGUMENTS:
+                asked = {key: value for key, value in call.params.items() if key != "_meta"}
+            self.record.arguments_digest = self.owner.digest(call.principal.tenant, asked)
 
     def _append(self, events: list[Event]) -> bool:
         try:

@@ -102,6 +102,14 @@ async def test_a_resource_that_no_rule_could_allow_does_not_exist() -> None:
     assert events[-1].body["status"] == "denied"
 
 
+async def test_reads_of_different_resources_have_different_digests() -> None:
+    _, first, _ = await handled(Method.READ_RESOURCE, URI, {"contents": []})
+    _, again, _ = await handled(Method.READ_RESOURCE, URI, {"contents": []})
+    _, other, _ = await handled(Method.READ_RESOURCE, "crm://keys/1")
+    digests = [str(events[-1].body["arguments_digest"]) for events in (first, again, other)]
+    assert digests[0] == digests[1] != digests[2]
+
+
 async def test_an_answer_of_another_form_does_not_pass() -> None:
     finished, events, _ = await handled(Method.READ_RESOURCE, URI, {"content": []})
     assert finished.error is not None
