@@ -1,10 +1,15 @@
-"""The way of a tool call. Read this file first; docs/explanation/way-of-a-call.md has its table."""
+"""The way of a call. Read this file first; docs/explanation/way-of-a-call.md has its table."""
 
-from collections.abc import Awaitable, Callable
+from asyncio import Future
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from gateway.case import Case, Check, Finding, Verdict
+from gateway.relay import states
+from gateway.relay.parking import Parking
+from gateway.relay.relay import Relay
+from gateway.relay.seals import SealBroken
 from gateway.steps import (
     claim,
     constrain,
@@ -21,16 +26,25 @@ from gateway.steps import (
     verify,
 )
 from gateway.steps.record import Record, Ticket
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
-from gateway.types.operations import Execution
-from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.operations import Delivered, Execution
+from gateway.types.outcomes import Answer, Finished, Refusal, Status, WireError
 
 CHECKS: tuple[Check, ...] = (
     contract.check,
     identity.check,
     provenance.check,
     risk.classify,
+    phase.check,
+    policy.decide,
+    constrain.apply,
+)
+# What has no schema is read only: there is nothing to classify by, and nothing to write into.
+READ_CHECKS: tuple[Check, ...] = (
+    contract.admit,
+    identity.check,
+    risk.classify_tool,
     phase.check,
     policy.decide,
     constrain.apply,
@@ -43,6 +57,25 @@ LIST_CHECKS: tuple[Check, ...] = (
     phase.check,
     policy.may_list,
 )
+# A task was allowed when its call was; now as then its caller has to be one who may use the tool.
+TASK_CHECKS: tuple[Check, ...] = (
+    contract.admit,
+    identity.check,
+    risk.classify_tool,
+    policy.may_list,
+    risk.of_task,
+    phase.check,
+)
+CHECKS_FOR: Mapping[Method, tuple[Check, ...]] = {
+    Method.CALL_TOOL: CHECKS,
+    Method.READ_RESOURCE: READ_CHECKS,
+    Method.SUBSCRIBE: READ_CHECKS,
+    Method.GET_PROMPT: READ_CHECKS,
+    Method.COMPLETE: READ_CHECKS,
+    Method.GET_TASK: TASK_CHECKS,
+    Method.UPDATE_TASK: TASK_CHECKS,
+    Method.CANCEL_TASK: TASK_CHECKS,
+}
 
 
 def judge(case: Case, checks: tuple[Check, ...] = CHECKS) -> Verdict:
@@ -73,6 +106,11 @@ def judge(case: Case, checks: tuple[Check, ...] = CHECKS) -> Verdict:
     return Verdict(case=case, refusal=None, findings=tuple(findings))
 
 
+def sees(case: Case) -> bool:
+    """Whether what the case is about would be listed for its actor."""
+    return judge(case, LIST_CHECKS).refusal is None
+
+
 def _told(case: Case, refusal: Refusal) -> Refusal:
     """Hide a tool that no rule could allow this caller, whichever check said no first."""
     tool = risk.classify_tool(case)  # as the list is judged: by the tool, not by this call
@@ -80,11 +118,35 @@ def _told(case: Case, refusal: Refusal) -> Refusal:
     return refusal if shown else replace(refusal, hidden=True)
 
 
+def _no_such_state() -> Refusal:
+    """Refuse a state without a word on why: it may be somebody's who tries."""
+    reason = "`requestState` is not valid for this request, or too old"
+    return Refusal(
+        status=Status.INVALID_ARGUMENTS,
+        code="request_state",
+        reason=reason,
+        error=WireError(code=-32602, message=reason),
+    )
+
+
+def _no_longer_parked(state: states.Awaited) -> Refusal:
+    return Refusal(
+        status=Status.UNAVAILABLE if state.is_read else Status.INDETERMINATE,
+        code="not_parked",
+        reason="the call that asked is no longer open: it ended, or its gateway was restarted",
+        executed=Execution.NO if state.is_read else Execution.UNKNOWN,
+    )
+
+
 class Owner(Protocol):
     """The process as the owner of work that must not end with the request that asked for it."""
 
     async def run(self, work: Callable[[], Awaitable[Finished]]) -> Finished:
         """Carry `work` out; when the waiter is cancelled, the work goes on."""
+        ...
+
+    def start(self, work: Callable[[], Awaitable[Finished]]) -> "Future[Finished]":
+        """Begin to carry `work` out; the future is settled at its end."""
         ...
 
 
@@ -98,12 +160,35 @@ class Pipeline:
     normalise: normalise.Normalise
     record: Record
     owner: Owner
+    relay: Relay
+    states: states.States
+    parking: Parking
 
     async def handle(self, call: ProposedCall) -> Finished:
         """Weigh a call, carry it out if it may be, and say how it ended.
 
         Raises nothing but the cancellation of its caller.
         """
+        if states.is_continued(call):
+            return await self._continued(call)
+        return await self._weighed(call)
+
+    async def _continued(self, call: ProposedCall) -> Finished:
+        """Take up a request again that a server had a question about."""
+        try:
+            state = self.states.open(call)
+        except SealBroken:
+            return self.record.open(call).closed(_no_such_state())
+        match state:
+            case states.Passed():
+                return await self._weighed(state.call)
+            case states.Awaited():
+                finished = await self.parking.resume(state, call)
+                return finished or self.record.open(call).closed(_no_longer_parked(state))
+            case _:
+                assert_never(state)
+
+    async def _weighed(self, call: ProposedCall) -> Finished:
         ticket = self.record.open(call)
         try:
             case = await self._judged(call, ticket)
@@ -114,6 +199,8 @@ class Pipeline:
             raise
         if isinstance(case, Refusal):
             return ticket.closed(case)
+        if self.relay.may_be_asked(case) and self.parking.has_room(call):
+            return await self.parking.run(case, lambda at_desk: self._finish(at_desk, ticket))
         if case.is_plain_read:
             return await self._finish(case, ticket)
         return await self.owner.run(lambda: self._finish(case, ticket))
@@ -122,7 +209,7 @@ class Pipeline:
         case = await self.resolve(call)
         if isinstance(case, Refusal):
             return case
-        verdict = judge(case)
+        verdict = judge(case, CHECKS_FOR[call.method])
         ticket.judged(verdict)
         return verdict.refusal or verdict.case
 
@@ -149,10 +236,26 @@ class Pipeline:
             if delivered.executed is Execution.NO:
                 await self.claim.give_back(case)
             return delivered
-        verified = verify.check(case, delivered)
-        if isinstance(verified, Refusal):
-            return verified
-        answer = self.normalise(case, verified)
+        if isinstance(delivered, Answer):
+            if delivered.status is Status.INPUT_REQUIRED:
+                await self.claim.give_back(case)
+            return delivered
+        answer = self._shaped(case, delivered)
         if isinstance(answer, Answer) and case.contract.yields:
             await self.record.seen(case, answer)  # what was filtered away was never seen
         return answer
+
+    def _shaped(self, case: Case, delivered: Delivered) -> Answer | Refusal:
+        """Check what came back and let through what may leave."""
+        ended = delivered.result.get("result") if case.call.method is Method.GET_TASK else None
+        if isinstance(ended, dict):  # the result of the call that went on as a task
+            of_call = replace(
+                self.relay.rounds.tasks.decided(case),
+                call=replace(case.call, method=Method.CALL_TOOL),
+            )
+            answer = self._shaped(of_call, replace(delivered, result=ended))
+            if isinstance(answer, Refusal):
+                return answer
+            return replace(answer, result={**delivered.result, "result": answer.result})
+        verified = verify.check(case, delivered)
+        return verified if isinstance(verified, Refusal) else self.normalise(case, verified)

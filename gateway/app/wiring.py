@@ -22,22 +22,33 @@ from gateway.events import admin
 from gateway.events.redact import Redactor
 from gateway.housekeeping import Reloader, Snapshots
 from gateway.listing import Listing
-from gateway.pipeline import Owner, Pipeline
-from gateway.relay.caller import Relay
+from gateway.pipeline import Owner, Pipeline, sees
 from gateway.relay.outbound import Outbounds
+from gateway.relay.parking import Parking
+from gateway.relay.questions import Questions
+from gateway.relay.relay import Relay
+from gateway.relay.rounds import Rounds
+from gateway.relay.seals import Seals
+from gateway.relay.states import States
+from gateway.relay.tasks import Tasks
 from gateway.revision import Unreviewed
 from gateway.servers.catalog import Catalog
 from gateway.servers.fleet import Servers
 from gateway.servers.opening import Surroundings
+from gateway.steps import policy
 from gateway.steps.claim import Claim
 from gateway.steps.dispatch import Dispatch
 from gateway.steps.normalise import Normalise
 from gateway.steps.record import Record
 from gateway.steps.resolve import Resolve
 from gateway.telemetry.telemetry import Telemetry
+from gateway.types.calls import ProposedCall
 from gateway.types.events import Event
+from gateway.types.tools import Tool
 
 _log = logging.getLogger("weighbridge")
+
+_STATE_MARGIN_S = 60.0  # a client that was asked at the last moment still has to come back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +84,15 @@ class Wiring:
             tell=self._reloaded,
         )
         await activation.start()
+        servers.catalog.expect(lambda: activation.current().contracts)
         resolve = Resolve(
             catalogue=servers.catalog,
             revision=activation.current,
             clock=self.clock,
             default_phase=settings.runs.default_phase,
             seen=self.keeping.find_origins,
+            sees=sees,
+            tasks=lambda call: _tool_of_task(self._tasks, servers.catalog, call),
         )
         gateway = Gateway(
             pipeline=self._pipeline(servers.catalog, resolve, redactor, owner),
@@ -102,7 +116,7 @@ class Wiring:
             misconfigured=misconfigured(settings),
             front=self.front,
         )
-        servers.catalog.on_change(lambda _: gateway.lists_changed())
+        servers.catalog.on_change(gateway.lists_changed)
         activation.after.append(gateway.lists_changed)
         self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
         return gateway
@@ -134,22 +148,15 @@ class Wiring:
         self, catalog: Catalog, resolve: Resolve, redactor: Redactor, owner: Owner
     ) -> Pipeline:
         limits, store = self.loaded.settings.limits, self.keeping.store
+        states = States(seals=self._seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
+        relay = self._relay(states)
         return Pipeline(
             resolve=resolve,
             claim=Claim(limits=store.limits),
-            dispatch=Dispatch(
-                server=catalog.server,
-                relay=Relay(
-                    outbounds=Outbounds(
-                        timeout_s=limits.call_timeout,
-                        server_timeouts_s={
-                            name: server.timeout
-                            for name, server in self.loaded.settings.servers.items()
-                            if server.timeout is not None
-                        },
-                    )
-                ),
-            ),
+            dispatch=Dispatch(server=catalog.server, relay=relay),
+            relay=relay,
+            states=states,
+            parking=Parking(owner, states),
             normalise=Normalise(
                 max_result_bytes=limits.max_result_bytes, digest=self.keeping.digest
             ),
@@ -163,6 +170,31 @@ class Wiring:
                 reads_wait_for_log=self.loaded.settings.store.reads_when_unavailable == "refuse",
             ),
             owner=owner,
+        )
+
+    @property
+    def _seals(self) -> Seals:
+        return Seals(self.keeping.store.keys.seals(), self.clock)
+
+    @property
+    def _tasks(self) -> Tasks:
+        return Tasks(seals=self._seals)
+
+    def _relay(self, states: States) -> Relay:
+        settings = self.loaded.settings
+        questions = Questions(allowed=policy.asks, decide=policy.decide_ask)
+        return Relay(
+            outbounds=Outbounds(
+                timeout_s=settings.limits.call_timeout,
+                server_timeouts_s={
+                    name: server.timeout
+                    for name, server in settings.servers.items()
+                    if server.timeout is not None
+                },
+            ),
+            questions=questions,
+            rounds=Rounds(questions=questions, states=states, tasks=self._tasks),
+            ask_s=settings.limits.ask_timeout,
         )
 
     def _reloaded(self, outcome: Reloaded, because: str) -> None:
@@ -181,6 +213,15 @@ class Wiring:
                 id=ids.ulid(), at=now, by=because, errors=[outcome.problem]
             )
         self.say(event)
+
+
+def _tool_of_task(tasks: Tasks, catalog: Catalog, call: ProposedCall) -> Tool | None:
+    """Return the tool whose call goes on as the task, if the task is the caller's."""
+    task = tasks.find(call)
+    if task is None:
+        return None
+    wanted = (task.server, task.tool)
+    return next((tool for tool in catalog.tools() if (tool.server, tool.name) == wanted), None)
 
 
 async def _reload_on_hangup(reloader: Reloader) -> None:

@@ -28,6 +28,7 @@ CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 _ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name"})
 _KEPT: Final = _ROUTING | {b"content-type", b"content-length", b"accept", b"traceparent"}
 _MODERN_HEADER: Final = MODERN_VERSION.encode()
+_BLANKS: Final = b" \t"
 
 
 class HeaderView:
@@ -45,7 +46,7 @@ class HeaderView:
             if key in _KEPT:
                 if key in values and key in _ROUTING:
                     self.duplicate = key
-                values[key] = value
+                values[key] = value.strip(_BLANKS)  # parsers may leave them (RFC 9110, 5.5)
             elif key.startswith(b"mcp-param-"):
                 self.has_params = True
 

@@ -44,7 +44,7 @@ class Rounds:
         for _ in range(_MOST_ROUNDS):
             kind = delivered.result.get("resultType", COMPLETE)
             if kind == COMPLETE:
-                return self._complete(case, delivered)
+                return self._complete(case, outbound, delivered)
             if kind != INPUT_REQUIRED:
                 return self._going_on(case, kind, delivered)
             asked = self._asked(case, outbound, delivered)
@@ -67,25 +67,41 @@ class Rounds:
             delivered = again
         return _refused(case, f"asked more than {_MOST_ROUNDS} times in one call")
 
-    def _complete(self, case: Case, delivered: Delivered) -> Delivered:
-        return self.tasks.sealed(case, delivered) if case.call.method.is_task else delivered
+    def _complete(
+        self, case: Case, outbound: Outbound, delivered: Delivered
+    ) -> Delivered | Refusal:
+        if not case.call.method.is_task:
+            return delivered
+        if "inputRequests" in delivered.result:
+            asked = self._questions(case, outbound, delivered)
+            if isinstance(asked, Refusal):
+                return asked
+        return self.tasks.named(case, delivered)
 
     def _going_on(self, case: Case, kind: Json, delivered: Delivered) -> Answer | Refusal:
         """Pass what an extension defines to a caller that declared one; it alone can read it."""
+        if kind == TASK and case.call.method is Method.CALL_TOOL:
+            delivered = self.tasks.created(case, delivered)
+            return Answer(result=delivered.result, notes=("the work goes on as a task",))
         if case.decision.output.keep or case.decision.output.redact:
             return _refused(case, "answered in a form that policy can't minimise")
-        if kind == TASK:
-            delivered = self.tasks.sealed(case, delivered)
-        return Answer(result=delivered.result, notes=(f"an unfinished result: {kind}",))
+        return Answer(result=delivered.result, notes=("a result of an extension",))
 
     def _asked(
         self, case: Case, outbound: Outbound, delivered: Delivered
     ) -> dict[str, Question] | Refusal:
-        """Read the questions of a round and hold each against caller and policy."""
-        requests = delivered.result.get("inputRequests", {})
-        if case.call.method not in _MAY_ASK or not isinstance(requests, dict):
+        if case.call.method not in _MAY_ASK:
             return _refused(case, "asks for input where it may not")
-        if len(requests) > _MOST_QUESTIONS or (not requests and STATE not in delivered.result):
+        if "inputRequests" not in delivered.result and STATE in delivered.result:
+            return {}
+        return self._questions(case, outbound, delivered)
+
+    def _questions(
+        self, case: Case, outbound: Outbound, delivered: Delivered
+    ) -> dict[str, Question] | Refusal:
+        """Read the questions of a result and hold each against caller and policy."""
+        requests = delivered.result.get("inputRequests")
+        if not isinstance(requests, dict) or not 0 < len(requests) <= _MOST_QUESTIONS:
             return _refused(case, "asks for input without a question, or with too many")
         found: dict[str, Question] = {}
         for key, request in requests.items():
@@ -101,8 +117,10 @@ class Rounds:
         return found
 
     def _handed_on(self, case: Case, delivered: Delivered) -> Answer:
-        token = self.states.pass_on(case.call, delivered.result.get(STATE))
-        return Answer(result={**delivered.result, STATE: token}, status=Status.INPUT_REQUIRED)
+        result = delivered.result
+        if STATE in result:  # a server that keeps none gets its answers without
+            result = {**result, STATE: self.states.pass_on(case.call, result[STATE])}
+        return Answer(result=result, status=Status.INPUT_REQUIRED)
 
 
 def _with_answers(outbound: Outbound, answers: JsonObject, state: Json) -> Outbound:

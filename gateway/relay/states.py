@@ -41,7 +41,7 @@ class States:
     for_s: float
 
     def pass_on(self, call: ProposedCall, state: Json) -> str:
-        """Return the token for a state of the server's own, or for none."""
+        """Return the token for a state of the server's own."""
         return self._sealed(call, {"state": state})
 
     def park(self, call: ProposedCall, parked: str, *, is_read: bool) -> str:

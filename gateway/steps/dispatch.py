@@ -1,11 +1,12 @@
 """Step 11: intent durable first, then send, then outcome."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from gateway.case import Case
 from gateway.errors import StoreUnavailable
+from gateway.types.json import JsonObject
 from gateway.types.operations import (
     Delivered,
     Delivery,
@@ -15,7 +16,7 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
-from gateway.types.outcomes import Refusal, Status, WireError
+from gateway.types.outcomes import Answer, Refusal, Status, WireError
 from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Effect
 
@@ -44,10 +45,17 @@ class Intent(Protocol):
         """Note when and how the downstream answered."""
         ...
 
+    def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
+        """Keep one turn of the caller's model, or why there was none."""
+        ...
+
     @property
     def traceparent(self) -> str:
         """The trace context for the downstream, or an empty text."""
         ...
+
+
+Send = Callable[[Outbound], Awaitable[Delivered | Refusal]]
 
 
 class Relay(Protocol):
@@ -57,8 +65,18 @@ class Relay(Protocol):
         """Return the request to the server, with as much of the caller as it may see."""
         ...
 
-    def ear(self, case: Case, outbound: Outbound) -> Ear | None:
+    def ear(self, case: Case, outbound: Outbound, turns: Intent) -> Ear | None:
         """Return who hears what the server says, or None when nobody wants to."""
+        ...
+
+    def keep_turns(self, case: Case, turns: Intent) -> None:
+        """Keep the model turns that came with the request."""
+        ...
+
+    async def settle(
+        self, case: Case, outbound: Outbound, ear: Ear | None, delivered: Delivered, send: Send
+    ) -> Delivered | Answer | Refusal:
+        """See a request through until its result is one, or has to go to the caller as it is."""
         ...
 
 
@@ -69,8 +87,11 @@ class Dispatch:
     server: Callable[[str], Downstream | None]
     relay: Relay
 
-    async def __call__(self, case: Case, intent: Intent) -> Delivered | Refusal:
-        """Return what came back, or a refusal that says whether anything may have happened."""
+    async def __call__(self, case: Case, intent: Intent) -> Delivered | Answer | Refusal:
+        """Return what came back, or a refusal that says whether anything may have happened.
+
+        An answer is what a server gives in place of a result: questions, or a task.
+        """
         server = self.server(case.tool.server)
         if case.arguments is None:
             return Refusal(status=Status.INTERNAL, reason="unchecked arguments are never sent")
@@ -86,10 +107,19 @@ class Dispatch:
                 code="not_recorded",
                 reason=f"the call could not be recorded before sending it: {error}",
             )
-        outbound = self.relay.outbound(case, intent.traceparent)
-        delivery = await server.request(outbound, self.relay.ear(case, outbound))
-        intent.answered(delivery)
-        return classify(case, delivery)
+        self.relay.keep_turns(case, intent)
+        first = self.relay.outbound(case, intent.traceparent)
+        ear = self.relay.ear(case, first, intent)
+
+        async def send(outbound: Outbound) -> Delivered | Refusal:
+            delivery = await server.request(outbound, ear)
+            intent.answered(delivery)
+            return classify(case, delivery)
+
+        delivered = await send(first)
+        if isinstance(delivered, Refusal):
+            return delivered
+        return await self.relay.settle(case, first, ear, delivered, send)
 
 
 def classify(case: Case, delivery: Delivery) -> Delivered | Refusal:

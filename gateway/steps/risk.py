@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gateway.case import Case
 from gateway.policy import cel
+from gateway.types.calls import Method
 from gateway.types.json import Json
 from gateway.types.outcomes import Refusal
 from gateway.types.tools import Effect, Risk, RiskRaise
@@ -26,6 +27,13 @@ def classify(case: Case) -> Case | Refusal:
         if rule.risk is not None and rule.risk.rank > risk.rank:
             risk, reason = rule.risk, rule.reason
     return replace(case, effect=effect, risk=risk, risk_reason=reason)
+
+
+def of_task(case: Case) -> Case | Refusal:
+    """Asking after a task changes nothing, whatever its tool does."""
+    if case.call.method is not Method.GET_TASK:
+        return case
+    return replace(case, effect=Effect.READ, risk_reason="asks after a task")
 
 
 def _of_tool(case: Case) -> tuple[Effect, Risk, str]:

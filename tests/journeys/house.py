@@ -309,6 +309,13 @@ async def call(client: Client, name: str, arguments: Json | None = None, **more:
     return message["result"]
 
 
+async def call_for_error(client: Client, name: str) -> Json:
+    """Call a tool whose server answers with an error of its own; return that error."""
+    message = await client.request("tools/call", {"name": name, "arguments": {}})
+    assert "error" in message, message
+    return message["error"]
+
+
 async def call_raw(gateway: Gateway, name: str, arguments: str) -> Json:
     """Call a tool with arguments that no JSON library would write, as text."""
     body = (

@@ -83,7 +83,6 @@ class End:
 ENDS = [
     End("good", "ok", "finished", "yes", arguments={"n": 1}, sent=True),
     End("error", "tool_failed", executed="yes", sent=True),
-    End("rpc_error", "tool_failed", code="-32000", sent=True),
     End("drifted", "result_invalid", sent=True),
     End("drifted_write", "result_invalid", executed="yes", sent=True),
     End("garbage", "result_invalid", code="downstream_malformed", sent=True),
@@ -180,6 +179,26 @@ async def test_a_call_has_one_final_event_with_its_status(place: Place, end: End
     assert body["name"] == name
     if end.status != "unknown_tool":
         assert (body["tool"], body["server"]) == (f"alpha.{end.tool}", "alpha")
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+async def test_an_error_of_the_server_passes_as_it_came_and_says_what_became_of_the_call(
+    place: Place, era: str
+) -> None:
+    """case: OUT-04"""
+    if era == "modern":
+        error = await house.call_for_error(house.as_modern(place.gateway), "alpha__rpc_error")
+    else:
+        async with house.legacy(place.gateway) as client:
+            error = await house.call_for_error(client, "alpha__rpc_error")
+    assert (error["code"], error["message"]) == (-32000, "bad day")
+    said = error["data"]["weighbridge/outcome"]
+    body = await house.end(place.folder, said["call_id"])
+    assert (said["status"], body["status"], body["error_code"]) == (
+        "tool_failed",
+        "tool_failed",
+        -32000,
+    )
 
 
 async def test_arguments_that_are_not_json_end_as_invalid_and_leave_no_body(place: Place) -> None:

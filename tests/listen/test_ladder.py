@@ -63,6 +63,8 @@ def test_a_good_request_climbs() -> None:
     message: JsonObject = {"method": "tools/call", "params": {"name": "a", "_meta": META}}
     raw = [(b"mcp-protocol-version", b"2026-07-28"), (b"mcp-method", b"tools/call")]
     assert climb(message, HeaderView([*raw, (b"mcp-name", b"a")])) is None
+    # Blanks around a value are not part of it (RFC 9110, 5.5).
+    assert climb(message, HeaderView([*raw, (b"mcp-name", b" \ta ")])) is None
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,7 @@ from tests.relay.callers import Asked
 MADE = Outbounds(timeout_s=30)
 
 
-def sent(
-    method: Method, params: JsonObject, *, era: Era = Era.MODERN, **tool: Any
-) -> JsonObject:
+def sent(method: Method, params: JsonObject, *, era: Era = Era.MODERN, **tool: Any) -> JsonObject:
     call = replace(a_call("exposed"), caller=Asked(era=era), method=method, params=params)
     return MADE(a_case(call=call, tool=a_tool(**tool), arguments={"a": 1}), "").params
 

@@ -113,6 +113,13 @@ async def test_a_stateless_caller_gets_the_questions_and_a_state_of_ours() -> No
     assert again.call.params["requestState"] == "theirs"
 
 
+async def test_a_stateless_server_without_a_state_gets_no_state_of_ours() -> None:
+    asked = wants("q")
+    end = await settle(a_round(Asked(era=Era.MODERN)), asked)
+    assert isinstance(end, Answer)
+    assert end.result == asked.result
+
+
 @pytest.mark.parametrize(
     "asked",
     [

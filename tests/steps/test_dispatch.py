@@ -6,8 +6,6 @@ import pytest
 
 from gateway.case import Case
 from gateway.errors import StoreUnavailable
-from gateway.relay.caller import Relay
-from gateway.relay.outbound import Outbounds
 from gateway.steps import dispatch
 from gateway.types.json import JsonObject
 from gateway.types.operations import (
@@ -23,6 +21,7 @@ from gateway.types.outcomes import Refusal, Status, WireError
 from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Effect
 from tests.helpers.cases import a_call, a_case, a_contract
+from tests.helpers.relays import a_relay
 
 PEER = Peer(transport="http", version="2026-07-28")
 RESULT = Delivered(result={"content": []}, size=14)
@@ -57,13 +56,12 @@ class Intent:
     def answered(self, delivery: Delivery) -> None:
         self.steps.append("answered")
 
+    def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
+        self.steps.append("sampled")
+
 
 def a_dispatch(server: Server | None) -> dispatch.Dispatch:
     return dispatch.Dispatch(server=lambda name: server, relay=a_relay())
-
-
-def a_relay(**server_timeouts_s: float) -> Relay:
-    return Relay(outbounds=Outbounds(timeout_s=30, server_timeouts_s=server_timeouts_s))
 
 
 def ready(effect: Effect = Effect.READ, meta: JsonObject | None = None) -> Case:
@@ -166,6 +164,8 @@ async def test_a_contract_knows_better_than_its_server_how_long_a_call_takes(
     contract_s: float | None, wanted: float
 ) -> None:
     server = Server()
-    sending = dispatch.Dispatch(server=lambda name: server, relay=a_relay(crm=9.0))
+    sending = dispatch.Dispatch(
+        server=lambda name: server, relay=a_relay(server_timeouts_s={"crm": 9.0})
+    )
     await sending(a_case(arguments={}, contract=a_contract(timeout_s=contract_s)), Intent())
     assert server.asked[0].deadline_s == wanted
