@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from gateway.pipeline import Pipeline
+from gateway.pipeline import Pipeline, sees
 from gateway.types.calls import ProposedCall
 from gateway.types.operations import Delivered, Delivery, Peer, Rejected, Undelivered
 from gateway.types.outcomes import Finished
 from gateway.types.relay import Ear, Outbound
+from gateway.types.tools import Tool
 
 
 class Publisher(Protocol):
@@ -35,9 +36,13 @@ async def subscribe(
     """Weigh a subscription and join it; returns the way out, or the end of a call without one."""
     held = _Held()
 
+    def tell() -> None:
+        if _may_still(pipeline, call):
+            told()
+
     def joining(name: str) -> _Joining | None:
         found = server(name)
-        return None if found is None else _Joining(publisher=found, told=told, held=held)
+        return None if found is None else _Joining(publisher=found, told=tell, held=held)
 
     weighed = replace(pipeline, dispatch=replace(pipeline.dispatch, server=joining))
     try:
@@ -49,6 +54,13 @@ async def subscribe(
         return held.leave
     held.leave()
     return finished
+
+
+def _may_still(pipeline: Pipeline, call: ProposedCall) -> bool:
+    """Whether the rules in force now would let the caller see what it watches."""
+    tool = pipeline.resolve.find(call)
+    case = pipeline.resolve.case_for(call, tool) if isinstance(tool, Tool) else None
+    return case is not None and sees(case)
 
 
 @dataclass(slots=True)

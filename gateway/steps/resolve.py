@@ -72,7 +72,7 @@ class Resolve:
 
     async def __call__(self, call: ProposedCall) -> Case | Refusal:
         """Return the case, or the refusal that an unknown name gets."""
-        tool = self._find(call)
+        tool = self.find(call)
         if isinstance(tool, Ambiguous):
             return self._ambiguous(call, tool)
         if tool is None:
@@ -102,7 +102,8 @@ class Resolve:
             revision=revision,
         )
 
-    def _find(self, call: ProposedCall) -> Tool | Ambiguous | None:
+    def find(self, call: ProposedCall) -> Tool | Ambiguous | None:
+        """Return what the name in a call stands for, by the method of the call."""
         match call.method:
             case Method.CALL_TOOL:
                 return self.catalogue.find(call.name)

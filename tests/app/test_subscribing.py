@@ -43,32 +43,47 @@ class Publisher:
         return lambda: self.told.remove(told)
 
 
-def tell() -> None:
+def ignore() -> None:
     """Hear of an update."""
 
 
 async def subscribed(
-    publisher: Publisher, log: Log, policy: str = ALLOWED, uri: str = URI
+    publisher: Publisher,
+    log: Log,
+    law: Law | None = None,
+    told: Callable[[], None] = ignore,
 ) -> Callable[[], None] | Finished:
-    pipeline = a_pipeline(Shelf((a_resource(),)), Law(a_revision([], policy)), None, log)
-    call = a_call(uri, method=Method.SUBSCRIBE, params={"uri": uri})
-    return await subscribe(pipeline, lambda name: publisher, call, tell)
+    law = law or Law(a_revision([], ALLOWED))
+    pipeline = a_pipeline(Shelf((a_resource(),)), law, None, log)
+    call = a_call(URI, method=Method.SUBSCRIBE, params={"uri": URI})
+    return await subscribe(pipeline, lambda name: publisher, call, told)
 
 
 async def test_an_allowed_subscription_is_held_until_its_way_out_is_taken() -> None:
     publisher, log = Publisher(), Log()
     way_out = await subscribed(publisher, log)
     assert not isinstance(way_out, Finished)
-    assert (publisher.told, publisher.uris) == ([tell], [URI])
+    assert (len(publisher.told), publisher.uris) == (1, [URI])
     assert [event.body["method"] for event in log.events] == ["resources/subscribe"] * 2
     way_out()
     way_out()
     assert publisher.told == []
 
 
+async def test_rights_that_shrink_end_the_news() -> None:
+    """case: AUT-02"""
+    publisher, law, heard = Publisher(), Law(a_revision([], ALLOWED)), list[str]()
+    await subscribed(publisher, Log(), law, lambda: heard.append("updated"))
+    publisher.told[0]()
+    assert heard == ["updated"]
+    law.revision = a_revision([], "rules: []\n")
+    publisher.told[0]()
+    assert heard == ["updated"]
+
+
 async def test_a_denied_subscription_reaches_no_server_and_is_recorded() -> None:
     publisher, log = Publisher(), Log()
-    end = await subscribed(publisher, log, "rules: []\n")
+    end = await subscribed(publisher, log, Law(a_revision([], "rules: []\n")))
     assert isinstance(end, Finished)
     assert end.error is not None
     assert end.error.code == -32602

@@ -1,13 +1,16 @@
 """Resources, prompts and completions through the real command, under the same rules as tools."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import aiohttp
 import pytest
 
-from tests.helpers.fake_server import EVERYTHING, Script, record_of
-from tests.helpers.gateway import Gateway, running
+from tests.helpers.fake_server import EVERYTHING, Script, record_of, text, tool, until_async
+from tests.helpers.gateway import MODERN, Gateway, running
 from tests.journeys import house
 from tests.journeys.house import Json
 
@@ -26,6 +29,9 @@ rules:
     decision: allow
     match: {resources: ["mem://shared/*"]}
     output: {keep: [/id]}
+  - id: touch
+    decision: allow
+    match: {tools: ["alpha.touch"]}
   - id: greet
     decision: allow
     match: {prompts: ["*.greet"]}
@@ -35,7 +41,11 @@ rules:
 def a_server(name: str, *resources: str) -> Script:
     """Return a server whose resources hold rows, and whose prompt greets."""
     block: Json = {"type": "text", "text": f"hello from {name}"}
+    updated: Json = {"method": "notifications/resources/updated", "params": {"uri": OWN}}
     return Script(
+        eras=["legacy"],  # there, updates come without a stream of their own
+        tools=[tool("touch")],
+        on_call={"touch": [{"notify": updated}, {"reply": text("touched")}]},
         capabilities=EVERYTHING | {"completions": {}},
         resources=[{"uri": uri, "name": "n", "vendor": [1]} for uri in resources],
         templates=[{"uriTemplate": f"mem://{name}/{{id}}", "name": "t"}],
@@ -88,7 +98,7 @@ async def test_lists_hold_what_rules_could_allow_and_uris_that_work(gateway: Gat
     )
     assert templates == ["mem://alpha/{id}"]
     assert await listed(gateway, "prompts/list", "prompts", "name") == PROMPTS
-    assert await gateway.names() == []
+    assert await gateway.names() == ["alpha__touch"]
 
 
 async def test_a_resource_is_read_from_its_own_server(gateway: Gateway) -> None:
@@ -182,3 +192,51 @@ async def test_every_read_is_in_the_log_with_its_rule_and_its_documents(gateway:
     (decided,) = house.events(gateway.folder, kind="authorization", call=call)
     assert (decided["body"]["rule"], decided["body"]["method"]) == ("rows", "resources/read")
     assert "ann@example.org" not in str(house.events(gateway.folder))
+
+
+async def test_updates_reach_those_who_may_watch_and_nobody_watches_what_is_hidden(
+    gateway: Gateway,
+) -> None:
+    """case: AUT-01"""
+    async with listening(gateway, OWN, SECRET) as frames:
+        acknowledged = await anext(frames)
+        honoured = acknowledged["params"]["notifications"]
+        assert honoured == {"resourceSubscriptions": [OWN]}
+        await gateway.call("alpha__touch")
+        updated = await anext(frames)
+        assert updated["method"] == "notifications/resources/updated"
+        assert updated["params"]["uri"] == OWN
+    assert asked(gateway, "alpha", "resources/subscribe") == [{"uri": OWN}]
+    await until_async(lambda: asked(gateway, "alpha", "resources/unsubscribe"), house.WITHIN_S)
+    denied = await house.event(
+        gateway.folder, kind="tool_call", stage="failed", method="resources/subscribe"
+    )
+    assert denied["body"]["tool"] == SECRET
+
+
+@asynccontextmanager
+async def listening(gateway: Gateway, *uris: str) -> AsyncGenerator[AsyncGenerator[Json]]:
+    """Open a stream of updates and yield its messages."""
+    meta: Json = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params: Json = {"notifications": {"resourceSubscriptions": list(uris)}, "_meta": meta}
+    body: Json = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": MODERN,
+        "Mcp-Method": "subscriptions/listen",
+    }
+
+    async def frames(answer: aiohttp.ClientResponse) -> AsyncGenerator[Json]:
+        async with asyncio.timeout(house.WITHIN_S):
+            async for line in answer.content:
+                if line.startswith(b"data:"):
+                    yield json.loads(line[5:])
+
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(gateway.url, json=body, headers=headers) as answer,
+    ):
+        yield frames(answer)
