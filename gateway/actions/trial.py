@@ -3,59 +3,86 @@
 from dataclasses import replace
 
 from gateway.case import Case, Facts, Verdict
-from gateway.pipeline import judge
+from gateway.pipeline import CHECKS_FOR, judge
 from gateway.policy.cases import CallUnderTest
+from gateway.policy.methods import USE
 from gateway.policy.testing import Decide, Validate
 from gateway.revision import Revision
-from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
+from gateway.steps import policy, risk
+from gateway.types.calls import AuthMethod, Method, Nobody, Principal, ProposedCall
 from gateway.types.decisions import Decision, DecisionEffect
-from gateway.types.tools import Tool
+from gateway.types.outcomes import Refusal
+from gateway.types.tools import Kind, Tool
 
 
 def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
-    """Judge one call by all the checks; the origin of arguments counts as shown."""
+    """Judge one call by all the checks; the origin of arguments counts as shown.
+
+    A question that a server asks is judged alone, as if the call it belongs to went through.
+    """
+    case = _case(call, revision)
+    return _asked(case, call) if call.method.is_ask else judge(case, CHECKS_FOR[call.method])
+
+
+def _asked(case: Case, call: CallUnderTest) -> Verdict:
+    classified = risk.classify_tool(case)
+    if isinstance(classified, Refusal):
+        return Verdict(case=case, refusal=classified, findings=())
+    decision = policy.decide_ask(classified, call.method, call.arguments)
+    case = replace(classified, decision=decision)
+    denied = decision.effect is DecisionEffect.DENY
+    return Verdict(case=case, refusal=policy.refusal(case) if denied else None, findings=())
+
+
+def _case(call: CallUnderTest, revision: Revision) -> Case:
     contract = replace(
         call.contract, provenance=(), effect=call.effect, risk=call.risk, reviewed=True
     )
-    server, _, name = contract.tool.partition(".")
-    tool = Tool(
+    tool = _tool(call)
+    return Case(
+        call=_proposed(call, tool),
+        tool=tool,
+        contract=contract,
+        actor=call.actor,
+        phase=call.phase,
+        facts=Facts(now=call.now),
+        revision=revision,
+        run_id=call.run_id,
+    )
+
+
+def _tool(call: CallUnderTest) -> Tool:
+    key, server = call.contract.tool, call.server_name
+    return Tool(
         server=server,
-        name=name,
-        exposed_name=contract.tool,
-        definition=contract.definition,
+        name=key if call.kind is Kind.RESOURCE else key.removeprefix(f"{server}."),
+        exposed_name=key,
+        definition=call.contract.definition,
         pin=call.pin,
+        kind=call.kind,
     )
+
+
+def _proposed(call: CallUnderTest, tool: Tool) -> ProposedCall:
     actor = call.actor
-    principal = Principal(
-        issuer=actor.issuer,
-        subject=actor.user,
-        client=actor.client,
-        tenant=actor.tenant,
-        user=actor.user,
-        roles=actor.roles,
-        scopes=actor.scopes,
-        method=AuthMethod.LOCAL,
-    )
-    proposed = ProposedCall(
+    return ProposedCall(
         call_id="trial",
         name=tool.exposed_name,
         arguments=call.arguments,
         meta={},
-        principal=principal,
+        principal=Principal(
+            issuer=actor.issuer,
+            subject=actor.user,
+            client=actor.client,
+            tenant=actor.tenant,
+            user=actor.user,
+            roles=actor.roles,
+            scopes=actor.scopes,
+            method=AuthMethod.LOCAL,
+        ),
         caller=Nobody(),
         received_at=call.now,
-    )
-    return judge(
-        Case(
-            call=proposed,
-            tool=tool,
-            contract=contract,
-            actor=actor,
-            phase=call.phase,
-            facts=Facts(now=call.now),
-            revision=revision,
-            run_id=call.run_id,
-        )
+        method=USE[call.kind] if call.method.is_ask else call.method,
     )
 
 
@@ -83,6 +110,8 @@ def validate(revision: Revision) -> Validate:
     """Return a check of a test's arguments, so that tests can't drift from the schemas."""
 
     def problem(call: CallUnderTest) -> str:
+        if call.method is not Method.CALL_TOOL:
+            return ""
         schema = revision.schemas_for(call.contract).input
         if schema.is_valid(call.arguments):
             return ""

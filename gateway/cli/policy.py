@@ -19,16 +19,18 @@ from gateway.config.settings import ExposeSettings
 from gateway.errors import FileError, JsonError
 from gateway.policy import explain as explaining
 from gateway.policy import findings
-from gateway.policy.cases import CallUnderTest
+from gateway.policy.cases import CallUnderTest, read_only
 from gateway.policy.findings import Finding, Level
 from gateway.policy.junit import junit
+from gateway.policy.methods import ASKS, OF, USE
 from gateway.policy.testing import request_of
-from gateway.revision import Unreviewed
+from gateway.revision import Revision, Unreviewed
 from gateway.servers.names import by_exposed_name
 from gateway.types.actors import Actor
+from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
-from gateway.types.tools import Contract
+from gateway.types.tools import Contract, Kind
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -160,7 +162,15 @@ def test(
     epilog="Example: weighbridge policy explain billing.refund --user sam --tenant acme "
     """--role support --scope payments:write --args '{"amount": 50}'"""
 )
-@click.argument("tool")
+@click.argument("tool", required=False, default="")
+@click.option("--resource", default="", metavar="URI", help="A resource, by its server's own URI.")
+@click.option("--server", default="", help="The server of the resource.")
+@click.option("--prompt", default="", metavar="NAME", help="A prompt, as `server.prompt`.")
+@click.option(
+    "--method",
+    type=click.Choice([each.value for each in Method]),
+    help="What is done with it, or what its server asks meanwhile; default: it is used.",
+)
 @config_option
 @folder_option
 @click.option("--user", default="somebody", show_default=True)
@@ -170,11 +180,17 @@ def test(
 @click.option(
     "--phase", type=click.Choice([each.value for each in Phase]), default=Phase.ACTING.value
 )
-@click.option("--args", "arguments", default="{}", help="The arguments, as JSON.")
+@click.option(
+    "--args", "arguments", default="{}", help="The arguments, or a question's params, as JSON."
+)
 @click.option("--now", type=click.DateTime(["%Y-%m-%dT%H:%M:%S"]), help="In UTC; default: now.")
 @json_option
 def explain(
     tool: str,
+    resource: str,
+    server: str,
+    prompt: str,
+    method: str | None,
     path: Path,
     folder: Path | None,
     user: str,
@@ -186,16 +202,24 @@ def explain(
     now: datetime | None,
     as_json: bool,
 ) -> None:
-    """Judge one call that nobody makes, and show the word of every check and rule about it.
+    """Judge one request that nobody makes, and show the word of every check and rule about it.
 
-    TOOL is a name as in policies (billing.refund) or as agents see it (billing__refund).
+    TOOL is a name as in policies (billing.refund) or as agents see it (billing__refund); a
+    resource or prompt may stand for it.
     """
+    kind = _kind(tool, resource, prompt)
+    doing = _method(kind, method)
+    if server and kind is not Kind.RESOURCE:
+        output.fail("`--server` goes with `--resource`; other names have it in them")
     built = _built(path, folder)
     revision = built.revision
     if revision is None:
         output.fail(built.problem, output.EXIT_DOES_NOT_COMPILE)
-    expose = load(path).settings.expose if folder is None else ExposeSettings()
-    contract = _contract(tool, revision.contracts, expose)
+    if kind is Kind.TOOL:
+        expose = load(path).settings.expose if folder is None else ExposeSettings()
+        contract = _contract(tool, revision.contracts, expose)
+    else:
+        contract = read_only(resource or prompt)
     clock = SystemClock().now()
     call = CallUnderTest(
         contract=contract,
@@ -215,19 +239,46 @@ def explain(
         run_id="",
         effect=contract.effect,
         risk=contract.risk,
+        method=doing,
+        kind=kind,
+        server=server,
     )
+    _tell(call, revision, tool, as_json=as_json)
+
+
+def _tell(call: CallUnderTest, revision: Revision, tool: str, *, as_json: bool) -> None:
     found = trial.verdict(call, revision)
     explanation = explaining.explain(revision.policy, request_of(call))
+    name = call.contract.tool
     if as_json:
-        about = {"tool": contract.tool, **explanation.to_json()}
-        output.as_json({**about, "checks": _checks(found)})
+        about: JsonObject = {"method": call.method.value, call.kind.value: name}
+        output.as_json({**about, **explanation.to_json(), "checks": _checks(found)})
         return
-    if contract.tool != tool:
-        output.line(f"`{tool}` is `{contract.tool}` in contracts and policies")
+    if call.kind is Kind.TOOL and name != tool:
+        output.line(f"`{tool}` is `{name}` in contracts and policies")
     for each in found.findings:
         if each.outcome == "refused":
             output.line(f"refused by the {each.step} check: {each.reason}")
     output.line(explanation.text())
+
+
+def _kind(tool: str, resource: str, prompt: str) -> Kind:
+    named = {Kind.TOOL: tool, Kind.RESOURCE: resource, Kind.PROMPT: prompt}
+    kinds = [kind for kind, name in named.items() if name]
+    if len(kinds) != 1:
+        output.fail("name one TOOL, or one `--resource`, or one `--prompt`")
+    return kinds[0]
+
+
+def _method(kind: Kind, named: str | None) -> Method:
+    method = USE[kind] if named is None else Method(named)
+    if method not in OF[kind] | ASKS:
+        output.fail(f"`{method}` is never about a {kind}; {_methods_of(kind)} are")
+    return method
+
+
+def _methods_of(kind: Kind) -> str:
+    return ", ".join(f"`{method}`" for method in sorted(OF[kind]))
 
 
 def _contract(tool: str, contracts: Mapping[str, Contract], expose: ExposeSettings) -> Contract:

@@ -49,3 +49,52 @@ def test_the_exposed_name_follows_the_configuration(tmp_path: Path) -> None:
     )
     done = explained("refund", "--config", str(config))
     assert "is `desk.refund`" in done.stdout, done.output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> list[str]:
+    (tmp_path / "rules.yaml").write_text(
+        """\
+rules:
+  - id: handbook
+    decision: allow
+    match: {methods: [resources/read], resources: ["file:///handbook/*"], servers: [files]}
+  - {id: prompts, decision: allow, match: {prompts: ["desk.*"]}}
+"""
+    )
+    return ["--policies", str(tmp_path)]
+
+
+def test_a_resource_is_explained_by_its_own_uri(folder: list[str]) -> None:
+    uri = ["--resource", "file:///handbook/travel.md", "--server", "files"]
+    done = explained(*uri, *folder, "--json")
+    said = jsontext.parse(done.stdout)
+    assert isinstance(said, dict)
+    assert (said["method"], said["resource"]) == ("resources/read", uri[1])
+    assert (said["decision"], said["rule"]) == ("allow", "handbook")
+    watched = explained(*uri, *folder, "--method", "resources/subscribe")
+    assert "deny (no_matching_rule)" in watched.stdout
+
+
+def test_a_prompt_and_what_is_asked_about_it_are_explained(folder: list[str]) -> None:
+    done = explained("--prompt", "desk.reply", *folder)
+    assert done.stdout.startswith("allow by prompts"), done.output
+    asked = explained("--prompt", "desk.reply", "--method", "roots/list", *folder)
+    assert asked.stdout == "deny (no_matching_rule)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["desk.refund", "--prompt", "desk.reply"], "name one TOOL, or one `--resource`, or"),
+        ([], "name one TOOL"),
+        (["desk.refund", "--server", "desk"], "`--server` goes with `--resource`"),
+        (["desk.refund", "--method", "prompts/get"], "`prompts/get` is never about a tool"),
+    ],
+)
+def test_an_explanation_needs_one_thing_to_be_about(
+    words: list[str], said: str, folder: list[str]
+) -> None:
+    done = explained(*words, *folder)
+    assert done.exit_code == 2
+    assert said in done.stderr

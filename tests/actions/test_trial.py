@@ -1,0 +1,62 @@
+"""Judging requests that nobody makes."""
+
+import pytest
+
+from gateway.actions import trial
+from gateway.policy.cases import load
+from gateway.types.decisions import DecisionEffect
+from tests.helpers.cases import a_contract, a_revision
+
+RULES = """\
+rules:
+  - {id: find, decision: allow, match: {tools: [crm.find]}}
+  - {id: handbook, decision: allow, match: {resources: ["file:///handbook/*"], servers: [files]}}
+  - {id: prompts, decision: allow, match: {prompts: ["crm.*"]}}
+  - id: ask
+    decision: allow
+    match: {methods: [elicitation/create], servers: [crm]}
+    when: "!args.message.contains('password')"
+"""
+CASE = """\
+callers: {{sam: {{user: sam}}}}
+defaults: {{as: sam}}
+tests:
+  - {{name: it, {about}, expect: {{decision: allow}}}}
+"""
+CONTRACT = a_contract()
+REVISION = a_revision([CONTRACT], RULES)
+ALLOW, DENY = DecisionEffect.ALLOW, DecisionEffect.DENY
+
+
+@pytest.mark.parametrize(
+    ("about", "effect", "rule"),
+    [
+        ("call: crm.find", ALLOW, "find"),
+        ("resource: 'file:///handbook/a', server: files", ALLOW, "handbook"),
+        ("resource: 'file:///handbook/a', server: other", DENY, ""),
+        ("resource: 'file:///payroll/a', server: files", DENY, ""),
+        ("prompt: crm.reply, args: {tone: kind}", ALLOW, "prompts"),
+        ("prompt: crm.reply, method: completion/complete", ALLOW, "prompts"),
+        ("call: crm.find, ask: elicitation/create, args: {message: which city?}", ALLOW, "ask"),
+        ("call: crm.find, ask: elicitation/create, args: {message: your password?}", DENY, ""),
+        ("call: crm.find, ask: sampling/createMessage", DENY, ""),
+    ],
+)
+def test_every_method_is_judged_by_the_checks_of_its_calls(
+    about: str, effect: DecisionEffect, rule: str
+) -> None:
+    (case,) = load(CASE.format(about=about), file="t.yaml").cases({CONTRACT.tool: CONTRACT})
+    assert case.call is not None
+    decision = trial.decide(REVISION)(case.call)
+    assert (decision.effect, decision.rule) == (effect, rule)
+    assert trial.validate(REVISION)(case.call) == ""
+
+
+@pytest.mark.parametrize(("rules", "effect"), [(RULES, ALLOW), ("rules: []", DENY)])
+def test_a_task_is_judged_by_whether_its_tool_could_be_used(
+    rules: str, effect: DecisionEffect
+) -> None:
+    text = CASE.format(about="call: crm.find, method: tasks/get")
+    (case,) = load(text, file="t.yaml").cases({CONTRACT.tool: CONTRACT})
+    assert case.call is not None
+    assert trial.decide(a_revision([CONTRACT], rules))(case.call).effect is effect
