@@ -201,10 +201,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=10_000)
     calls = parser.parse_args().calls
-    folder, port, http_port = Path(tempfile.mkdtemp(prefix="weighbridge-chaos-")), 0, free_port()
-    port = free_port()
+    folder = Path(tempfile.mkdtemp(prefix="weighbridge-chaos-"))
+    port, http_port = free_port(), free_port()
     http = subprocess.Popen([sys.executable, "-m", "bench.chaos_http", str(http_port)], cwd=ROOT)
-    process = started(folder, port, http_port)
+    try:
+        process = started(folder, port, http_port)
+    except BaseException:
+        http.kill()
+        raise
     try:
         asyncio.run(ready(port))
         found, first = [asyncio.run(storm(port, WARM, 1_000))], 1_000 + WARM
