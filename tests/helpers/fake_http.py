@@ -72,11 +72,15 @@ class HttpWire(Wire):
             await self.stream(b": opened\n\n")
         await super().send(message)
 
-    async def ask(self, method: str, params: Message) -> Any:
-        number = f"ask-{uuid.uuid4().hex}"
-        waiting = self.server.asked[number] = asyncio.get_running_loop().create_future()
-        await self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        return await waiting
+    async def ask(self, question: Message, *, aside: bool) -> Any:
+        answer = asyncio.get_running_loop().create_future()
+        self.server.asked[question["id"]] = answer
+        if aside:
+            for queue in self.server.streams:
+                queue.put_nowait(json.dumps(question).encode())
+        else:
+            await self.send(question)
+        return await answer
 
     async def http(self, step: Step) -> None:
         match step:

@@ -35,7 +35,10 @@ A step is an object with one of these keys; `$ID` stands for the id of the reque
     delay_ms          wait                    wait_for_file     wait until a file exists
     stderr            text written to stderr  stderr_bytes      n bytes (`newlines: true` for lines)
     exit              end the process at once with this code
-    request           {method, params}: ask the client, wait for the answer, remember it
+    request           {method, params}: ask the client, wait for the answer, remember it; with
+                      `withdraw`, a path: take it back once that file exists, and go on; with
+                      `aside: true`, ask on the stream that belongs to no call (HTTP only)
+    exit_once         a path: end the process unless the file exists, and create it
     progress          {progress, total, message}; `token` in it overrides the caller's token
     notify            {method, params}        set               {key: value}: change the script
     environment       true: reply with {argv, environment, cwd, descriptors, answers}
@@ -54,6 +57,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -123,7 +127,7 @@ class Wire:
         """Write one message as it stands."""
         raise NotImplementedError
 
-    async def ask(self, method: str, params: Message) -> Any:
+    async def ask(self, question: Message, *, aside: bool) -> Any:
         """Ask the client and return its answer."""
         raise NotImplementedError
 
@@ -254,8 +258,12 @@ class Fake:
                 await asyncio.to_thread(_write_all, 2, (line * (size // 80 + 1))[:size])
             case {"exit": code}:
                 os._exit(code)
-            case {"request": {"method": method, **rest}}:
-                self.answers.append(await wire.ask(method, rest.get("params", {})))
+            case {"request": request}:
+                await self._ask(request, wire)
+            case {"exit_once": path}:
+                if not Path(path).exists():
+                    Path(path).touch()
+                    os._exit(1)
             case {"progress": news}:
                 token = wire.message.get("params", {}).get("_meta", {}).get("progressToken")
                 params = {"progressToken": token, **news}
@@ -272,6 +280,18 @@ class Fake:
                 await wire.send({**reply, "result": {**text(""), "structuredContent": self._own()}})
             case _:
                 await wire.http(step)
+
+    async def _ask(self, request: Message, wire: Wire) -> None:
+        number = f"ask-{uuid.uuid4().hex}"
+        question = {"id": number, "method": request["method"], "params": request.get("params", {})}
+        if "withdraw" not in request:
+            aside = request.get("aside", False)
+            self.answers.append(await wire.ask({"jsonrpc": "2.0", **question}, aside=aside))
+            return
+        await wire.send({"jsonrpc": "2.0", **question})
+        await until_async(lambda: Path(request["withdraw"]).exists())
+        note = {"method": "notifications/cancelled", "params": {"requestId": number}}
+        await wire.send({"jsonrpc": "2.0", **note})
 
     def _own(self) -> Message:
         return {
@@ -313,11 +333,10 @@ class StdioFake(Wire):
         async with self.fake.writing:  # a long line must not be torn apart by another
             await asyncio.to_thread(_write_all, 1, data + b"\n")
 
-    async def ask(self, method: str, params: Message) -> Any:
-        number = f"ask-{len(self.asked)}"
-        self.asked[number] = asyncio.get_running_loop().create_future()
-        await self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        return await self.asked[number]
+    async def ask(self, question: Message, *, aside: bool) -> Any:
+        answer = self.asked[question["id"]] = asyncio.get_running_loop().create_future()
+        await self.send(question)
+        return await answer
 
     async def http(self, step: Step) -> None:
         raise AssertionError(f"no step for stdio: {step}")
@@ -338,7 +357,10 @@ class StdioFake(Wire):
             file.write(json.dumps({**message, "pid": os.getpid(), "at": time.time()}).encode())
             file.write(b"\n")
         if "method" not in message:
-            self.asked[message["id"]].set_result(message.get("result", message.get("error")))
+            if message["id"] in self.asked:
+                self.asked.pop(message["id"]).set_result(
+                    message.get("result", message.get("error"))
+                )
         elif "id" in message:
             wire = StdioFake(self.fake, self.record, message)
             wire.asked = self.asked

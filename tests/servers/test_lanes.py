@@ -1,0 +1,232 @@
+"""Connections that belong to one caller."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from gateway.servers.supervisor import Server
+from gateway.types.json import JsonObject
+from gateway.types.operations import Execution, Failure
+from tests.helpers.fake_http import FakeHttp
+from tests.helpers.fake_server import Script, alive, record_of, text, until_async
+from tests.helpers.fleets import (
+    QUICK,
+    call,
+    failed,
+    first_text,
+    http_entry,
+    running,
+    stdio_entry,
+    structured,
+)
+
+CAN: JsonObject = {"roots": {}}
+SLOW: list[Any] = [{"delay_ms": 60_000}]
+
+
+def _of(name: str, **more: Any) -> dict[str, Any]:
+    return {"capabilities": CAN, "lane": name, **more}
+
+
+async def _together(*work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    async with anyio.create_task_group() as tasks:
+        for each in work:
+            tasks.start_soon(each)
+
+
+def _server(server: Server | None) -> Server:
+    assert server is not None
+    return server
+
+
+async def test_each_caller_has_a_child_of_its_own_and_keeps_it(tmp_path: Path) -> None:
+    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        for name in ("ada", "bob", "ada", "bob"):
+            await call(alpha, **_of(name))
+        await call(alpha)
+        pids = [message["pid"] for message in record.calls()]
+        assert pids[0] == pids[2]
+        assert pids[1] == pids[3]
+        assert len(set(pids)) == 3
+        assert alpha.state.lanes == 2
+    assert not any(alive(pid) for pid in record.pids())
+
+
+async def test_over_http_a_lane_is_a_session(tmp_path: Path) -> None:
+    with FakeHttp(Script(eras=["legacy"])) as fake:
+        async with running(http_entry(fake)) as servers:
+            alpha = _server(servers.server("alpha"))
+            for name in ("ada", "bob", "ada"):
+                await call(alpha, **_of(name))
+            sessions = [message["headers"]["mcp-session-id"] for message in fake.calls()]
+            assert sessions[0] == sessions[2] != sessions[1]
+            fake.forget_sessions()
+            assert first_text(await call(alpha, is_read=True, **_of("ada"))) == "echo"
+            assert fake.calls("initialize")[-1]["params"]["capabilities"] == CAN
+        await until_async(lambda: sum(method == "DELETE" for method, _ in fake.requests) >= 2)
+
+
+async def test_callers_that_can_do_different_things_share_no_lane(tmp_path: Path) -> None:
+    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path)) as servers:
+        alpha = _server(servers.server("alpha"))
+        await call(alpha, **_of("ada"))
+        await call(alpha, **_of("ada", capabilities={"sampling": {}}))
+        assert alpha.state.lanes == 2
+
+
+async def test_a_log_level_alone_needs_no_lane_where_nothing_is_logged(tmp_path: Path) -> None:
+    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path)) as servers:
+        alpha = _server(servers.server("alpha"))
+        await call(alpha, log_level="debug", lane="ada")
+        await call(alpha, capabilities={"extensions": {}}, lane="ada")
+        assert alpha.state.lanes == 0
+
+
+async def test_a_stateless_server_needs_no_lanes(tmp_path: Path) -> None:
+    async with running(stdio_entry(Script(eras=["modern"]), tmp_path)) as servers:
+        alpha = _server(servers.server("alpha"))
+        got = structured(await call(alpha, **_of("ada", log_level="info")))
+        assert got["meta"]["io.modelcontextprotocol/clientCapabilities"] == CAN
+        assert got["meta"]["io.modelcontextprotocol/logLevel"] == "info"
+        assert alpha.state.lanes == 0
+
+
+async def test_a_lane_without_a_name_ends_with_its_call(tmp_path: Path) -> None:
+    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        await call(alpha, **_of(""))
+        await call(alpha, **_of(""))
+        assert alpha.state.lanes == 0
+        assert len(record.pids()) == 3
+        await until_async(lambda: sum(map(alive, record.pids())) == 1)
+
+
+async def test_over_pipes_a_lane_does_one_call_at_a_time_and_lanes_run_side_by_side(
+    tmp_path: Path,
+) -> None:
+    script = Script(eras=["legacy"], on_call={"slow": [{"delay_ms": 300}, {"reply": text("ok")}]})
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        for name in ("ada", "bob"):
+            await call(alpha, **_of(name))
+        await _together(
+            lambda: call(alpha, "slow", **_of("ada")),
+            lambda: call(alpha, "slow", **_of("ada")),
+            lambda: call(alpha, "slow", **_of("bob")),
+        )
+        times: dict[int, list[float]] = {}
+        for message in record.calls()[2:]:
+            times.setdefault(message["pid"], []).append(message["at"])
+        twice, once = sorted(times.values(), key=len, reverse=True)
+        assert twice[1] - twice[0] >= 0.3
+        assert abs(once[0] - twice[0]) < 0.25
+
+
+async def test_who_waits_for_a_turn_is_busy_at_its_deadline(tmp_path: Path) -> None:
+    script = Script(eras=["legacy"], on_call={"slow": SLOW})
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: call(alpha, "slow", **_of("ada")))
+            await until_async(record.calls)
+            got = failed(await call(alpha, deadline_s=0.2, **_of("ada")))
+            assert (got.failure, got.executed) == (Failure.BUSY, Execution.NO)
+            assert "another call of this caller" in got.detail
+            tasks.cancel_scope.cancel()
+        assert first_text(await call(alpha, **_of("ada"))) == "echo"
+
+
+async def test_the_longest_idle_lane_makes_room_and_a_busy_one_never_does(tmp_path: Path) -> None:
+    script = Script(eras=["legacy"], on_call={"slow": SLOW})
+    async with running(stdio_entry(script, tmp_path, max_lanes=2)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        for name in ("ada", "bob", "ada"):
+            await call(alpha, **_of(name))
+        bob = record.calls()[1]["pid"]
+        await call(alpha, **_of("cleo"))  # in place of bob
+        await until_async(lambda: not alive(bob))
+        async with anyio.create_task_group() as tasks:
+            for name in ("ada", "cleo"):
+                tasks.start_soon(lambda name=name: call(alpha, "slow", **_of(name)))
+            await until_async(lambda: len(record.calls()) == 6)
+            got = failed(await call(alpha, **_of("bob")))
+            assert (got.failure, got.executed) == (Failure.BUSY, Execution.NO)
+            assert first_text(await call(alpha)) == "echo"
+            tasks.cancel_scope.cancel()
+
+
+async def test_an_idle_lane_closes(tmp_path: Path) -> None:
+    times = replace(QUICK, lane_idle_s=0.3)
+    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path, timeouts=times)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        await call(alpha, **_of("ada"))
+        assert alpha.state.lanes == 1
+        await until_async(lambda: alpha.state.lanes == 0)
+        await until_async(lambda: sum(map(alive, record.pids())) == 1)
+        assert first_text(await call(alpha, **_of("ada"))) == "echo"
+
+
+async def test_a_lost_lane_costs_only_its_calls(tmp_path: Path) -> None:
+    script = Script(
+        eras=["legacy"],
+        on_call={
+            "die": [{"exit": 3}],
+            "slow": [{"wait_for_file": str(tmp_path / "go")}, {"reply": text("ok")}],
+        },
+    )
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        kept: list[Any] = []
+
+        async def slow(**given: Any) -> None:
+            kept.append(first_text(await call(alpha, "slow", **given)))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: slow(**_of("bob")))
+            tasks.start_soon(slow)
+            await until_async(lambda: len(record.calls()) == 2)
+            got = failed(await call(alpha, "die", **_of("ada")))
+            assert (got.failure, got.executed) == (Failure.CLOSED, Execution.UNKNOWN)
+            assert "exited with code 3" in got.detail
+            (tmp_path / "go").touch()
+        assert kept == ["ok", "ok"]
+        assert first_text(await call(alpha, **_of("ada"))) == "echo"
+        assert alpha.state.attempts == 1
+
+
+async def test_a_read_whose_lane_was_lost_is_sent_once_more(tmp_path: Path) -> None:
+    steps = [{"exit_once": str(tmp_path / "once")}, {"reply": text("ok")}]
+    script = Script(eras=["legacy"], on_call={"read": steps, "die": [{"exit": 1}]})
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha, record = servers.server("alpha"), record_of(tmp_path, "alpha")
+        assert first_text(await call(alpha, "read", is_read=True, **_of("ada"))) == "ok"
+        got = failed(await call(alpha, "die", is_read=True, **_of("ada")))
+        assert got.failure is Failure.CLOSED
+        assert len([c for c in record.calls() if c["params"]["name"] == "die"]) == 2
+
+
+async def test_a_lane_that_can_not_be_opened_says_why(tmp_path: Path) -> None:
+    with FakeHttp(Script(eras=["legacy"])) as fake:
+        async with running(http_entry(fake)) as servers:
+            alpha = servers.server("alpha")
+            fake.script.on_initialize = [{"error": {"code": -32602, "message": "too many"}}]
+            got = failed(await call(alpha, **_of("ada")))
+            assert (got.failure, got.executed) == (Failure.UNAVAILABLE, Execution.NO)
+            assert "too many" in got.detail
+            fake.script.on_initialize = []
+            assert first_text(await call(alpha, **_of("ada"))) == "echo"
+
+
+async def test_a_lane_works_on_while_the_shared_connection_is_down(tmp_path: Path) -> None:
+    times = replace(QUICK, backoff_min_s=60, backoff_max_s=60, wake_gap_s=60)
+    script = Script(eras=["legacy"], on_call={"die": [{"exit": 1}]})
+    async with running(stdio_entry(script, tmp_path, timeouts=times)) as servers:
+        alpha = servers.server("alpha")
+        await call(alpha, **_of("ada"))
+        await call(alpha, "die")
+        assert first_text(await call(alpha, **_of("ada"))) == "echo"
+        assert failed(await call(alpha, **_of("bob"))).failure is Failure.UNAVAILABLE
