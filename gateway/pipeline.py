@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, assert_never
 
 from gateway.case import Case, Check, Finding, Verdict
+from gateway.policy.methods import USE
 from gateway.relay import states
 from gateway.relay.parking import Parking
 from gateway.relay.relay import Relay
@@ -28,6 +29,7 @@ from gateway.steps import (
 from gateway.steps.record import Record, Ticket
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
+from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Finished, Refusal, Status, WireError
 
@@ -62,7 +64,7 @@ TASK_CHECKS: tuple[Check, ...] = (
     contract.admit,
     identity.check,
     risk.classify_tool,
-    policy.may_list,
+    policy.decide,
     risk.of_task,
     phase.check,
 )
@@ -112,8 +114,9 @@ def sees(case: Case) -> bool:
 
 
 def _told(case: Case, refusal: Refusal) -> Refusal:
-    """Hide a tool that no rule could allow this caller, whichever check said no first."""
-    tool = risk.classify_tool(case)  # as the list is judged: by the tool, not by this call
+    """Hide what no rule could allow this caller to use, whichever check said no first."""
+    used = replace(case, call=replace(case.call, method=USE[case.tool.kind]))
+    tool = risk.classify_tool(used)  # as the list is judged: by the tool, not by this call
     shown = isinstance(tool, Case) and isinstance(policy.may_list(tool), Case)
     return refusal if shown else replace(refusal, hidden=True)
 
@@ -248,14 +251,21 @@ class Pipeline:
     def _shaped(self, case: Case, delivered: Delivered) -> Answer | Refusal:
         """Check what came back and let through what may leave."""
         ended = delivered.result.get("result") if case.call.method is Method.GET_TASK else None
-        if isinstance(ended, dict):  # the result of the call that went on as a task
-            of_call = replace(
-                self.relay.rounds.tasks.decided(case),
-                call=replace(case.call, method=Method.CALL_TOOL),
-            )
-            answer = self._shaped(of_call, replace(delivered, result=ended))
-            if isinstance(answer, Refusal):
-                return answer
-            return replace(answer, result={**delivered.result, "result": answer.result})
+        if isinstance(ended, dict):
+            return self._task_ended(case, replace(delivered, result=ended), delivered.result)
         verified = verify.check(case, delivered)
         return verified if isinstance(verified, Refusal) else self.normalise(case, verified)
+
+    def _task_ended(self, case: Case, delivered: Delivered, task: JsonObject) -> Answer | Refusal:
+        """Let through the result of a call that went on as a task, by then's and now's word."""
+        of_call = replace(case, call=replace(case.call, method=Method.CALL_TOOL))
+        answer = self._shaped(self.relay.rounds.tasks.decided(of_call), delivered)
+        if isinstance(answer, Answer):
+            again = verify.Verified(
+                delivered=replace(delivered, result=answer.result),
+                verification=answer.verification,
+            )
+            answer = self.normalise(of_call, again)
+        if isinstance(answer, Refusal):
+            return answer
+        return replace(answer, result={**task, "result": answer.result})
