@@ -23,7 +23,7 @@ class Dialect:
 
 
 def dialect_of(url: str, clock: Clock, *, create: bool = True) -> Dialect:
-    """Return the dialect for `sqlite:///path` or `postgresql://…`.
+    """Return the dialect for `sqlite:///path` or `postgresql://…`, and make the file of the former.
 
     Raises ConfigurationError for other URLs, and when there is no such file and none is wanted.
     """
@@ -38,7 +38,7 @@ def dialect_of(url: str, clock: Clock, *, create: bool = True) -> Dialect:
 
 def _sqlite(path: Path, clock: Clock, *, create: bool) -> Dialect:
     if create:
-        sqlite.make_folder(path)
+        sqlite.make_file(path)
     elif not path.exists():
         raise ConfigurationError(f"there is no store at `{path}`; start the gateway once")
 

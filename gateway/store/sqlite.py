@@ -34,7 +34,8 @@ _SAID: Final = {
 class SqliteEngine:
     """A database file in WAL mode; see `Engine` for what it promises.
 
-    A call waits at most `busy_s` seconds for the locks of other processes.
+    A call waits at most `busy_s` seconds for the locks of other processes. The file is never made
+    here: one that was moved away while the gateway runs must not begin anew, and empty.
     """
 
     def __init__(self, path: Path, *, prepare: Callable[[Engine], None], busy_s: float) -> None:
@@ -98,9 +99,10 @@ class SqliteEngine:
         return connection
 
     def _connect(self) -> sqlite3.Connection:
-        self._make_file()
+        self._path.stat()  # says in the system's words why there is none
         connection = sqlite3.connect(
-            self._path,
+            f"{self._path.absolute().as_uri()}?mode=rw",  # never makes a file
+            uri=True,
             timeout=self._busy_ms / 1000,
             isolation_level=None,
             check_same_thread=False,  # one thread at a time is the engine's own obligation
@@ -120,16 +122,6 @@ class SqliteEngine:
             raise
         self._file = found.st_dev, found.st_ino
         return connection
-
-    def _make_file(self) -> None:
-        """Make the file so that nobody else can read it, before SQLite would make it otherwise.
-
-        INVARIANT: a file that exists is never opened here. Closing any descriptor of it would drop
-        the locks of this process's other connections (POSIX), and the next process to leave would
-        then remove the write-ahead log under them.
-        """
-        with suppress(FileExistsError):
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
     def _close_to_others(self) -> None:
         """Take a database, and what SQLite keeps beside it, away from everybody but its owner."""
@@ -156,16 +148,28 @@ class SqliteEngine:
                 self.close()
             said = _SAID.get(primary, str(error) or "unknown fault")
             raise StoreUnavailable(f"`{self._path}`: {said}") from error
+        except FileNotFoundError as error:
+            self.close()
+            raise StoreUnavailable(
+                f"`{self._path}`: the file is gone; put it back, or restart to begin a new store"
+            ) from error
         except OSError as error:
             self.close()
-            reason = os.strerror(error.errno).lower() if error.errno else "the file was removed"
+            reason = os.strerror(error.errno or 0).lower()
             raise StoreUnavailable(f"`{self._path}`: {reason}") from error
 
 
-def make_folder(path: Path) -> None:
-    """Make the folder of a new database, for its owner only; one that exists is left as it is."""
+def make_file(path: Path) -> None:
+    """Make a new database's folder and file, for their owner only; what exists is left as it is.
+
+    INVARIANT: a file that exists is never opened here. Closing any descriptor of it would drop the
+    locks of this process's other connections (POSIX), and the next process to leave would then
+    remove the write-ahead log under them.
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise ConfigurationError(
