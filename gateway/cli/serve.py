@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio
 import click
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from gateway import jsontext
 from gateway.admin.site import Readiness, site
@@ -28,6 +28,7 @@ from gateway.errors import ConfigurationError, WeighbridgeError, first_cause
 from gateway.identity.authenticate import Authenticator
 from gateway.listen.http import HttpFront
 from gateway.listen.options import HttpOptions
+from gateway.listen.origin import OriginCheck, guarded
 from gateway.listen.serve import serve, stop_on_signals
 from gateway.servers import groups
 
@@ -104,7 +105,8 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 beside.start_soon(authenticator.keep_keys, name="keys of issuers")
                 async with anyio.create_task_group() as listeners:
                     listeners.start_soon(
-                        lambda: serve(_admin(gateway), admin_sock, stop=stop), name="admin listener"
+                        lambda: serve(_admin(gateway, settings.admin.host), admin_sock, stop=stop),
+                        name="admin listener",
                     )
                     await serve(
                         front, sock, stop=stop, on_ready=ready, on_closing=front.close_streams
@@ -141,9 +143,14 @@ def _name(sock: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _admin(gateway: Gateway) -> Starlette:
+def _admin(gateway: Gateway, host: str) -> ASGIApp:
     def readiness() -> Readiness:
         reasons = gateway.not_ready()
         return Readiness(ready=not reasons, reasons=reasons, warnings=gateway.warnings())
 
-    return site(readiness)
+    check = OriginCheck(
+        hosts=[host],
+        host_mend="use `admin.address`, `localhost`, `127.0.0.1` or `[::1]`",
+        origin_mend="only pages of this machine may read it",
+    )
+    return guarded(site(readiness), check)

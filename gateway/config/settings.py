@@ -150,6 +150,11 @@ class AdminSettings(Section):
         return endpoint(self.address)
 
     @property
+    def host(self) -> str:
+        """The accepted `Host` header beside the loopback names, with any port."""
+        return self.address.rpartition(":")[0].lower() + ":*"
+
+    @property
     def is_local(self) -> bool:
         """Whether only this machine can reach the listener."""
         return is_loopback(self.endpoint.host)

@@ -8,6 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.listen.replies import send_json
+
 _LOCAL_HOSTS: Final = ("localhost:*", "127.0.0.1:*", "[::1]:*")
 _LOCAL_ORIGINS: Final = tuple(
     f"{scheme}://{host}" for scheme in ("http", "https") for host in _LOCAL_HOSTS
@@ -25,7 +29,15 @@ class OriginCheck:
     always allowed, as Host and as Origin.
     """
 
-    def __init__(self, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        host_mend: str = "add it to `listen.allowed_hosts`",
+        origin_mend: str = "add it to `listen.allowed_origins`",
+    ) -> None:
+        self._host_mend, self._origin_mend = host_mend, origin_mend
         self._hosts = _Allowed((*_LOCAL_HOSTS, *hosts))
         self._origins = _Allowed((*_LOCAL_ORIGINS, *origins))
         self._passed: set[tuple[bytes, bytes | None]] = set()
@@ -51,10 +63,23 @@ class OriginCheck:
         if _AUTHORITY.fullmatch(name) is None:
             return 400, "malformed Host header"
         if not self._hosts.allow(name):
-            return 421, "this Host is not served here; add it to `listen.allowed_hosts`"
+            return 421, f"this Host is not served here; {self._host_mend}"
         if origin is not None and not self._origins.allow(origin.decode("latin-1").lower()):
-            return 403, "this Origin is not allowed; add it to `listen.allowed_origins`"
+            return 403, f"this Origin is not allowed; {self._origin_mend}"
         return None
+
+
+def guarded(app: ASGIApp, check: OriginCheck) -> ASGIApp:
+    """Return the application behind a check of Host and Origin."""
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = check.refuse(scope["headers"]) if scope["type"] == "http" else None
+        if refusal is None:
+            await app(scope, receive, send)
+        else:
+            await send_json(send, refusal[0], {"error": refusal[1]})
+
+    return guard
 
 
 class _Allowed:

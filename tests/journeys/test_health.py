@@ -7,17 +7,18 @@ from pathlib import Path
 
 import aiohttp
 
-from tests.helpers.fake_server import until_async
-from tests.helpers.gateway import Gateway, running
+from gateway.types.tools import Effect
+from tests.helpers.fake_server import Script, record_of, tool, until_async
+from tests.helpers.gateway import Gateway, outcome, running
 from tests.helpers.issuer import key_set, public_jwk, publishing, rsa_key
 from tests.journeys import house
 from tests.journeys.house import Json
 
 
-async def ready(gateway: Gateway) -> tuple[int, Json]:
+async def ready(gateway: Gateway, **headers: str) -> tuple[int, Json]:
     async with (
         aiohttp.ClientSession() as session,
-        session.get(f"{gateway.admin}/readyz") as answer,
+        session.get(f"{gateway.admin}/readyz", headers=headers) as answer,
     ):
         return answer.status, await answer.json()
 
@@ -66,3 +67,34 @@ async def test_keys_in_order_are_no_news(tmp_path: Path) -> None:
         assert (await ready(gateway))[1]["warnings"] == []
         found = gateway.command("doctor")[0]
         assert [one["ok"] for one in found if one["part"] == "identity"] == [True]
+
+
+async def test_operators_are_answered_under_names_of_this_machine_only(tmp_path: Path) -> None:
+    async with running(tmp_path, house.config({})) as gateway:
+        assert (await ready(gateway, Host="localhost:1"))[0] == 200
+        status, said = await ready(gateway, Host="rebound.example")
+        assert (status, "admin.address" in said["error"]) == (421, True)
+        assert (await ready(gateway, Origin="https://evil.example"))[0] == 403
+
+
+async def test_a_store_that_was_moved_away_holds_writes_until_it_is_back(tmp_path: Path) -> None:
+    """case: OBS-03"""
+    pay = tool("pay")
+    config = house.config({"alpha": house.stdio(Script(tools=[pay]), tmp_path)})
+    contracts = house.contracts(house.contract(pay, effect=Effect.WRITE))
+    async with running(tmp_path, config, contracts=contracts) as gateway:
+        await gateway.listed("alpha__pay")
+        store, away = tmp_path / "store.db", tmp_path / "away.db"
+        store.rename(away)
+        for _ in range(2):
+            assert outcome(await gateway.call("alpha__pay"))["status"] == "audit_unavailable"
+        assert (await ready(gateway))[1]["reasons"] == ["the event log can't be written"]
+        assert not store.exists()
+        assert not record_of(tmp_path, "alpha").calls()
+        away.rename(store)
+
+        async def back() -> bool:
+            return (await ready(gateway))[0] == 200
+
+        await until_async(back, house.WITHIN_S)
+        assert outcome(await gateway.call("alpha__pay"))["status"] == "ok"

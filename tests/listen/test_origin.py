@@ -1,8 +1,10 @@
 """Host and Origin, without a server."""
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
-from gateway.listen.origin import OriginCheck
+from gateway.listen.origin import OriginCheck, guarded
 
 
 def _refusal(check: OriginCheck, host: bytes, origin: bytes | None = None) -> int | None:
@@ -56,3 +58,16 @@ def test_headers_that_come_twice_or_never_are_refused() -> None:
     assert check.refuse([]) == (400, "exactly one Host header is required")
     assert check.refuse([host, host]) is not None
     assert check.refuse([host, origin, origin]) == (403, "more than one Origin header")
+
+
+def test_an_application_behind_the_check_sees_no_request_under_another_name() -> None:
+    check = OriginCheck(hosts=["127.0.0.5:*"], host_mend="use another name")
+    client = TestClient(guarded(PlainTextResponse("inside"), check))
+    assert client.get("/", headers={"host": "127.0.0.5:1"}).text == "inside"
+    refused = client.get("/", headers={"host": "rebound.example"})
+    assert (refused.status_code, refused.json()["error"]) == (
+        421,
+        "this Host is not served here; use another name",
+    )
+    page = {"host": "localhost", "origin": "https://evil.example"}
+    assert client.get("/", headers=page).status_code == 403
