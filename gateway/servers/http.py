@@ -59,7 +59,10 @@ def client_session(entry: Entry) -> aiohttp.ClientSession:
     No proxies or credentials from the environment, no cookies, no decompression.
     """
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(keepalive_timeout=_IDLE_S, ssl=tls_of(entry) or True),
+        # Every lane holds a stream open; what is posted has a limit of its own.
+        connector=aiohttp.TCPConnector(
+            limit=0, keepalive_timeout=_IDLE_S, ssl=tls_of(entry) or True
+        ),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=entry.timeouts.connect_s),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,

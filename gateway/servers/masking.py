@@ -29,7 +29,7 @@ def masked(delivery: Delivery, mask: Mask) -> Delivery:
         case Rejected():
             return replace(
                 delivery,
-                message=_short(mask(delivery.message)),
+                message=mask(delivery.message),  # whole: it goes on to the caller
                 data=_masked_json(delivery.data, mask),
             )
         case Undelivered():

@@ -64,10 +64,11 @@ class Pending:
         *,
         start: Start,
         answer: Callable[[JsonObject], None],
-    ) -> None:
+    ) -> Hearing:
         """Let the server ask; the deadline rests as long as a question is open."""
         rest = Rest(self._deadline, self._move)
-        self.hearing = Hearing(ear, rest, start=start, answer=answer)
+        hearing = self.hearing = Hearing(ear, rest, start=start, answer=answer)
+        return hearing
 
     def settle(self, delivery: Delivery) -> None:
         """Give the call its end; the first one counts."""

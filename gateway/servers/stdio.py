@@ -42,6 +42,7 @@ from gateway.types.relay import Ear
 _MOST_WAITING = 256  # messages to a server, above which it gets no answers to its own requests
 _TAIL_IN_TEXT = 400  # characters of stderr in a text for people
 _MOST_GIVEN_UP = 10_000
+_MOST_EARLY = 4
 _NOT_TOLD = frozenset({"initialize", "server/discover"})  # never cancelled (MCP, cancellation)
 
 
@@ -68,6 +69,7 @@ class StdioConnection:
         self._mask = mask
         self._frames = LineFrames(entry.caps.message_bytes)
         self._pending: dict[int, Pending] = {}
+        self._early: list[JsonObject] | None = []  # questions that came before the first call
         self._given_up: set[int] = set()  # calls that the server may still be at work on
         self._last_id = 0
         self._listen_id = 0
@@ -146,7 +148,7 @@ class StdioConnection:
         if ear is not None:
             pending.lend(ear, self._entry.caps.progress)
             if self.declared is not NOBODY:
-                pending.let_ask(ear, start=self._start, answer=self._send_answer)
+                self._let_ask(pending, ear)
         token = number if ear is not None and ear.wants_progress else None
         try:
             params = stamp(params, self._spoken, token, capabilities, log_level)
@@ -175,6 +177,13 @@ class StdioConnection:
         if self._child is None:
             return Outgoing(data)
         return self._child.stdin.write(data)
+
+    def _let_ask(self, pending: Pending, ear: Ear) -> None:
+        """Let the server ask, first what it wanted to know as soon as it was connected."""
+        hearing = pending.let_ask(ear, start=self._start, answer=self._send_answer)
+        early, self._early = self._early or [], None
+        for message in early:
+            hearing.asked(message)
 
     def _start(self, work: Callable[[], Awaitable[None]]) -> bool:
         if self._lost is None:
@@ -216,11 +225,16 @@ class StdioConnection:
 
     def _asked(self, message: JsonObject) -> None:
         """Answer a request: from the ear of the only call that it can belong to, or at once."""
-        hearer = None if message["method"] == "ping" else self._only()
+        is_ping = message["method"] == "ping"
+        hearer = None if is_ping else self._only()
         if hearer is not None and hearer.hearing is not None:
             hearer.hearing.asked(message)
             return
-        self.tainted |= message["method"] != "ping" and bool(self._given_up)
+        early = self._early if self.declared is not NOBODY and not is_ping else None
+        if early is not None and len(early) < _MOST_EARLY:
+            early.append(message)
+            return
+        self.tainted |= bool(self._given_up) and not is_ping
         answer = answer_to(message)
         if answer is not None:
             self._send_answer(answer)

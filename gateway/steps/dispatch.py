@@ -20,6 +20,8 @@ from gateway.types.outcomes import Answer, Refusal, Status, WireError
 from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Effect
 
+_LONGEST_MESSAGE = 1_000  # in a text about it; the error itself passes as it came
+
 
 class Downstream(Protocol):
     """A supervised server."""
@@ -131,7 +133,8 @@ def classify(case: Case, delivery: Delivery) -> Delivered | Refusal:
             return Refusal(
                 status=Status.TOOL_FAILED,
                 code=str(delivery.code),
-                reason=f"`{case.tool.server}` answered with an error: {delivery.message}",
+                reason=f"`{case.tool.server}` answered with an error: "
+                f"{delivery.message[:_LONGEST_MESSAGE]}",
                 executed=Execution.NO if case.effect is Effect.READ else Execution.UNKNOWN,
                 error=WireError(code=delivery.code, message=delivery.message, data=delivery.data),
             )

@@ -182,6 +182,27 @@ async def test_a_caller_that_goes_away_takes_its_open_question_along(start: Star
         assert alpha.state.in_flight == 0
 
 
+async def test_questions_and_calls_that_end_at_any_moment_leave_nothing_behind(
+    start: Start,
+) -> None:
+    """case: RPC-03"""
+
+    async def slowly(method: str, params: JsonObject) -> JsonObject:
+        await anyio.sleep(0.004)
+        return {"ok": True}
+
+    async with start(ask=[ELICIT, {"delay_ms": 2}, {"reply": text("ok")}]) as (alpha, _):
+        given: Any = {"capabilities": CAN, "lane": "ada"}
+        for round_ in range(100):
+            with anyio.move_on_after(round_ % 20 / 1000):
+                await call(alpha, "ask", ear=Listener(answer=slowly), **given)
+        ear = Listener(answer=slowly)
+        got = await call(alpha, "echo", ear=ear, **given)
+        assert first_text(got) == "echo"
+        assert alpha.state.in_flight == 0
+        assert alpha.state.lanes == 1
+
+
 async def test_log_messages_reach_who_set_a_level_and_only_them(start: Start) -> None:
     said = {"level": "warning", "data": {"n": 10**30}}
     note = {"notify": {"method": "notifications/message", "params": said}}
@@ -239,6 +260,23 @@ async def test_a_question_after_a_call_that_was_given_up_is_never_anothers(tmp_p
         assert structured(await call(alpha, "ask", ear=ear, **given))["answers"] == [
             {"method": "elicitation/create", "said": "sure?"}
         ]  # over a new connection, where nothing is in doubt
+
+
+async def test_what_a_server_asks_when_it_is_connected_is_answered_by_the_first_call(
+    tmp_path: Path,
+) -> None:
+    hello: Any = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}}}
+    script = Script(
+        eras=["legacy"],
+        on_initialize=[{"reply": hello}, {"request": {"method": "roots/list"}}],
+        on_call={"show": [{"delay_ms": 300}, ANSWERS]},
+    )
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha, ear = servers.server("alpha"), Listener(answer=_yes)
+        given: Any = {"capabilities": CAN, "log_level": "info", "lane": "ada"}
+        got = structured(await call(alpha, "show", ear=ear, **given))
+        assert got["answers"] == [{"method": "roots/list", "said": None}]
+        assert structured(await call(alpha, "show"))["answers"][0]["code"] == -32601
 
 
 async def test_a_question_beside_the_calls_goes_to_the_only_call_or_to_nobody() -> None:

@@ -25,6 +25,11 @@ def test_the_data_of_an_error_is_masked_throughout() -> None:
     assert (got.message, got.data) == ("[secret]", {"[secret]": ["[secret]", 1, None]})
 
 
+def test_a_servers_own_error_is_not_shortened() -> None:
+    error = Rejected(code=1, message="x" * 5000)
+    assert masked(error, masker(("secret",), str)) == error
+
+
 def test_a_result_passes_as_it_is() -> None:
     delivered = Delivered(result={"a": "secret"}, size=1)
     assert masked(delivered, masker(("secret",), str)) is delivered
