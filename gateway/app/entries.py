@@ -60,4 +60,5 @@ def _entry(name: str, server: ServerSettings, environ: Mapping[str, str]) -> Ent
         caps=Caps(message_bytes=server.max_message_bytes),
         max_calls=server.max_calls,
         required=server.required,
+        written=server.written,
     )

@@ -32,12 +32,16 @@ class Malformed:
 
 @dataclass(slots=True, kw_only=True)
 class Expansion:
-    """What came out of a file; `taken` maps places to the values that the environment gave."""
+    """What came out of a file; `taken` maps places to the values that the environment gave.
+
+    `written` are the texts of those places as they stand in the file, which may be shown.
+    """
 
     value: Json = None
     missing: list[Missing] = field(default_factory=list[Missing])
     malformed: list[Malformed] = field(default_factory=list[Malformed])
     taken: list[tuple[Path, str]] = field(default_factory=list[tuple[Path, str]])
+    written: dict[Path, str] = field(default_factory=dict[Path, str])
 
 
 def expand(value: Json, environment: Mapping[str, str]) -> Expansion:
@@ -65,7 +69,11 @@ def _expand(value: Json, path: Path, environment: Mapping[str, str], result: Exp
                 for index, item in enumerate(value)
             ]
         case str() if "${" in value:
-            return "".join(_pieces(value, path, environment, result))
+            before = len(result.taken)
+            expanded = "".join(_pieces(value, path, environment, result))
+            if len(result.taken) > before:
+                result.written[path] = value
+            return expanded
         case _:
             return value
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway import yamltext
-from gateway.config import confidential, foreign, misconfigured, paths
+from gateway.config import confidential, foreign, misconfigured, naming, paths
 from gateway.config.addresses import is_private_url
 from gateway.config.expand import Expansion, expand
 from gateway.config.exposure import find_open_listener
@@ -40,10 +40,16 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     missing = misconfigured.by_server(expansion.missing)
     settings = _validated(document, expansion, missing, file)
     settings = misconfigured.mark(settings, missing)
+    settings = naming.mark(settings, expansion.written)
     settings = paths.resolve(settings, folder=path.parent, home=environ.get("HOME"))
     if (listener := find_open_listener(settings)) is not None:
         line, column = document.place((listener.section,))
         raise ConfigurationError(f"{file}:{line}:{column}: {listener.message}")
+    policies = expansion.written.get(("policies",))
+    if policies is not None and not settings.policies.is_dir():
+        line, column = document.place(("policies",))
+        message = f"`policies` is `{policies}`, and there is no such folder; make it, or set it"
+        raise FileError(message, file=file, line=line, column=column)
     return Loaded(
         settings=settings,
         secrets=confidential.find(settings, expansion.taken),
@@ -94,7 +100,8 @@ def _validated(
     except FilesError as error:
         # A value with a bad reference has nothing else wrong with it that a person can see.
         places = {(fault.line, fault.column) for fault in faults}
-        faults += [fault for fault in error.errors if (fault.line, fault.column) not in places]
+        found = naming.as_written(error.errors, document, expansion)
+        faults += [fault for fault in found if (fault.line, fault.column) not in places]
     else:
         if not faults:
             return settings

@@ -1,6 +1,7 @@
 """The `servers` section: entries in the shape that agent clients use, so they can be pasted."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -150,11 +151,23 @@ class ServerSettings(Section):
     )
 
     _misconfigured: str = PrivateAttr(default="")
+    _written: dict[str, str] = PrivateAttr(default_factory=dict[str, str])
 
     @property
     def misconfigured(self) -> str:
         """Why this server must not be started or contacted, such as `API_KEY is not set`."""
         return self._misconfigured
+
+    @property
+    def written(self) -> Mapping[str, str]:
+        """Keys whose values hold variables, with what stands in the file: `${COMMAND}`."""
+        return self._written
+
+    def written_as(self, written: dict[str, str]) -> Self:
+        """Return this entry with what stands in the file for some of its keys."""
+        told = self.model_copy()
+        told._written = written
+        return told
 
     def without_values(self, reason: str) -> Self:
         """Return this entry as misconfigured, emptied of values that could be sent by mistake."""

@@ -296,7 +296,9 @@ async def spawn(
         for descriptor in (stdin, stdout, stderr):
             os.close(descriptor)
         raise ConnectFault(
-            f"the command `{entry.command}` of `{entry.name}` can't be started: {error}", slow=True
+            f"the command `{entry.shown_command}` of `{entry.name}` can't be started: "
+            + (getattr(error, "strerror", "") or "its arguments can't be passed"),
+            slow=True,
         ) from error
     finally:
         for descriptor in (stdin_of_child, stdout_of_child, stderr_of_child):

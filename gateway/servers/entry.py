@@ -69,11 +69,23 @@ class Entry:
     max_calls: int = 64  # at the same time
     max_lanes: int = 16  # connections of callers that it may ask, in the handshake era
     required: bool = False  # the gateway isn't ready without it
+    # What to show instead of a `command` or `cwd` that came from the environment: `${COMMAND}`.
+    written: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_http(self) -> bool:
         """Whether the server is reached over Streamable HTTP."""
         return bool(self.url)
+
+    @property
+    def shown_command(self) -> str:
+        """The command as texts about it may show it."""
+        return self.written.get("command", self.command)
+
+    @property
+    def shown_cwd(self) -> str:
+        """The folder as texts about it may show it."""
+        return self.written.get("cwd", self.cwd)
 
     @property
     def secrets(self) -> tuple[str, ...]:

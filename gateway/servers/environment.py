@@ -46,7 +46,9 @@ def launch(entry: Entry, *, base: Mapping[str, str], folder: Path) -> Launch:
     env = child_environment(base, entry.env)
     cwd = folder / Path(entry.cwd).expanduser() if entry.cwd else None
     if cwd is not None and not cwd.is_dir():
-        raise ConnectFault(f"the folder `{entry.cwd}` of `{entry.name}` does not exist", slow=True)
+        raise ConnectFault(
+            f"the folder `{entry.shown_cwd}` of `{entry.name}` does not exist", slow=True
+        )
     command = _resolve(entry, env.get("PATH", ""), folder)
     return Launch(argv=(command, *entry.args), env=env, cwd=str(cwd) if cwd else None)
 
@@ -56,14 +58,15 @@ def _resolve(entry: Entry, path: str, folder: Path) -> str:
         candidate = folder / Path(entry.command).expanduser()
         if candidate.is_file():
             return str(candidate)
+        looked = "" if "command" in entry.written else f"; looked for `{candidate}`"
         raise ConnectFault(
-            f"the command `{entry.command}` of `{entry.name}` does not exist; "
-            f"looked for `{candidate}`",
+            f"the command `{entry.shown_command}` of `{entry.name}` does not exist{looked}",
             slow=True,
         )
     found = shutil.which(entry.command, path=path)
     if found is None:
         raise ConnectFault(
-            f"the command `{entry.command}` of `{entry.name}` is not in PATH (`{path}`)", slow=True
+            f"the command `{entry.shown_command}` of `{entry.name}` is not in PATH (`{path}`)",
+            slow=True,
         )
     return found

@@ -289,3 +289,31 @@ def test_faults_come_as_one_fault_with_many(tmp_path: Path) -> None:
 
 def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -> None:
     assert "is it the right file?" in faults(tmp_path, b"#" * ((1 << 20) + 1))[0]
+
+
+def test_a_value_from_the_environment_is_named_and_not_shown(tmp_path: Path) -> None:
+    """case: CFG-03"""
+    text = """\
+servers:
+  a:
+    command: x
+    protocol: ${MODE}
+    timeout: ${WAIT}
+contracts: {unreviewed: "${MODE:-refuse}"}
+"""
+    found = faults(tmp_path, text, {"MODE": "hunter2-canary", "WAIT": "canary parsecs"})
+    assert len(found) == 3
+    assert "`${MODE}`" in found[0]
+    assert "`${MODE:-refuse}`" in found[2]
+    assert not [line for line in found if "canary" in line]
+    folder = faults(tmp_path, "policies: /p/${FOLDER}", {"FOLDER": "canary"})
+    assert folder == [
+        "config.yaml:1:11: `policies` is `/p/${FOLDER}`, and there is no such folder; make it, "
+        "or set it"
+    ]
+
+
+def test_an_entry_knows_what_may_be_shown_of_its_command(tmp_path: Path) -> None:
+    text = "servers: {a: {command: '${CMD}', cwd: ., args: ['${CMD}']}}"
+    entry = loaded(tmp_path, text, {"CMD": "canary"}).settings.servers["a"]
+    assert (entry.command, entry.written) == ("canary", {"command": "${CMD}"})

@@ -70,3 +70,16 @@ def test_a_missing_file_or_folder_is_named(entry: Entry, named: str, tmp_path: P
     with pytest.raises(ConnectFault) as caught:
         launch(entry, base=BASE, folder=tmp_path)
     assert named in caught.value.message
+
+
+@pytest.mark.parametrize("command", ["canary", "/no/canary"])
+def test_a_command_or_folder_from_the_environment_is_named_and_not_shown(command: str) -> None:
+    written = {"command": "${CMD}", "cwd": "${DIR}"}
+    for entry in (
+        Entry(name="a", command=command, written=written),
+        Entry(name="a", command="sh", cwd="/no/canary", written=written),
+    ):
+        with pytest.raises(ConnectFault) as caught:
+            launch(entry, base=BASE, folder=Path("/"))
+        assert "${" in caught.value.message
+        assert "canary" not in caught.value.message
