@@ -7,6 +7,7 @@ from typing import Final
 from mcp.shared.exceptions import MCPError
 
 from gateway import ids, jsontext
+from gateway.listen.rpc import RequestId
 from gateway.types.calls import Principal
 from gateway.types.json import JsonObject
 
@@ -29,6 +30,8 @@ class Arrival:
     input_error: str = ""
     trace_header: str = ""
     peer: str = ""
+    request_id: RequestId | None = None  # as the client wrote it
+    stand_in: str = ""  # what the SDK got in the place of an id that is a text
     # Members of objects that the SDK carries by a ticket, so that exact numbers stay exact. None
     # where the transport writes messages itself.
     tickets: dict[bytes, bytes] | None = field(default=None)
@@ -50,7 +53,18 @@ class Arrival:
 
     def redeem(self, body: bytes) -> bytes:
         """Put what tickets stand for in their place; each is good once."""
+        if self.stand_in:
+            written = b'"id":"' + self.stand_in.encode() + b'"'
+            body = body.replace(written, b'"id":' + jsontext.dump(self.request_id), 1)
         tickets = self.tickets
         if not tickets:
             return body
         return _WRITTEN.sub(lambda found: tickets.pop(found[1], found[0]), body)
+
+
+def stand_in() -> str:
+    """Return what the SDK gets in the place of an id that is a text.
+
+    It takes the texts of numbers for numbers, so that `1` and `"1"` would be one request.
+    """
+    return ids.new("request")

@@ -56,8 +56,15 @@ class HttpFront:
         self._document = authenticator.metadata()
         resource = urlsplit(str(self._document.get("resource", "")))
         self._metadata_paths = {*metadata.paths(options.path), *metadata.paths(resource.path)}
-        self._modern = ModernFront(gate, authenticator, info=info, options=options, clock=clock)
         self._legacy = LegacySessions(gate, info=info, options=options, clock=clock)
+        self._modern = ModernFront(
+            gate,
+            authenticator,
+            info=info,
+            options=options,
+            clock=clock,
+            handshake=self._legacy.negotiate,
+        )
         self._in_flight = 0
         self.is_closing = False
 

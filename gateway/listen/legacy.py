@@ -228,7 +228,7 @@ class SdkFront:
             session = connection.session_id or STDIO_SESSION
         if isinstance(level, RpcError):
             return level
-        request_id = ctx.request_id if ctx.request_id is not None else ""
+        request_id = arrival.request_id if arrival.request_id is not None else ""
         return _Request(
             method=ctx.method,
             params=params,

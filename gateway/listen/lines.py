@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Generator
 from typing import Final
 
@@ -101,6 +102,7 @@ def claimed_stdio() -> Generator[tuple[int, int]]:
             os.set_blocking(fd, False)
         yield saved[0], saved[1]
     finally:
+        sys.stdout.flush()  # what was printed meanwhile must not be written to the client later
         for number, (fd, was_blocking) in enumerate(zip(saved, blocking, strict=True)):
             os.set_blocking(fd, was_blocking)
             os.dup2(fd, number)

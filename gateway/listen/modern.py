@@ -1,5 +1,6 @@
 """MCP 2026-07-28 over HTTP: one POST, one request, one answer; no session and no framework."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -23,7 +24,7 @@ from gateway.listen.ladder import (
     unsupported,
 )
 from gateway.listen.levels import LOG_LEVEL_KEY
-from gateway.listen.methods import HANDLED_STATELESS, LISTS
+from gateway.listen.methods import HANDLED_STATELESS, INITIALIZE, LISTS
 from gateway.listen.options import HttpOptions
 from gateway.listen.proposals import Envelope, propose
 from gateway.listen.replies import Asgi, send_empty, send_error
@@ -52,6 +53,9 @@ _POST_ONLY: Final = [(b"allow", b"POST")]
 _CLOSE: Final = [(b"connection", b"close")]
 
 
+Handshake = Callable[[Asgi, Principal], Awaitable[None]]
+
+
 class ModernFront:
     """Answers stateless requests; Host, Origin and credential have been checked before."""
 
@@ -63,8 +67,10 @@ class ModernFront:
         info: ServerInfo,
         options: HttpOptions,
         clock: Clock,
+        handshake: Handshake,
     ) -> None:
         self._gate = gate
+        self._handshake = handshake
         self._authenticator = authenticator
         self._options = options
         self._clock = clock
@@ -115,6 +121,11 @@ class ModernFront:
         if isinstance(incoming, RpcError):
             await send_error(send, incoming)
             return
+        version = headers.values.get(b"mcp-protocol-version", b"")
+        if incoming.message.get("method") == INITIALIZE and not serves(version):
+            # A client that knows a later revision asks which one it may speak.
+            await self._handshake(http.replayed(body), principal)
+            return
         message = incoming.message
         malformed = check_request(message)
         if malformed is not None:
@@ -122,7 +133,6 @@ class ModernFront:
             return
         request_id = incoming.request_id
         if request_id is None:  # a notification: nothing in this revision acts on one
-            version = headers.values.get(b"mcp-protocol-version", b"")
             if serves(version):
                 await send_empty(send, 202)
             else:

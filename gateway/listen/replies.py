@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from gateway import jsontext
 from gateway.listen.rpc import RequestId, RpcError, error_bytes
@@ -18,6 +18,19 @@ class Asgi(NamedTuple):
     scope: Scope
     receive: Receive
     send: Send
+
+    def replayed(self, body: bytes) -> "Asgi":
+        """Return the request with its body, which has been read, to be read once more."""
+        given = False
+
+        async def receive() -> Message:
+            nonlocal given
+            if given:
+                return await self.receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        return self._replace(receive=receive)
 
 
 _JSON: Final = (b"content-type", b"application/json")

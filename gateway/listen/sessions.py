@@ -17,23 +17,28 @@ from starlette.types import Message, Receive, Scope, Send
 
 from gateway import jsontext
 from gateway.clock import Clock
-from gateway.listen.arrivals import ARRIVAL, Arrival
+from gateway.listen.arrivals import ARRIVAL, Arrival, stand_in
 from gateway.listen.body import BodyRefused, read_body
 from gateway.listen.callers import MODERN_VERSION
 from gateway.listen.doorstep import watching
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.ladder import VERSION_KEY, HeaderView, is_json
 from gateway.listen.legacy import SdkFront
+from gateway.listen.methods import CANCELLED
 from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi, send_empty, send_error
-from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RpcError
-from gateway.listen.strict import Incoming, check_request, decode
+from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RequestId, RpcError
+from gateway.listen.strict import Incoming, check_request, decode, usable_id
 from gateway.types.calls import AuthMethod, Principal
 from gateway.types.json import JsonObject
 
 _SESSION_HEADER: Final = b"mcp-session-id"
+_VERSION_HEADER: Final = b"mcp-protocol-version"
 _GONE: Final = RpcError(code=INVALID_REQUEST, message="Session not found")
 
+_DOUBLED: Final = RpcError(
+    code=INVALID_REQUEST, message="the mcp-session-id header appears more than once"
+)
 _NO_SESSION: Final = RpcError(
     code=INVALID_REQUEST,  # and status 400, as the SDK answers
     message="this request belongs to no session: send `initialize` first and its `Mcp-Session-Id` "
@@ -50,7 +55,8 @@ class _Session:
     owner: Owner
     last_used: float  # monotonic seconds
     serving: int = 0  # HTTP requests, an open event stream included
-    request_ids: set[str] = field(default_factory=set[str])
+    # Requests under way, each by the id that the SDK has for it.
+    requests: dict[RequestId, RequestId] = field(default_factory=dict[RequestId, RequestId])
 
 
 class LegacySessions:
@@ -84,14 +90,17 @@ class LegacySessions:
     ) -> None:
         """Serve one HTTP request."""
         headers = HeaderView(scope["headers"])
+        session_id = _header(scope["headers"], _SESSION_HEADER)
         message: JsonObject = {}
-        input_error = ""
+        input_error = name = ""
         if scope["method"] == "POST":
             incoming = await self._read(headers, receive, send)
             if incoming is None:
                 return
             message, input_error = incoming.message, incoming.input_error
-            receive = _replay(incoming.body, receive)
+            name = stand_in() if isinstance(_request_id(message), str) else ""
+            body = self._named(incoming, session_id, name)
+            receive = Asgi(scope, receive, send).replayed(body).receive
         client = scope.get("client")
         arrival = Arrival(
             principal=principal,
@@ -99,21 +108,29 @@ class LegacySessions:
             input_error=input_error,
             trace_header=headers.text(b"traceparent"),
             peer=client[0] if client else "",
+            request_id=_request_id(message),
+            stand_in=name,
             tickets={},
         )
         http = Asgi({**scope, ARRIVAL: arrival}, receive, send)
-        session_id = _header(scope["headers"], _SESSION_HEADER)
-        if session_id is None and _needs_session(scope["method"], message):
+        if _is_doubled(scope["headers"], _SESSION_HEADER):
+            await send_error(send, _DOUBLED)
+        elif session_id is None and _needs_session(scope["method"], message):
             await send_error(send, _NO_SESSION)
         elif session_id is None:
             await self._open(message, arrival, http)
         else:
             await self._use(session_id, message, arrival, http)
 
+    async def negotiate(self, http: Asgi, principal: Principal) -> None:
+        """Serve an `initialize` under the header of a revision that nobody knows."""
+        headers = [pair for pair in http.scope["headers"] if pair[0] != _VERSION_HEADER]
+        await self({**http.scope, "headers": headers}, http.receive, http.send, principal)
+
     async def close_streams(self) -> None:
         """End sessions without a request under way, so that their open streams don't hold us."""
         for session_id, session in list(self._sessions.items()):
-            if not session.request_ids:
+            if not session.requests:
                 await self._end(session_id)
 
     async def _read(self, headers: HeaderView, receive: Receive, send: Send) -> "_Read | None":
@@ -143,6 +160,20 @@ class LegacySessions:
             body = jsontext.dump(incoming.message)
         return _Read(message=incoming.message, input_error=incoming.input_error, body=body)
 
+    def _named(self, read: "_Read", session_id: str | None, name: str) -> bytes:
+        """Return the body with the ids that the SDK knows in the place of those that are texts."""
+        if name:
+            return jsontext.dump({**read.message, "id": name})
+        params = read.message.get("params")
+        if read.message.get("method") != CANCELLED or not isinstance(params, dict):
+            return read.body
+        request_id = params.get("requestId")
+        if not isinstance(request_id, str):
+            return read.body
+        session = self._sessions.get(session_id or "")
+        known = session.requests.get(request_id, "") if session is not None else ""
+        return jsontext.dump({**read.message, "params": {**params, "requestId": known}})
+
     async def _open(self, message: JsonObject, arrival: Arrival, http: Asgi) -> None:
         """Let the SDK open a session, and note whose it is."""
         owner = _owner(arrival.principal)
@@ -168,13 +199,13 @@ class LegacySessions:
         if session is None or session.owner != _owner(arrival.principal):
             await send_error(http.send, _GONE, status=404)  # the same answer: no oracle
             return
-        request_id = _request_key(message)
-        if request_id is not None and request_id in session.request_ids:
+        request_id = arrival.request_id
+        if request_id is not None and request_id in session.requests:
             error = RpcError(code=INVALID_REQUEST, message="`id` is in use by a request under way")
             await send_error(http.send, error)
             return
         if request_id is not None:
-            session.request_ids.add(request_id)
+            session.requests[request_id] = arrival.stand_in or request_id
         session.serving += 1
 
         async def noting(event: Message) -> None:
@@ -191,7 +222,7 @@ class LegacySessions:
             session.serving -= 1
             session.last_used = self._clock.monotonic()
             if request_id is not None:
-                session.request_ids.discard(request_id)
+                session.requests.pop(request_id, None)
             if session_id in self._sessions:
                 self._sessions.move_to_end(session_id)
 
@@ -269,35 +300,24 @@ def _owner(principal: Principal) -> Owner:
     )
 
 
-def _request_key(message: JsonObject) -> str | None:
-    """Return a request's id as the SDK files it: without its type."""
-    if "method" not in message or message.get("id") is None:
-        return None
-    return str(message["id"])
+def _request_id(message: JsonObject) -> RequestId | None:
+    """Return the id of a request; a response has one too, which is ours."""
+    return usable_id(message.get("id")) if "method" in message else None
 
 
 def _header(headers: list[tuple[bytes, bytes]], name: bytes) -> str | None:
     return next((value.decode("latin-1") for key, value in headers if key.lower() == name), None)
 
 
+def _is_doubled(headers: list[tuple[bytes, bytes]], name: bytes) -> bool:
+    """Return whether a header comes with different values: proxies may each pick another."""
+    return len({value for key, value in headers if key.lower() == name}) > 1
+
+
 def _redeemed(event: Message, arrival: Arrival) -> Message:
-    if event["type"] == "http.response.body" and arrival.tickets:
+    if event["type"] == "http.response.body" and (arrival.tickets or arrival.stand_in):
         return {**event, "body": arrival.redeem(event.get("body", b""))}
     return event
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a receive that gives the body that has been read, then what follows."""
-    given = False
-
-    async def replayed() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replayed
 
 
 async def _left() -> Message:

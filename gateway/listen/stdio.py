@@ -14,12 +14,13 @@ from pydantic import ValidationError
 
 from gateway import jsontext
 from gateway.clock import Clock
-from gateway.listen.arrivals import Arrival
+from gateway.listen.arrivals import Arrival, stand_in
 from gateway.listen.doorstep import of_code, watching
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.legacy import SdkFront
 from gateway.listen.lines import LineReader, LineTooLong, claimed_stdio, write_all
-from gateway.listen.rpc import INVALID_REQUEST, RpcError, error_bytes
+from gateway.listen.methods import CANCELLED
+from gateway.listen.rpc import INVALID_REQUEST, RequestId, RpcError, error_bytes
 from gateway.listen.strict import check_request, decode
 from gateway.types.calls import Principal
 from gateway.types.json import JsonObject
@@ -83,6 +84,8 @@ class _Link:
         self._principal = principal
         self._writing = anyio.Lock()
         self._open: set[str] = set()  # ids of requests under way
+        self._names: dict[str, str] = {}  # what stands for each id that is a text
+        self._texts: dict[str, str] = {}  # the other way round
         self._all_answered = anyio.Event()
 
     async def run(self, front: SdkFront) -> None:
@@ -132,17 +135,46 @@ class _Link:
             return None
         self._note(message)
         arrival = Arrival(
-            principal=self._principal, transport="stdio", input_error=incoming.input_error
+            principal=self._principal,
+            transport="stdio",
+            input_error=incoming.input_error,
+            request_id=incoming.request_id,
         )
         kind = JSONRPCRequest if "id" in message else JSONRPCNotification
         return SessionMessage(
-            kind.model_validate(message), metadata=ServerMessageMetadata(request_context=arrival)
+            kind.model_validate(self._named(message)),
+            metadata=ServerMessageMetadata(request_context=arrival),
         )
+
+    def _named(self, message: JsonObject) -> JsonObject:
+        """Return the message with the ids that the SDK knows in the place of those of texts."""
+        request_id, params = message.get("id"), message.get("params")
+        if isinstance(request_id, str):
+            name = self._names[request_id] = stand_in()
+            self._texts[name] = request_id
+            return {**message, "id": name}
+        if message["method"] != CANCELLED or not isinstance(params, dict):
+            return message
+        cancelled = params.get("requestId")
+        if not isinstance(cancelled, str):
+            return message
+        name = self._names.pop(cancelled, "")
+        self._texts.pop(name, None)
+        return {**message, "params": {**params, "requestId": name}}
+
+    def _id_of(self, answer: JSONRPCResponse | JSONRPCError) -> RequestId | None:
+        """Return the id under which the client waits for the answer."""
+        if not isinstance(answer.id, str):
+            return answer.id
+        text = self._texts.pop(answer.id, None)
+        if text is not None and self._names.get(text) == answer.id:
+            del self._names[text]
+        return text
 
     def _note(self, message: JsonObject) -> None:
         """Keep count of what has to be answered before leaving."""
         params = message.get("params")
-        if message["method"] == "notifications/cancelled" and isinstance(params, dict):
+        if message["method"] == CANCELLED and isinstance(params, dict):
             self._settle(params.get("requestId"))
         elif "id" in message and message["method"] != "subscriptions/listen":
             self._open.add(repr(message["id"]))
@@ -158,9 +190,13 @@ class _Link:
             async for item in from_engine:
                 message = item.message
                 # Not as JSON text: the SDK would round what its own models never looked at.
-                await self._send(jsontext.dump(message.model_dump(exclude_unset=True)))
-                if not isinstance(message, JSONRPCNotification | JSONRPCRequest):
-                    self._settle(message.id)
+                body: JsonObject = message.model_dump(exclude_unset=True)
+                if isinstance(message, JSONRPCResponse | JSONRPCError):
+                    body["id"] = self._id_of(message)
+                    if body["id"] is None:
+                        continue  # it was cancelled, so nobody waits
+                    self._settle(body["id"])
+                await self._send(jsontext.dump(body))
 
     async def _refuse(self, error: RpcError, method: object = "") -> None:
         noted = of_code(error.code, transport="stdio", method=method)

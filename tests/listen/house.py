@@ -100,6 +100,7 @@ class House:
         default_factory=list[tuple[str, Callable[[], None]]]
     )
     unwatched: anyio.Event = field(default_factory=anyio.Event)
+    offered: JsonObject = field(default_factory=lambda: library.OFFERS)
     tools: list[JsonObject] = field(
         default_factory=lambda: [
             _tool("echo"),
@@ -166,7 +167,7 @@ class House:
         return Page(items=items[3:])
 
     def offers(self) -> JsonObject:
-        return library.OFFERS
+        return self.offered
 
     async def watch(
         self, call: ProposedCall, told: Callable[[], None]

@@ -21,7 +21,7 @@ class Reply:
 
     @property
     def json(self) -> JsonObject:
-        value = jsontext.parse(self.body)
+        value = jsontext.parse_result(self.body)
         assert isinstance(value, dict)
         return value
 
@@ -39,7 +39,7 @@ class Reply:
         found: list[JsonObject] = []
         for line in self.body.splitlines():
             if line.startswith(b"data: "):
-                value = jsontext.parse(line.removeprefix(b"data: "))
+                value = jsontext.parse_result(line.removeprefix(b"data: "))
                 assert isinstance(value, dict)
                 found.append(value)
         return found

@@ -172,7 +172,7 @@ async def test_an_id_in_use_is_refused() -> None:
             await _send(place, stream, session, _call("slow", request_id=1))
             with anyio.fail_after(LIMIT_S):
                 await house.started.wait()
-            reply = await _ask(place, session, _call("echo", request_id="1"))
+            reply = await _ask(place, session, _call("echo", request_id=1))
             house.release.set()
     assert (reply.status, reply.error["code"]) == (400, -32600)
 

@@ -32,6 +32,7 @@ class Wire:
 
 
 async def test_a_silent_stream_is_kept_open_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """case: HTT-07"""
     monkeypatch.setattr(sse, "WATCH_AFTER_S", 0.0)
     monkeypatch.setattr(sse, "KEEPALIVE_S", 0.01)
     wire = Wire()
