@@ -2,16 +2,22 @@
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import anyio
 import uvicorn
-from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import ASGIApp, Scope
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from gateway.clock import SystemClock
+from gateway.listen.crowd import STRANGER_S, Standing, let_introduce, make_room
+from gateway.listen.quiet import Quiet
 
 _HEADER_DEADLINE_S: Final = 10.0
 _MOST_HEADERS: Final = 256
@@ -28,12 +34,16 @@ class ServeOptions:
     """Limits of one listener; times in seconds."""
 
     max_connections: int = 1000
-    keep_alive_s: int = 75
+    keep_alive_s: int = 75  # for a connection that has shown a credential
     grace_s: int = 5  # for requests under way when the gateway stops
 
 
 class PromptProtocol(HttpToolsProtocol):
-    """HTTP/1.1 that bounds a request's headers, in time and in size, and drops its trailers."""
+    """HTTP/1.1 that bounds a request's headers, in time and in size, and drops its trailers.
+
+    A connection that has not shown a credential stays open for a few seconds between requests, and
+    is the first to go when there are too many.
+    """
 
     _headers_due: asyncio.TimerHandle | None = None
     _unparsed = 0  # bytes since the last request began, had its headers, or got more of its body
@@ -41,12 +51,35 @@ class PromptProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn declares it
         """Start waiting for the first request."""
         super().connection_made(transport)
+        self.standing = Standing(self.loop.time())
+        self._running: RequestResponseCycle | None = None
+        self.timeout_keep_alive = min(self.config.timeout_keep_alive, STRANGER_S)
+        if self.limit_concurrency is not None:
+            others = [one for one in self.connections if isinstance(one, PromptProtocol)]
+            make_room(others, self.limit_concurrency)
         self._arm()
 
+    def leave(self) -> None:
+        """Close it now, and count it no more."""
+        self.connections.discard(self)
+        self.transport.close()
+        if self.transport.get_write_buffer_size():  # its client reads nothing: it would stay
+            self.transport.abort()
+
+    def introduced(self) -> None:
+        """Let it stay: a request on it had a credential that was accepted."""
+        self.standing.is_known = True
+        self.timeout_keep_alive = self.config.timeout_keep_alive
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop waiting, and tell the request under way, which need not be the newest."""
         self._disarm()
         super().connection_lost(exc)
+        running = self._running
+        if running is not None and not running.response_complete:
+            running.disconnected = True
+            running.message_event.set()
+        self.pipeline.clear()
 
     def data_received(self, data: bytes) -> None:
         """Parse; a header, a trailer or a chunk extension without an end closes the connection."""
@@ -58,6 +91,7 @@ class PromptProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Wait for the rest of this request's headers."""
         super().on_message_begin()
+        let_introduce(cast("Scope", self.scope), self.introduced)
         if self._headers_due is None:
             self._arm()
 
@@ -67,6 +101,7 @@ class PromptProtocol(HttpToolsProtocol):
         self._unparsed = 0
         if len(self.headers) > _MOST_HEADERS:
             raise _TooManyHeaders
+        self.standing.idle_since = None
         super().on_headers_complete()
         # Trailers must not pass for headers (RFC 9110, 6.5.1): a credential or an Origin among them
         # would have gone round whatever looks at headers in front of us.
@@ -76,6 +111,16 @@ class PromptProtocol(HttpToolsProtocol):
         """Take a piece of the body."""
         self._unparsed = 0
         super().on_body(body)
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, or be idle."""
+        super().on_response_complete()
+        if self.cycle.response_complete:
+            self.standing.idle_since = self.loop.time()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _arm(self) -> None:
         self._headers_due = self.loop.call_later(_HEADER_DEADLINE_S, self.transport.close)
@@ -149,8 +194,16 @@ async def serve(
         timeout_keep_alive=limits.keep_alive_s,
         timeout_graceful_shutdown=limits.grace_s,
     )
+    _quieten()
     server = _Server(config, stop=stop, on_ready=on_ready, on_closing=on_closing)
     await server.serve([sock])
+
+
+def _quieten() -> None:
+    """Bound what the server's own log can be made to say, once for all listeners."""
+    log = logging.getLogger("uvicorn.error")
+    if not any(isinstance(found, Quiet) for found in log.filters):
+        log.addFilter(Quiet(SystemClock().monotonic))
 
 
 @contextlib.asynccontextmanager

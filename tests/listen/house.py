@@ -241,7 +241,11 @@ class Place:
 
 @asynccontextmanager
 async def serving(
-    house: House, options: HttpOptions | None = None, *, grace_s: int = 2
+    house: House,
+    options: HttpOptions | None = None,
+    *,
+    grace_s: int = 2,
+    max_connections: int = 1000,
 ) -> AsyncGenerator[Place]:
     """Serve the house over HTTP on a free port until the block ends."""
     sock = socket.create_server(("127.0.0.1", 0))
@@ -256,7 +260,7 @@ async def serving(
             stop=place.stop,
             on_ready=ready.set,
             on_closing=front.close_streams,
-            options=ServeOptions(grace_s=grace_s),
+            options=ServeOptions(grace_s=grace_s, max_connections=max_connections),
         )
 
     async with anyio.create_task_group() as tasks:

@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import anyio
@@ -85,6 +85,61 @@ async def test_a_call_under_way_is_answered_before_the_end() -> None:
                 await anyio.lowlevel.checkpoint()
             house.release.set()
             assert b"late" in (await received(stream)).body
+
+
+async def test_a_connection_without_a_credential_is_soon_closed_and_one_with_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serve, "STRANGER_S", 0)
+    message = call_body("echo")
+    async with serving(House()) as place:
+        async with await opened(place) as stream:
+            await stream.send(wire("POST", "/mcp", [("Host", "localhost")], b"{}"))
+            assert (await received(stream)).status == 401
+            with anyio.fail_after(LIMIT_S), pytest.raises(anyio.EndOfStream):
+                await stream.receive()
+        text = wire("POST", "/mcp", standard(place, message), jsontext.dump(message))
+        async with await opened(place) as stream:
+            for _ in range(2):
+                await stream.send(text)
+                assert (await received(stream)).status == 200
+                for _ in range(3):  # other connections come and go meanwhile
+                    assert (await post(place, message)).status == 200
+
+
+async def test_idle_connections_of_strangers_keep_nobody_out() -> None:
+    message = call_body("echo")
+    async with serving(House(), max_connections=4) as place, AsyncExitStack() as stack:
+        text = wire("POST", "/mcp", standard(place, message), jsontext.dump(message))
+        known = await stack.enter_async_context(await opened(place))
+        await known.send(text)
+        assert (await received(known)).status == 200
+        for _ in range(12):
+            stranger = await stack.enter_async_context(await opened(place))
+            await stranger.send(wire("GET", "/", [("Host", "localhost")], b""))
+            assert (await received(stranger)).status == 404
+        assert (await post(place, message)).status == 200
+        await known.send(text)
+        assert (await received(known)).status == 200
+
+
+async def test_a_client_that_leaves_while_it_pipelines_takes_its_first_request_along(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    house = House()
+    slow, next_one = call_body("slow"), call_body("echo")
+    async with serving(house) as place:
+        async with await opened(place) as stream:
+            for message in (slow, next_one):
+                head = standard(place, message)
+                await stream.send(wire("POST", "/mcp", head, jsontext.dump(message)))
+            with anyio.fail_after(LIMIT_S):
+                await house.started.wait()
+        with anyio.fail_after(LIMIT_S):
+            await house.cancelled.wait()
+        assert (await post(place, next_one)).status == 200
+    assert [call.name for call in house.calls] == ["slow", "echo"]
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_responses_do_not_name_the_server() -> None:
