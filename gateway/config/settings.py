@@ -98,6 +98,18 @@ class ListenSettings(Section):
     max_concurrency: int = Field(
         default=256, ge=1, le=100_000, description="requests under way at the same time"
     )
+    max_concurrency_per_principal: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="those of one principal, so that others are served; default: half of "
+        "`max_concurrency`",
+    )
+
+    @property
+    def share(self) -> int:
+        """Requests of one principal that may be under way at the same time."""
+        return self.max_concurrency_per_principal or (self.max_concurrency + 1) // 2
 
     @property
     def endpoint(self) -> Endpoint:

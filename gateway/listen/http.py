@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.clock import Clock
 from gateway.identity import metadata
 from gateway.identity.challenge import Challenge
+from gateway.listen.crowd import introduce
 from gateway.listen.doorstep import WatchedSend, of_challenge, of_scope
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
 from gateway.listen.modern import ModernFront
@@ -19,10 +20,16 @@ from gateway.listen.origin import OriginCheck
 from gateway.listen.replies import send_empty, send_error, send_json
 from gateway.listen.rpc import OVERLOADED, UNAUTHENTICATED, RpcError
 from gateway.listen.sessions import LegacySessions
+from gateway.listen.shares import Shares
 from gateway.types.calls import Principal
 from gateway.types.refused import TurnedAwayFor
 
 _BUSY: Final = RpcError(code=OVERLOADED, message="too many requests in flight; try again shortly")
+_SHARE_USED: Final = RpcError(
+    code=OVERLOADED,  # and status 429: others are served
+    message="your requests under way take up your share of the places; wait for one to end "
+    "(`listen.max_concurrency_per_principal`)",
+)
 _CLOSING: Final = RpcError(code=OVERLOADED, message="the gateway is shutting down")
 _LEGACY_HEADERS: Final = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
 
@@ -66,6 +73,7 @@ class HttpFront:
             handshake=self._legacy.negotiate,
         )
         self._in_flight = 0
+        self._shares = Shares(options.max_requests_per_principal)
         self.is_closing = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,10 +128,25 @@ class HttpFront:
                 self._gate.turned_away(of_challenge(who, scope))
                 await _challenge(send, who)
             else:
-                watched = WatchedSend(send, scope, self._gate)
-                await self._front(scope)(scope, receive, watched, who)
+                introduce(scope)
+                await self._serve(scope, receive, send, who)
         finally:
             self._in_flight -= weight
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, who: Principal) -> None:
+        """Serve a request, unless its principal holds as many places as one may."""
+        front = self._front(scope)
+        if scope["method"] == "GET":
+            await front(scope, receive, WatchedSend(send, scope, self._gate), who)
+            return
+        if not self._shares.take(who.owner):
+            self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
+            await send_error(send, _SHARE_USED, status=429, headers=[(b"retry-after", b"1")])
+            return
+        try:
+            await front(scope, receive, WatchedSend(send, scope, self._gate), who)
+        finally:
+            self._shares.give_back(who.owner)
 
     def _front(self, scope: Scope) -> Front:
         """Choose the era by the version header alone; the body has to agree with it later."""

@@ -13,6 +13,7 @@ class HttpOptions:
     max_body_bytes: int = 1024 * 1024
     body_deadline_s: float = 10.0
     max_requests: int = 512  # in flight, `subscriptions/listen` streams included
+    max_requests_per_principal: int = 256
     max_streams: int = 256  # open `subscriptions/listen` streams
     max_streams_per_principal: int = 16
     max_sessions: int = 1000

@@ -28,6 +28,7 @@ from gateway.listen.methods import CANCELLED
 from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RequestId, RpcError
+from gateway.listen.shares import Shares
 from gateway.listen.strict import Incoming, check_request, decode, usable_id
 from gateway.types.calls import AuthMethod, Principal
 from gateway.types.json import JsonObject
@@ -77,6 +78,7 @@ class LegacySessions:
             max_request_body_size=options.max_body_bytes,
             max_sessions=options.max_sessions,
         )
+        self._opening = Shares(options.max_sessions_per_principal)
         self._sessions: OrderedDict[str, _Session] = OrderedDict()  # least recently used first
 
     @contextlib.asynccontextmanager
@@ -177,20 +179,28 @@ class LegacySessions:
     async def _open(self, message: JsonObject, arrival: Arrival, http: Asgi) -> None:
         """Let the SDK open a session, and note whose it is."""
         owner = _owner(arrival.principal)
-        if message.get("method") == "initialize" and not await self._make_room(owner):
+        is_opening = message.get("method") == "initialize"
+        if is_opening and not await self._make_room(owner):
             text = "too many open sessions; end one first"
             await send_error(http.send, RpcError(code=OVERLOADED, message=text), status=429)
             return
 
         async def noting(event: Message) -> None:
+            nonlocal is_opening
             if event["type"] == "http.response.start" and event["status"] < 400:
                 opened = _header(event["headers"], _SESSION_HEADER)
                 if opened is not None:
                     now = self._clock.monotonic()
                     self._sessions[opened] = _Session(owner=owner, last_used=now)
+                    self._opening.give_back(owner)  # from here on it counts as a session
+                    is_opening = False
             await http.send(_redeemed(event, arrival))
 
-        await self._manager.handle_request(http.scope, http.receive, noting)
+        try:
+            await self._manager.handle_request(http.scope, http.receive, noting)
+        finally:
+            if is_opening:
+                self._opening.give_back(owner)
 
     async def _use(
         self, session_id: str, message: JsonObject, arrival: Arrival, http: Asgi
@@ -227,15 +237,20 @@ class LegacySessions:
                 self._sessions.move_to_end(session_id)
 
     async def _make_room(self, owner: Owner) -> bool:
-        """Make sure the owner may open one more; its longest unused idle session may have to go."""
+        """Count one more that the owner opens; its longest unused idle session may have to go.
+
+        INVARIANT: open sessions and those under way are counted before anything is waited for, so
+        that openings at the same time see each other.
+        """
         self._forget_expired()
         mine = [item for item in self._sessions.items() if item[1].owner == owner]
-        if len(mine) < self._options.max_sessions_per_principal:
-            return True
-        idle = next((session_id for session_id, session in mine if not session.serving), None)
-        if idle is None:
+        most = self._options.max_sessions_per_principal
+        idle = [session_id for session_id, session in mine if not session.serving]
+        is_full = len(mine) + self._opening.held(owner) >= most
+        if (is_full and not idle) or not self._opening.take(owner):
             return False
-        await self._end(idle)
+        if is_full:
+            await self._end(idle[0])  # which stops counting at once
         return True
 
     def _forget_expired(self) -> None:

@@ -330,3 +330,23 @@ async def test_requests_in_flight_are_capped() -> None:
         after = await post(place, ECHO)
     assert (reply.status, reply.headers["retry-after"]) == (503, "1")
     assert after.status == 200
+
+
+async def test_one_principal_leaves_places_to_others() -> None:
+    house = House()
+    slow = call_body("slow")
+    async with serving(house, HttpOptions(max_requests_per_principal=1)) as place:
+        async with await opened(place) as stream:
+            await stream.send(wire("POST", "/mcp", standard(place, slow), jsontext.dump(slow)))
+            with anyio.fail_after(LIMIT_S):
+                await house.started.wait()
+            refused = await post(place, ECHO)
+            other = await post(place, ECHO, standard(place, ECHO, key="bob"))
+            (noted,) = house.turned
+        with anyio.fail_after(LIMIT_S):
+            await house.cancelled.wait()
+        after = await post(place, ECHO)
+    assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+    assert "max_concurrency_per_principal" in str(refused.error["message"])
+    assert noted.reason == "overloaded"
+    assert (other.status, after.status) == (200, 200)

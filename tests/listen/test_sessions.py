@@ -28,8 +28,8 @@ def _call(name: str, arguments: Json = None, request_id: int | str = 7) -> JsonO
     return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
 
 
-async def _open(place: Place, key: str = "ada", version: str = "2025-11-25") -> str:
-    message: JsonObject = {
+def _hello(version: str) -> JsonObject:
+    return {
         "jsonrpc": "2.0",
         "id": 0,
         "method": "initialize",
@@ -39,6 +39,10 @@ async def _open(place: Place, key: str = "ada", version: str = "2025-11-25") -> 
             "clientInfo": {"name": "test", "version": "1"},
         },
     }
+
+
+async def _open(place: Place, key: str = "ada", version: str = "2025-11-25") -> str:
+    message = _hello(version)
     reply = await exchange(place, _legacy(place, None, key), jsontext.dump(message))
     assert reply.status == 200, reply.body
     assert child(reply.messages[0], "result")["protocolVersion"] == version
@@ -259,3 +263,22 @@ async def test_the_command_of_the_page_about_clients_is_answered(place: Place) -
     reply = await exchange(place, sent, body.encode())
     assert reply.status == 200
     assert reply.result["tools"]
+
+
+async def test_sessions_opened_at_the_same_time_count_each_other() -> None:
+    found: list[Reply] = []
+    async with serving(House(), HttpOptions(max_sessions_per_principal=3)) as place:
+        message = jsontext.dump(_hello("2025-11-25"))
+
+        async def open_one() -> None:
+            found.append(await exchange(place, _legacy(place, None), message))
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(30):
+                tasks.start_soon(open_one)
+        sessions = [one.headers["mcp-session-id"] for one in found if one.status == 200]
+        alive = [(await _ask(place, one, _call("echo"))).status for one in sessions]
+        assert {one.status for one in found} <= {200, 429}
+        assert 1 <= alive.count(200) <= 3
+        await _open(place)  # and nothing of those openings is counted for ever
+        await _open(place, "bob")
