@@ -48,4 +48,5 @@ if __name__ == "__main__":
         access_log=False,
         http="httptools",
         loop="uvloop",
+        timeout_keep_alive=300,  # no caller here looks for connections that were closed meanwhile
     )

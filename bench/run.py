@@ -57,8 +57,10 @@ def measure(spec: dict) -> dict:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
+    if done.returncode:
+        raise SystemExit(f"the load failed on {spec}:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout)
 
 
