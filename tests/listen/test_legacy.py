@@ -14,7 +14,7 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import TextContent
+from mcp_types import PromptReference, TextContent, TextResourceContents
 
 from tests.listen.house import LIMIT_S, House, serving
 
@@ -177,3 +177,40 @@ async def test_ping_works_in_the_handshake_era_only() -> None:
     ):
         await session.initialize()
         await session.send_ping()
+
+
+async def test_everything_else_goes_through_too(connect: Connect, mode: Mode) -> None:
+    async with connect(mode) as client:
+        resources = (await client.list_resources()).resources
+        templates = (await client.list_resource_templates()).resource_templates
+        prompts = (await client.list_prompts()).prompts
+        read = await client.read_resource("note://one")
+        prompt = await client.get_prompt("prompt1", {"who": "ada"})
+        ref = PromptReference(type="ref/prompt", name="prompt1")
+        values = (await client.complete(ref, {"name": "who", "value": "a"})).completion.values
+        with pytest.raises(MCPError) as gone:
+            await client.read_resource("note://gone")
+    assert [resource.uri for resource in resources] == ["note://one", "note://two"]
+    assert [template.uri_template for template in templates] == ["note://{name}"]
+    assert [prompt.name for prompt in prompts] == ["prompt0", "prompt1", "prompt2"]
+    assert isinstance(read.contents[0], TextResourceContents)
+    assert read.contents[0].text == "the first"
+    assert isinstance(prompt.messages[0].content, TextContent)
+    assert prompt.messages[0].content.text == "hello ada"
+    assert values == ["prompt1-a", "prompt1-b"]
+    assert gone.value.error.data == {"name": "note://gone"}
+
+
+async def test_a_stateless_client_hears_of_a_resource_over_http() -> None:
+    house = House()
+    async with (
+        over_http("2026-07-28", house) as client,
+        client.listen(resource_subscriptions=["note://one", "note://gone"]) as events,
+    ):
+        with anyio.fail_after(LIMIT_S):
+            house.update("note://one")
+            heard = await anext(aiter(events))
+            assert (type(heard).__name__, getattr(heard, "uri", "")) == (
+                "ResourceUpdated",
+                "note://one",
+            )

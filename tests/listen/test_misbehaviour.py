@@ -3,6 +3,8 @@
 import anyio
 import pytest
 
+from gateway.listen import legacy
+from gateway.listen.options import HttpOptions
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import LIMIT_S, House, Place, serving
 from tests.listen.legacy_raw import EVERYTHING, Session, Stream, begin, call, request
@@ -133,6 +135,27 @@ async def test_ending_a_session_ends_its_questions_and_subscriptions() -> None:
                 await house.unwatched.wait()
         assert house.watchers == []
         assert (await session.send(request("tools/list"))).status == 404
+
+
+async def test_a_session_that_is_idle_too_long_ends_its_subscriptions() -> None:
+    house = House()
+    async with serving(house, HttpOptions(session_idle_s=0.2)) as place:
+        session = await begin(place)
+        await _subscribed(session, "note://one")
+        with anyio.fail_after(LIMIT_S):
+            await house.unwatched.wait()
+        assert (await session.send(request("tools/list"))).status == 404
+
+
+async def test_the_subscriptions_of_a_session_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(legacy, "MOST_WATCHED", 1)
+    house = House()
+    async with serving(house) as place:
+        session = await begin(place)
+        await _subscribed(session, "note://one")
+        assert (await session.error("resources/subscribe", {"uri": "note://two"}))["code"] == 503
+        assert await session.result("resources/unsubscribe", {"uri": "note://one"}) == {}
+        await _subscribed(session, "note://two")
 
 
 async def test_the_caller_is_what_the_client_declared(place: Place) -> None:

@@ -127,6 +127,15 @@ async def test_a_stateless_subscription_is_acknowledged_as_far_as_it_is_honoured
         change = await _hear(reader)
         house.update("note://one")
         update = await _hear(reader)
+        cancel: JsonObject = {"requestId": 4}
+        note: JsonObject = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
+        await write_all(to_front, jsontext.dump({**note, "params": cancel}) + b"\n")
+        await house.unwatched.wait()
+        assert (house.watchers, len(house.listeners)) == ([], 1)
+        task = {**message, "id": 5, "method": "tasks/get"}
+        task["params"] = {**child(call_body("x"), "params"), "taskId": "t1"}
+        await write_all(to_front, jsontext.dump(task) + b"\n")
+        assert child(await _hear(reader), "result")["status"] == "working"
     assert change["method"] == "notifications/tools/list_changed"
     meta: JsonObject = {"io.modelcontextprotocol/subscriptionId": 4}
     assert child(change, "params", "_meta") == meta
