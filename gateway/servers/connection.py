@@ -43,6 +43,7 @@ CANCELLED = "notifications/cancelled"
 PROGRESS = "notifications/progress"
 MESSAGE = "notifications/message"
 UPDATED = "notifications/resources/updated"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 class ConnectFault(WeighbridgeError):

@@ -12,6 +12,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Rejected, Undelivered
 
 _PATIENCE_S = 30.0  # for requests that nobody waits for
+_ACKNOWLEDGED_S = 1.0  # a server that never says that it has begun to tell is taken at its silence
 
 
 class Subscriptions:
@@ -20,6 +21,7 @@ class Subscriptions:
     def __init__(self, server: str) -> None:
         self._server = server
         self._told: dict[str, list[Callable[[], None]]] = {}
+        self._begun: dict[str, asyncio.Event] = {}  # whether a stateless server tells of a URI
         self._connection: Connection | None = None
         self._spoken: Spoken | None = None
         self._tasks: TaskGroup | None = None
@@ -63,9 +65,33 @@ class Subscriptions:
                 return reply
         first = uri not in self._told
         self._told.setdefault(uri, []).append(told)
-        if first and spoken.era is Era.MODERN:
-            connection.listen(self.uris)
-        return partial(self._remove, uri, told)
+        leave = partial(self._remove, uri, told)
+        if spoken.era is Era.MODERN:
+            if first:
+                self._begun[uri] = asyncio.Event()
+                connection.listen(self.uris)
+            await self._until_begun(uri, leave, deadline)
+        return leave
+
+    async def _until_begun(self, uri: str, leave: Callable[[], None], deadline: float) -> None:
+        """Wait until the server tells of a URI: whoever hears that it is watched misses nothing."""
+        latest = min(deadline, asyncio.get_running_loop().time() + _ACKNOWLEDGED_S)
+        try:
+            async with asyncio.timeout_at(latest):
+                await self._begun[uri].wait()
+        except TimeoutError:
+            pass
+        except asyncio.CancelledError:
+            leave()
+            raise
+
+    def acknowledged(self, params: Json) -> None:
+        """Note of which resources a stateless server has begun to tell."""
+        honoured = params.get("notifications") if isinstance(params, dict) else None
+        uris = honoured.get("resourceSubscriptions") if isinstance(honoured, dict) else None
+        for uri in uris if isinstance(uris, list) else ():
+            if isinstance(uri, str) and uri in self._begun:
+                self._begun[uri].set()
 
     def updated(self, params: Json) -> None:
         """Tell whoever subscribed to a resource, or to one that it is a part of."""
@@ -84,6 +110,7 @@ class Subscriptions:
         if held or uri not in self._told:
             return
         del self._told[uri]
+        self._begun.pop(uri, None)
         if self._connection is None or self._spoken is None:
             return
         if self._spoken.era is Era.MODERN:

@@ -16,6 +16,7 @@ from anyio.abc import TaskGroup
 
 from gateway.servers import headers
 from gateway.servers.connection import (
+    ACKNOWLEDGED,
     CHANGES,
     UPDATED,
     ConnectFault,
@@ -361,6 +362,8 @@ class Server:
         if what is Listed.TOOLS:
             offers = self._lists[what].offers
             self._mirrors = {offer.name: offer.mirrors for offer in offers if offer.mirrors}
+        elif method == ACKNOWLEDGED:
+            self._subscriptions.acknowledged(params)
         self._watcher.publish(self, what)
 
 

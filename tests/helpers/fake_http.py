@@ -294,6 +294,10 @@ class FakeHttp:
         self.streams.append(queue)
         try:
             await wire.stream(b": open\n\n")
+            if wire.message:
+                wanted = wire.message["params"]["notifications"]
+                told = {"method": "notifications/subscriptions/acknowledged"}
+                await wire.send({"jsonrpc": "2.0", **told, "params": {"notifications": wanted}})
             while (note := await queue.get()) is not None:
                 await wire.stream(b"data: " + note + b"\n\n")
             await wire.body(b"", False)

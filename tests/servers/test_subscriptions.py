@@ -113,3 +113,16 @@ async def test_a_servers_own_refusal_passes(tmp_path: Path) -> None:
         got = await _subscribe(servers.server("alpha"), "x://1", lambda: None)
         assert isinstance(got, Rejected)
         assert (got.code, got.data) == (-32002, {"uri": "x://1"})
+
+
+async def test_an_update_right_after_a_subscription_is_told() -> None:
+    with FakeHttp(Script(eras=["modern"], capabilities=EVERYTHING)) as fake:
+        async with running(http_entry(fake)) as servers:
+            told = list[int]()
+            for uri in ("x://1", "x://2"):
+                assert callable(
+                    await _subscribe(servers.server("alpha"), uri, lambda: told.append(1))
+                )
+                before = len(told)
+                fake.announce(UPDATED, uri=uri)
+                await until_async(lambda before=before: len(told) > before)
