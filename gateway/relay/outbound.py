@@ -35,6 +35,7 @@ class Outbounds:
             or self.server_timeouts_s.get(server, self.timeout_s),
             is_read=case.effect is Effect.READ,
             traceparent=traceparent,
+            era=case.call.caller.era,
         )
 
 

@@ -15,6 +15,7 @@ from mcp_types.version import (
     MODERN_PROTOCOL_VERSIONS,
 )
 
+from gateway.results import marks
 from gateway.servers.connection import (
     CLIENT_INFO,
     ConnectFault,
@@ -62,6 +63,8 @@ async def _either(connection: Connection, entry: Entry, deadline: float) -> Spok
     now = asyncio.get_running_loop().time()
     probe_end = min(deadline, now + entry.timeouts.probe_s)
     reply = await _discover(connection, LATEST_MODERN_VERSION, probe_end)
+    if _names(reply, LATEST_MODERN_VERSION):  # it was refused all the same: once more
+        reply = await _discover(connection, LATEST_MODERN_VERSION, deadline)
     spoken = _discovered(reply)
     if spoken is not None:
         return spoken
@@ -129,6 +132,14 @@ def _discovered(reply: Reply) -> Spoken | None:
     )
 
 
+def _names(reply: Reply, version: str) -> bool:
+    """Whether a refusal of the version lists that very version as supported."""
+    if not isinstance(reply, Rejected) or reply.code != _UNSUPPORTED:
+        return False
+    supported = _object(reply.data).get("supported")
+    return isinstance(supported, list) and version in supported
+
+
 def _only_other_versions(reply: Reply) -> bool:
     """Whether a server says that it speaks revisions of which this gateway knows none."""
     if not isinstance(reply, Rejected) or reply.code != _UNSUPPORTED:
@@ -148,7 +159,8 @@ def fault(entry: Entry, method: str, reply: Reply) -> ConnectFault:
             return ConnectFault(reply.detail, slow=reply.status < 500)
         case Rejected():
             return ConnectFault(
-                f"`{entry.name}` refused `{method}` with error {reply.code}: {reply.message[:200]}",
+                f"`{entry.name}` refused `{method}` with error {reply.code} and says: "
+                f"{marks.quoted(reply.message)}",
                 slow=True,
             )
         case Delivered():

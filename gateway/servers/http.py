@@ -13,7 +13,7 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import LATEST_MODERN_VERSION
 
 from gateway import jsontext
-from gateway.servers import handshake, headers, streams, tls, wire
+from gateway.servers import handshake, headers, resuming, streams, tls, wire
 from gateway.servers.asides import Asides
 from gateway.servers.connection import (
     CANCELLED,
@@ -276,7 +276,8 @@ class HttpConnection:
                 call.answered = True
                 if call.method == "initialize" and not self._take_session(response):
                     return malformed(self._entry.name, "with two different session ids")
-                return await read_reply(response, exchange)
+                reply = await read_reply(response, exchange)
+            return await resuming.finish(reply, exchange, self._asides.open_get)
         except (wire.Unreachable, OSError, ValueError) as error:
             return self._broken(error)
 

@@ -15,9 +15,10 @@ from anyio.abc import TaskGroup
 
 from gateway import jsontext
 from gateway.servers.connection import ConnectFault, Connection, Declared, timed_out
-from gateway.servers.entry import Entry
+from gateway.servers.entry import Entry, Protocol
 from gateway.servers.opening import Opener
 from gateway.servers.places import busy
+from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
 from gateway.types.relay import Ear, Outbound
@@ -56,6 +57,7 @@ class Lanes:
         self._pool = pool
         self._lanes: dict[_Key, Lane] = {}
         self._running = 0  # lanes that are being closed included
+        self._does_handshake: bool | None = None  # though it is stateless; None: not tried yet
 
     def __len__(self) -> int:
         """How many lanes there are."""
@@ -65,6 +67,40 @@ class Lanes:
         """Whether there is a lane for such a call already."""
         lane = self._lanes.get(_key(outbound))
         return lane is not None and not lane.is_over()
+
+    def forget(self) -> None:
+        """Forget what was found out about the server."""
+        self._does_handshake = None
+
+    async def mirrors(self, outbound: Outbound, deadline: float) -> bool:
+        """Say whether a stateless server is to be reached in the handshake era by this call.
+
+        A server that knows both eras asks some questions only in the way of its caller's. It does
+        not say in advance that it knows both, so it is tried once.
+        """
+        if outbound.era is Era.MODERN or not outbound.may_ask:
+            return False
+        if self._entry.protocol is not Protocol.AUTO:
+            return False
+        if self._does_handshake is None:
+            self._does_handshake = await self._opens(outbound, deadline)
+        return self._does_handshake is True
+
+    async def _opens(self, outbound: Outbound, deadline: float) -> bool | None:
+        """Say whether a lane can be opened; None when that could not be found out now."""
+        key = _key(outbound)
+        lane = self._lane(key, outbound)
+        if isinstance(lane, Undelivered):
+            return None
+        lane.users += 1
+        try:
+            async with asyncio.timeout_at(deadline):
+                await lane.settled.wait()
+        except TimeoutError:
+            return None
+        finally:
+            self._left(key, lane)
+        return lane.connection is not None
 
     async def call(
         self,

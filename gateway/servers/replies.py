@@ -1,6 +1,6 @@
 """One HTTP response read as the end of one request: JSON, an event stream, or a plain no."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
 
 from gateway import jsontext
@@ -50,6 +50,8 @@ class Exchange:
     hearing: Hearing | None = None  # on a connection whose server may ask
     capabilities: JsonObject = field(default_factory=lambda: NOTHING)  # that the request declared
     rising: Rising = field(default_factory=Rising)
+    last_id: str = ""  # of the last event, where events have ids
+    retry_ms: int | None = None  # how long to wait before asking for what comes after it
 
 
 async def read_reply(response: Response, exchange: Exchange) -> Reply:
@@ -61,7 +63,7 @@ async def read_reply(response: Response, exchange: Exchange) -> Reply:
         return await _refusal(response, exchange)
     try:
         if response.content_type == "text/event-stream":
-            return await _stream(response, exchange)
+            return await read_events(response.iter_any(), exchange)
         if response.content_type == "application/json":
             return _message(await read_capped(response, exchange.cap), exchange)
     except (AnswerTooLarge, EventTooLarge):
@@ -162,18 +164,27 @@ def _answers(message: JsonObject, exchange: Exchange) -> bool:
     return type(number) is int and number == exchange.number and "method" not in message
 
 
-async def _stream(response: Response, exchange: Exchange) -> Reply:
+async def read_events(pieces: AsyncIterable[bytes], exchange: Exchange) -> Reply:
+    """Return the answer on an event stream; notes how far it got. Raises EventTooLarge."""
     reader = EventReader(exchange.cap)
     bad = 0
-    async for piece in response.iter_any():
-        for event in reader.feed(piece):
-            reply = await _event(event, exchange)
-            if reply is _BAD:
-                bad += 1
-                if bad >= _MOST_BAD_EVENTS:
-                    return malformed(exchange.server, "as a stream of things that are no messages")
-            elif reply is not None:
-                return reply
+    try:
+        async for piece in pieces:
+            for event in reader.feed(piece):
+                reply = await _event(event, exchange)
+                if reply is _BAD:
+                    bad += 1
+                    if bad >= _MOST_BAD_EVENTS:
+                        what = "as a stream of things that are no messages"
+                        return malformed(exchange.server, what)
+                elif reply is not None:
+                    return reply
+    except OSError:
+        if not reader.last_id:  # nothing that the rest could be asked for by
+            raise
+    finally:
+        exchange.last_id = reader.last_id or exchange.last_id
+        exchange.retry_ms = reader.retry_ms if reader.retry_ms is not None else exchange.retry_ms
     return Undelivered(
         failure=Failure.CLOSED,
         executed=Execution.UNKNOWN,

@@ -39,7 +39,7 @@ async def follow(
         heard = False
         try:
             async with open_stream(last_id) as response:
-                if not _is_stream(response):
+                if not is_stream(response):
                     return  # 405 is the usual way to say so, and no fault
                 opened()
                 if not first:  # a change in between would have gone unheard
@@ -63,7 +63,8 @@ def _assume_changes(take: Take, uris: tuple[str, ...]) -> None:
         take(notification(UPDATED, {"uri": uri}))
 
 
-def _is_stream(response: aiohttp.ClientResponse) -> bool:
+def is_stream(response: aiohttp.ClientResponse) -> bool:
+    """Say whether a server agreed to send events."""
     return response.status == 200 and response.content_type == "text/event-stream"
 
 

@@ -76,7 +76,7 @@ class Server:
         self._lists = {what: KeptList(what, entry, self._mask, self._published) for what in Listed}
         self._opener = Opener(entry, around, self._mask)
         self._address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
-        self._life = Life(entry, around.clock, self._mask)
+        self._life = Life(entry, around.clock, self._mask, self._last_words)
         self._places = Places(entry)
         self._subscriptions = Subscriptions(entry.name)
         self._lanes: Lanes | None = None  # while it runs
@@ -199,7 +199,9 @@ class Server:
             connection = self._life.connection or await self._life.connected(deadline)
             if isinstance(connection, Undelivered):
                 return connection
-            if lanes is None or not self._needs_lane(outbound):
+            if lanes is None or not (
+                self._needs_lane(outbound) or await lanes.mirrors(outbound, deadline)
+            ):
                 return await connection.call(
                     outbound.method,
                     _traced(outbound.params, outbound.traceparent),
@@ -257,6 +259,9 @@ class Server:
         if outbound.traceparent:
             made["traceparent"] = outbound.traceparent
         return made
+
+    def _last_words(self) -> str:
+        return self._last.last_words if isinstance(self._last, StdioConnection) else ""
 
     # The one task
 
@@ -328,6 +333,8 @@ class Server:
 
     def _opened(self, connection: Connection, spoken: Spoken, tasks: TaskGroup) -> None:
         self._life.opened(connection)
+        if self._lanes is not None:
+            self._lanes.forget()  # it may be another version of the server
         if connection.lost is not None:  # between the handshake and now
             self._lost()
             return
@@ -355,6 +362,8 @@ class Server:
     def _noted(self, method: str, params: Json) -> None:
         if method == UPDATED:
             self._subscriptions.updated(params)
+        elif method == ACKNOWLEDGED:
+            self._subscriptions.acknowledged(params)
         for what in CHANGES.get(method, ()):
             self._lists[what].changed()
 
@@ -362,8 +371,6 @@ class Server:
         if what is Listed.TOOLS:
             offers = self._lists[what].offers
             self._mirrors = {offer.name: offer.mirrors for offer in offers if offer.mirrors}
-        elif method == ACKNOWLEDGED:
-            self._subscriptions.acknowledged(params)
         self._watcher.publish(self, what)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gateway.types.calls import Method
+from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
 
 
@@ -19,6 +19,8 @@ class Outbound:
     capabilities: JsonObject = field(default_factory=dict[str, Json])
     """What the caller can do, as far as policy lets this server make use of it."""
     log_level: str = ""
+    era: Era = Era.MODERN
+    """Of the caller: a server that knows both asks its questions in the caller's way."""
     lane: str = ""
     """Names whose state a server of the handshake era may keep together; empty: nobody's."""
 

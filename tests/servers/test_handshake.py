@@ -48,6 +48,14 @@ async def test_an_unknown_revision_is_a_failure_with_its_reason(tmp_path: Path) 
         assert "protocol version" in state.reason
 
 
+async def test_a_refusal_that_names_the_very_revision_is_asked_once_more(tmp_path: Path) -> None:
+    refusal = {**UNSUPPORTED, "data": {"supported": ["2026-07-28"]}}
+    script = Script(eras=["legacy"], on_discover=[{"error": refusal}])
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        assert servers.states()[0].version == "2025-11-25"
+    assert len(record_of(tmp_path, "alpha").calls("server/discover")) == 2
+
+
 async def test_a_server_of_other_revisions_only_is_not_asked_again(tmp_path: Path) -> None:
     script = Script(on_discover=[{"error": UNSUPPORTED}])
     async with running(stdio_entry(script, tmp_path)) as servers:

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 
 from gateway.servers.supervisor import Server
+from gateway.types.calls import Era
 from gateway.types.json import JsonObject
 from gateway.types.operations import Execution, Failure
 from tests.helpers.fake_http import FakeHttp
@@ -93,6 +94,29 @@ async def test_a_stateless_server_needs_no_lanes(tmp_path: Path) -> None:
         assert got["meta"]["io.modelcontextprotocol/clientCapabilities"] == CAN
         assert got["meta"]["io.modelcontextprotocol/logLevel"] == "info"
         assert alpha.state.lanes == 0
+
+
+async def test_a_server_of_both_eras_is_reached_in_the_era_of_a_caller_that_it_may_ask(
+    tmp_path: Path,
+) -> None:
+    async with running(stdio_entry(Script(eras=["legacy", "modern"]), tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        await call(alpha, **_of("ada"))
+        await call(alpha, era=Era.LEGACY)
+        assert alpha.state.lanes == 0
+        await call(alpha, **_of("bob", era=Era.LEGACY))
+        assert alpha.state.lanes == 1
+        assert record.calls("initialize")[-1]["params"]["capabilities"] == CAN
+
+
+async def test_a_server_that_is_only_stateless_is_tried_once(tmp_path: Path) -> None:
+    async with running(stdio_entry(Script(eras=["modern"]), tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        for _ in range(3):
+            got = structured(await call(alpha, **_of("ada", era=Era.LEGACY)))
+            assert got["meta"]["io.modelcontextprotocol/clientCapabilities"] == CAN
+        assert alpha.state.lanes == 0
+        assert len(record.pids()) == 2
 
 
 async def test_a_lane_without_a_name_ends_with_its_call(tmp_path: Path) -> None:
