@@ -11,6 +11,7 @@ _HIDDEN = re.compile(
     "\U000e0000-\U000e007f]"
 )
 
+_QUOTED = 300  # characters of a server's words in a text of ours
 
 _ASCII_HIDDEN = bytes([*range(9), 11, 12, *range(14, 32), 127])
 
@@ -38,6 +39,15 @@ def _texts(value: Json) -> Iterator[str]:
         if isinstance(text, str):
             yield text
         yield from _texts(value.get("content"))
+
+
+def quoted(text: str, most: int = _QUOTED) -> str:
+    """Return words of a server for a text in our own voice: cut, on one line, in quotes.
+
+    Nothing in them can end the quotes, so what they say can't pass for ours.
+    """
+    line = visible(" ".join(text[: most + 1].split())).replace('"', "'")
+    return f'"{line[:most]}…"' if len(line) > most else f'"{line}"'
 
 
 def visible(text: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
@@ -17,9 +18,15 @@ _log = logging.getLogger("gateway.servers")
 
 
 class Life:
-    """The attempts to reach a server, one after the other. Told by the one task that makes them."""
+    """The attempts to reach a server, one after the other. Told by the one task that makes them.
 
-    def __init__(self, entry: Entry, clock: Clock, mask: Mask) -> None:
+    `last_words` is what the server wrote to stderr: for operators, never for callers, to whom a
+    server could otherwise speak in the gateway's voice.
+    """
+
+    def __init__(
+        self, entry: Entry, clock: Clock, mask: Mask, last_words: Callable[[], str] = str
+    ) -> None:
         self.status = ServerStatus.STARTING
         self.since: datetime = clock.now()  # of the status
         self.attempts = 0
@@ -27,6 +34,8 @@ class Life:
         self._entry = entry
         self._clock = clock
         self._mask = mask
+        self._last_words = last_words
+        self._said = ""  # the last words of what was lost
         self._backoff = Backoff(entry.timeouts, random.random)
         self._fault: ConnectFault | None = None
         self._logged = ""
@@ -39,7 +48,11 @@ class Life:
 
     @property
     def reason(self) -> str:
-        """Why it is away, or was last; without secrets."""
+        """Why it is away, or was last, for operators; without secrets."""
+        return self._cause + (f"; stderr: {self._said}" if self._fault and self._said else "")
+
+    @property
+    def _cause(self) -> str:
         return self._mask(self._fault.message) if self._fault else ""
 
     # What the one task tells
@@ -69,15 +82,17 @@ class Life:
             self.connection = None
             self._again.clear()
             self._fault = ConnectFault(lost.reason, slow=lost.slow)
+            self._said = self._last_words()
             self._turn(ServerStatus.FAILED)
 
     def failed(self, fault: ConnectFault) -> None:
         """An attempt ended badly, or what it had opened is lost."""
         now = asyncio.get_running_loop().time()
-        if self._logged != fault.message:  # once, not per attempt
-            _log.warning("server %s: %s", self._entry.name, self._mask(fault.message))
-        self._logged = fault.message
         self._fault = fault
+        self._said = self._last_words()
+        if self._logged != fault.message:  # once, not per attempt
+            _log.warning("server %s: %s", self._entry.name, self.reason)
+        self._logged = fault.message
         self._turn(ServerStatus.FAILED)
         if self._opened_at is None:
             self._again.set()
@@ -161,6 +176,6 @@ class Life:
             failure=failure,
             executed=Execution.NO,
             detail=f"`{name}` is unavailable since {self.since:%Y-%m-%d %H:%M:%S} UTC: "
-            f"{self.reason or 'it was stopped'}"[:1000],
+            f"{self._cause or 'it was stopped'}"[:1000],
             retry_after_s=round(pause, 1) or None,
         )

@@ -101,6 +101,11 @@ class StdioConnection:
         tail = self._mask(self._child.stderr_tail) if self._child else ""
         return tail[-self._entry.caps.stderr_bytes :]
 
+    @property
+    def last_words(self) -> str:
+        """The end of that, on one line: for people who run the server, and for nobody else."""
+        return " ".join(self.stderr_tail[-_TAIL_IN_TEXT:].split())
+
     def adopt(self, spoken: Spoken) -> None:
         """Use what the handshake settled from now on."""
         self._spoken = spoken
@@ -344,7 +349,7 @@ class StdioConnection:
         return Execution.UNKNOWN
 
     def _exited(self) -> None:
-        self._lose(Lost(reason=self._last_words()))
+        self._lose(Lost(reason=f"`{self._entry.name}` {self._end()}"))
 
     def _lose(self, lost: Lost) -> None:
         if self._lost is not None:
@@ -362,13 +367,8 @@ class StdioConnection:
             detail=self._lost.reason if self._lost else "",
         )
 
-    def _last_words(self) -> str:
+    def _end(self) -> str:
         code = self._child.exit_code if self._child else None
         if code is None:
-            end = "closed its output"
-        elif code < 0:
-            end = f"was ended by signal {-code}"
-        else:
-            end = f"exited with code {code}"
-        tail = " ".join(self.stderr_tail[-_TAIL_IN_TEXT:].split())
-        return f"`{self._entry.name}` {end}" + (f"; stderr: {tail}" if tail else "")
+            return "closed its output"
+        return f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"

@@ -6,6 +6,7 @@ from typing import Protocol, assert_never
 
 from gateway.case import Case
 from gateway.errors import StoreUnavailable
+from gateway.results import marks
 from gateway.types.json import JsonObject
 from gateway.types.operations import (
     Delivered,
@@ -19,8 +20,6 @@ from gateway.types.operations import (
 from gateway.types.outcomes import Answer, Refusal, Status, WireError
 from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Effect
-
-_LONGEST_MESSAGE = 1_000  # in a text about it; the error itself passes as it came
 
 
 class Downstream(Protocol):
@@ -133,8 +132,8 @@ def classify(case: Case, delivery: Delivery) -> Delivered | Refusal:
             return Refusal(
                 status=Status.TOOL_FAILED,
                 code=str(delivery.code),
-                reason=f"`{case.tool.server}` answered with an error: "
-                f"{delivery.message[:_LONGEST_MESSAGE]}",
+                reason=f"`{case.tool.server}` answered with an error and says: "
+                f"{marks.quoted(delivery.message)}",
                 executed=Execution.NO if case.effect is Effect.READ else Execution.UNKNOWN,
                 error=WireError(code=delivery.code, message=delivery.message, data=delivery.data),
             )

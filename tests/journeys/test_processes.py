@@ -136,7 +136,7 @@ async def test_a_child_that_dies_ends_its_calls_at_once_and_comes_back(tmp_path:
             assert (end["status"], end["executed"]) == ("indeterminate", "unknown")
         assert "`alpha`" in died["reason"]
         assert "code 3" in died["reason"]
-        assert "boom" in died["reason"]
+        assert "boom" not in died["reason"]  # a server has no words in the gateway's own text
         await until_async(lambda: len(record.pids()) >= 2, house.WITHIN_S)
         await until_async(lambda: len(record.calls()) == 4, house.WITHIN_S)
         (tmp_path / "go").touch()
