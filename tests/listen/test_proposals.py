@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.clock import SystemClock
-from gateway.listen.callers import ModernHttpCaller, progress_token
+from gateway.listen.callers import ModernHttpCaller
 from gateway.listen.proposals import Envelope, propose
 from gateway.listen.rpc import RpcError
 from gateway.types.calls import Method, ProposedCall
@@ -48,10 +48,3 @@ def test_a_request_that_names_no_tool_is_malformed(params: JsonObject) -> None:
     error = _proposed(params)
     assert isinstance(error, RpcError)
     assert error.code == -32602
-
-
-@pytest.mark.parametrize(
-    ("token", "usable"), [("a", True), ("", True), (0, True), (True, False), (1.5, False)]
-)
-def test_a_progress_token_is_text_or_an_integer(token: Json, usable: bool) -> None:
-    assert (progress_token({"progressToken": token}) is not None) is usable
