@@ -38,8 +38,18 @@ CLIENT_SCENARIOS = {
         "json-schema-2020-12-preservation",
     ),
 }
-# `revision side scenario` → why it can't pass through a gateway. Nothing so far.
-EXPECTED: dict[str, str] = {}
+# `revision side scenario` → why a check that passes directly is not to pass through the gateway.
+EXPECTED: dict[str, str] = {
+    "2026-07-28 client http-custom-headers": "the suite calls a tool with `verbose: null`, which "
+    "the tool's own schema forbids; the gateway refuses such a call",
+}
+# The same, for checks that are left out rather than failed.
+FEWER: dict[str, str] = {
+    "2025-11-25 server server-sse-polling": "the gateway fetches the rest of the server's stream "
+    "itself and keeps its own open: there is no break to resume after",
+    "2026-07-28 client request-metadata": "without a tool there is no call that could carry the "
+    "caller's capabilities; the gateway declares none of its own",
+}
 _LINE = re.compile(r"^[✓✗] (\S+): (\d+) passed, (\d+) failed", re.MULTILINE)
 _WITHIN_S = 240
 
@@ -99,20 +109,17 @@ def _counted(out: Path) -> tuple[int, int]:
 
 
 def compared(revision: str, side: str, direct: Outcome, through: Outcome) -> list[str]:
-    """Return the scenarios that pass directly and fail through the gateway, unexplained."""
+    """Return the scenarios that do worse through the gateway, unless it is known why."""
     print(f"{revision} {side}: direct {direct.total}; through the gateway {through.total}")
     lost: list[str] = []
     for scenario, (passed, failed) in direct.scenarios.items():
         good, bad = through.scenarios.get(scenario, (0, 1))
         key = f"{revision} {side} {scenario}"
-        worse = not failed and (bad or good < passed)
-        if failed or worse:
-            note = EXPECTED.get(key, "")
-            print(f"  {scenario}: direct {passed}+{failed}, through {good}+{bad} {note}".rstrip())
-        if worse and key not in EXPECTED:
-            lost.append(key)
-        if not worse and key in EXPECTED:
-            lost.append(f"{key}: no longer expected to fail")
+        why = EXPECTED.get(key) or FEWER.get(key, "")
+        if failed or bad or good < passed:
+            print(f"  {scenario}: direct {passed}+{failed}, through {good}+{bad}; {why}")
+        if (key in EXPECTED) != (bad > failed) or (good < passed and not why):
+            lost.append(f"{key}: {why or 'not explained'}")
     return lost
 
 
