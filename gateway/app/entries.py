@@ -61,4 +61,5 @@ def _entry(name: str, server: ServerSettings, environ: Mapping[str, str]) -> Ent
         max_calls=server.max_calls,
         required=server.required,
         written=server.written,
+        credentials=server.credentials,
     )

@@ -1,7 +1,7 @@
 """Which texts of a configuration must never show up in an output."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -13,6 +13,7 @@ _TELLING: Final = re.compile(
     r"auth|cookie|credential|dsn|key|pass(?:phrase|wd|word)?$|secret|session|signature|token",
     re.IGNORECASE,
 )
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]* +(?=\S)")
 # Places of the file that the environment fills with credentials, as a rule.
 _FILLED: Final = frozenset({"args", "env", "headers", "url"})
@@ -24,6 +25,34 @@ def find(settings: Settings, taken: Iterable[tuple[Path, str]]) -> tuple[str, ..
     """Return the texts to redact, longest first; `taken` are the values from the environment."""
     texts = {text for text in _texts(settings, taken) if len(text) >= _SHORTEST}
     return tuple(sorted(texts, key=lambda text: (-len(text), text)))
+
+
+def of_servers(
+    settings: Settings, written: Mapping[Path, str], environ: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the credentials that each server was given, longest first.
+
+    Fewer than what is redacted in the log: these are taken out of results too, whose texts must
+    stay exact, so that a value counts only when its own name or that of its variable tells.
+    """
+    found = {
+        name: {
+            form
+            for key, text in (*entry.headers.items(), *entry.env.items())
+            if _TELLING.search(key)
+            for form in _forms(text)
+        }
+        for name, entry in settings.servers.items()
+    }
+    for path, text in written.items():
+        if path[:1] == ("servers",) and _is_filled(path):
+            for variable in _VARIABLE.findall(text):
+                if _TELLING.search(variable):
+                    found[str(path[1])].update(_forms(environ.get(variable, "")))
+    return {
+        name: tuple(sorted((text for text in texts if len(text) >= _SHORTEST), key=len)[::-1])
+        for name, texts in found.items()
+    }
 
 
 def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[str]:

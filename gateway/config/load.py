@@ -40,7 +40,8 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     missing = misconfigured.by_server(expansion.missing)
     settings = _validated(document, expansion, missing, file)
     settings = misconfigured.mark(settings, missing)
-    settings = naming.mark(settings, expansion.written)
+    credentials = confidential.of_servers(settings, expansion.written, environ)
+    settings = naming.mark(settings, expansion.written, credentials)
     settings = paths.resolve(settings, folder=path.parent, home=environ.get("HOME"))
     if (listener := find_open_listener(settings)) is not None:
         line, column = document.place((listener.section,))

@@ -26,15 +26,23 @@ def as_written(
         yield FileError(message, file=fault.file, line=fault.line, column=fault.column)
 
 
-def mark(settings: Settings, written: Mapping[Path, str]) -> Settings:
-    """Return the settings with the servers told how their values stand in the file."""
+def mark(
+    settings: Settings,
+    written: Mapping[Path, str],
+    credentials: Mapping[str, tuple[str, ...]],
+) -> Settings:
+    """Return the settings with the servers told how their values stand in the file.
+
+    And which of these are credentials.
+    """
     servers = {
         name: entry.written_as(
             {
                 str(path[2]): text
                 for path, text in written.items()
                 if path[:2] == ("servers", name) and len(path) == 3
-            }
+            },
+            credentials.get(name, ()),
         )
         for name, entry in settings.servers.items()
     }

@@ -33,6 +33,10 @@ One YAML file (JSON is YAML too). `config.example.yaml` shows every key once.
 - Agents and people show API keys and tokens as `Authorization: Bearer …` and in no other way. No
   other header, no argument and no `_meta` says who acts. A caller's credential is never passed on
   to a server.
+- A credential of a server is replaced by `[secret]` where the server sends it back to a caller.
+  What counts as one: values of `headers` and `env`, and of variables in `args` and `url`, of at
+  least 8 characters, whose own name or variable's name tells: `API_KEY`, `GITHUB_TOKEN`,
+  `Authorization` and the like.
 """
 
 

@@ -152,6 +152,7 @@ class ServerSettings(Section):
 
     _misconfigured: str = PrivateAttr(default="")
     _written: dict[str, str] = PrivateAttr(default_factory=dict[str, str])
+    _credentials: tuple[str, ...] = PrivateAttr(default=())
 
     @property
     def misconfigured(self) -> str:
@@ -163,10 +164,15 @@ class ServerSettings(Section):
         """Keys whose values hold variables, with what stands in the file: `${COMMAND}`."""
         return self._written
 
-    def written_as(self, written: dict[str, str]) -> Self:
-        """Return this entry with what stands in the file for some of its keys."""
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """Values that must not come back in a result, longest first."""
+        return self._credentials
+
+    def written_as(self, written: dict[str, str], credentials: tuple[str, ...]) -> Self:
+        """Return this entry with what stands in the file for some keys, and its credentials."""
         told = self.model_copy()
-        told._written = written
+        told._written, told._credentials = written, credentials
         return told
 
     def without_values(self, reason: str) -> Self:

@@ -11,6 +11,7 @@ from gateway import jsontext
 from gateway.servers import streams
 from gateway.servers.entry import Entry
 from gateway.servers.hearing import run_safely
+from gateway.servers.reading import Reader
 from gateway.types.json import JsonObject
 
 _POST_S = 5.0  # a note to a server may take so long
@@ -30,6 +31,7 @@ class Asides:
     ) -> None:
         self.closed = False
         self._entry = entry
+        self.reader = Reader(entry.credentials)
         self._pool = pool
         self._tasks = tasks
         self._headers = headers
@@ -116,7 +118,12 @@ class Asides:
         try:
             with scope:
                 await streams.follow(
-                    open_stream, take, uris, cap=self._entry.caps.message_bytes, opened=opened
+                    open_stream,
+                    take,
+                    uris,
+                    cap=self._entry.caps.message_bytes,
+                    opened=opened,
+                    read=self.reader.read,
                 )
         finally:
             opened()

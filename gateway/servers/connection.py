@@ -266,6 +266,7 @@ def outcome_of(
     size: int,
     modern: bool,
     capabilities: JsonObject = NOTHING,
+    redactions: int = 0,
 ) -> Delivery:
     """Read a JSON-RPC response: exactly one of a result object and an error.
 
@@ -281,7 +282,7 @@ def outcome_of(
         unasked = _unasked(kind, modern=modern, capabilities=capabilities)
         if unasked:
             return malformed(server, unasked)
-    return Delivered(result=result, size=size)
+    return Delivered(result=result, size=size, redactions=redactions)
 
 
 def _unasked(kind: Json, *, modern: bool, capabilities: JsonObject) -> str:

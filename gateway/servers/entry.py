@@ -69,6 +69,7 @@ class Entry:
     max_calls: int = 64  # at the same time
     max_lanes: int = 16  # connections of callers that it may ask, in the handshake era
     required: bool = False  # the gateway isn't ready without it
+    credentials: tuple[str, ...] = field(default=(), repr=False)  # longest first
     # What to show instead of a `command` or `cwd` that came from the environment: `${COMMAND}`.
     written: Mapping[str, str] = field(default_factory=dict[str, str])
 

@@ -259,9 +259,9 @@ class HttpConnection:
         params = stamp(call.params, self._spoken, token, call.capabilities, call.log_level)
         modern = self._spoken is not None and self._spoken.era is Era.MODERN
         exchange = Exchange(
-            server=self._entry.name,
+            entry=self._entry,
             number=number,
-            cap=self._entry.caps.message_bytes,
+            reader=self._asides.reader,
             modern=modern,
             in_session=bool(self._session),
             take=self._take,

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
 
-from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.servers.connection import (
     CANCELLED,
@@ -16,8 +15,10 @@ from gateway.servers.connection import (
     malformed,
     outcome_of,
 )
+from gateway.servers.entry import Entry
 from gateway.servers.frames import id_in
 from gateway.servers.hearing import Hearing
+from gateway.servers.reading import Reader
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
 from gateway.servers.wire import Response
 from gateway.types.json import Json, JsonObject
@@ -40,9 +41,9 @@ class AnswerTooLarge(Exception):
 class Exchange:
     """One request under way: what its response is matched with, and where by-products go."""
 
-    server: str
+    entry: Entry
     number: int
-    cap: int
+    reader: Reader
     modern: bool
     in_session: bool
     take: Callable[[JsonObject], None]  # requests and notes that the server sends by itself
@@ -52,6 +53,16 @@ class Exchange:
     rising: Rising = field(default_factory=Rising)
     last_id: str = ""  # of the last event, where events have ids
     retry_ms: int | None = None  # how long to wait before asking for what comes after it
+
+    @property
+    def server(self) -> str:
+        """The server's name."""
+        return self.entry.name
+
+    @property
+    def cap(self) -> int:
+        """The bytes that one message may have."""
+        return self.entry.caps.message_bytes
 
 
 async def read_reply(response: Response, exchange: Exchange) -> Reply:
@@ -127,36 +138,39 @@ async def _rejection(response: Response, exchange: Exchange) -> Reply | None:
     """Return the JSON-RPC error in the body of an HTTP error, if there is one."""
     try:
         body = await read_capped(response, _REFUSAL_BYTES)
-        message = jsontext.parse_result(body)
+        read = exchange.reader.read(body)
     except (AnswerTooLarge, JsonError):
         return None
+    message = read.message
     if not isinstance(message, dict) or not isinstance(message.get("error"), dict):
         return None
     if message.get("id") not in (exchange.number, None):
         return None
-    return _outcome(message, len(body), exchange)
+    return _outcome(message, len(body), exchange, read.redactions)
 
 
-def _outcome(message: JsonObject, size: int, exchange: Exchange) -> Delivery:
+def _outcome(message: JsonObject, size: int, exchange: Exchange, redactions: int) -> Delivery:
     return outcome_of(
         message,
         server=exchange.server,
         size=size,
         modern=exchange.modern,
         capabilities=exchange.capabilities,
+        redactions=redactions,
     )
 
 
 def _message(body: bytes, exchange: Exchange) -> Reply:
     try:
-        message = jsontext.parse_result(body)
+        read = exchange.reader.read(body)
     except JsonError as error:
         return malformed(exchange.server, f"that is not JSON: {error.message}")
+    message = read.message
     if not isinstance(message, dict):
         return malformed(exchange.server, "that is not a JSON-RPC message")
     if not _answers(message, exchange):
         return malformed(exchange.server, "to another request")
-    return _outcome(message, len(body), exchange)
+    return _outcome(message, len(body), exchange, read.redactions)
 
 
 def _answers(message: JsonObject, exchange: Exchange) -> bool:
@@ -198,15 +212,16 @@ _BAD = NotMcp(status=200, detail="not a message", executed=Execution.UNKNOWN)
 async def _event(event: StreamEvent, exchange: Exchange) -> Reply | None:
     """Return the answer if this event is it, `_BAD` for a thing that is no message, else None."""
     try:
-        message = jsontext.parse_result(event.data)
+        read = exchange.reader.read(event.data)
     except JsonError as error:
         if id_in(event.data[:512], event.data[-512:]) == exchange.number:
             return malformed(exchange.server, f"that is not JSON: {error.message}")
         return _BAD
+    message = read.message
     if not isinstance(message, dict):
         return _BAD
     if _answers(message, exchange):
-        return _outcome(message, len(event.data), exchange)
+        return _outcome(message, len(event.data), exchange, read.redactions)
     if "method" in message and not await _heard(message, exchange):
         exchange.take(message)
     return None

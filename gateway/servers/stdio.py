@@ -34,6 +34,7 @@ from gateway.servers.environment import Launch
 from gateway.servers.frames import LineFrames, Oversized, id_in
 from gateway.servers.hearing import run_safely
 from gateway.servers.pending import Pending
+from gateway.servers.reading import Reader
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
@@ -67,6 +68,7 @@ class StdioConnection:
         self._on_lost = on_lost
         self._on_note = on_note
         self._mask = mask
+        self._reader = Reader(entry.credentials)
         self._frames = LineFrames(entry.caps.message_bytes)
         self._pending: dict[int, Pending] = {}
         self._early: list[JsonObject] | None = []  # questions that came before the first call
@@ -213,16 +215,17 @@ class StdioConnection:
 
     def _line(self, line: bytes) -> None:
         try:
-            message = jsontext.parse_result(line)
+            read = self._reader.read(line)
         except JsonError as error:
             self._unreadable(id_in(line[:512], line[-512:]), f"that is not JSON: {error.message}")
             return
+        message = read.message
         if not isinstance(message, dict):
             self._unreadable(None, "")
             return
         self._bad_lines = 0
         if "method" not in message:
-            self._answered(message, len(line))
+            self._answered(message, len(line), read.redactions)
         elif "id" in message:
             self._asked(message)
         else:
@@ -249,12 +252,16 @@ class StdioConnection:
 
         A call that was given up counts as long as the server hasn't answered it.
         """
-        modern = self._spoken is not None and self._spoken.era is Era.MODERN
-        # A stateless server says nothing to calls that didn't ask for it.
-        possible = [each for each in self._pending.values() if each.logs or not modern]
+        possible = [each for each in self._pending.values() if self._hears(each)]
         return possible[0] if len(possible) == 1 and not self._given_up else None
 
-    def _answered(self, message: JsonObject, size: int) -> None:
+    def _hears(self, pending: Pending) -> bool:
+        """Whether words without a call may be for this one: a stateless server only says to a
+        call what that asked for.
+        """
+        return pending.logs or self._spoken is None or self._spoken.era is Era.LEGACY
+
+    def _answered(self, message: JsonObject, size: int, redactions: int) -> None:
         number = message.get("id")
         pending = self._pending.get(number) if type(number) is int else None
         if pending is None or pending.delivery is not None:
@@ -270,6 +277,7 @@ class StdioConnection:
                 size=size,
                 modern=modern,
                 capabilities=pending.capabilities,
+                redactions=redactions,
             )
         )
 
@@ -343,7 +351,7 @@ class StdioConnection:
         if self._child and self._child.stdin.withdraw(outgoing):
             return Execution.NO
         if method not in _NOT_TOLD:
-            if len(self._given_up) < _MOST_GIVEN_UP:
+            if len(self._given_up) < _MOST_GIVEN_UP and self._hears(pending):
                 self._given_up.add(number)
             self._send(notification(CANCELLED, {"requestId": number, "reason": reason}))
         return Execution.UNKNOWN

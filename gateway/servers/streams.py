@@ -7,12 +7,13 @@ from typing import TypeAlias
 import aiohttp
 import anyio
 
-from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.servers.connection import CHANGES, UPDATED, notification
+from gateway.servers.reading import Read, Reader
 from gateway.servers.sse import EventReader, EventTooLarge
 from gateway.types.json import JsonObject
 
+_PLAIN = Reader(())
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 
@@ -29,6 +30,7 @@ async def follow(
     *,
     cap: int,
     opened: Callable[[], None] = lambda: None,
+    read: Callable[[bytes], Read] = _PLAIN.read,
 ) -> None:
     """Hand on what comes, reopen what ends; returns when the server offers no such stream.
 
@@ -49,7 +51,7 @@ async def follow(
                 async for piece in response.content.iter_any():
                     for event in reader.feed(piece):
                         heard, last_id = True, event.last_id
-                        _hand_on(event.data, take)
+                        _hand_on(event.data, take, read)
         except (aiohttp.ClientError, OSError, EventTooLarge):
             pass  # the calls notice an outage; this stream only opens again
         pause = _FIRST_PAUSE_S if heard else min(pause * 2, _LONGEST_PAUSE_S)
@@ -68,9 +70,9 @@ def is_stream(response: aiohttp.ClientResponse) -> bool:
     return response.status == 200 and response.content_type == "text/event-stream"
 
 
-def _hand_on(data: bytes, take: Take) -> None:
+def _hand_on(data: bytes, take: Take, read: Callable[[bytes], Read]) -> None:
     try:
-        message = jsontext.parse_result(data)
+        message = read(data).message
     except JsonError:
         return
     if isinstance(message, dict) and "method" in message:

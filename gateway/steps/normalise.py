@@ -35,7 +35,8 @@ class Normalise:
             delivered.result, output, lambda value: self.digest(tenant, value)
         )
         result = _as_asked(case, _with_text(minimised.result))
-        size = delivered.size if not minimised.count else len(jsontext.dump(result))
+        redactions = delivered.redactions + minimised.count
+        size = delivered.size if not redactions else len(jsontext.dump(result))
         maximum = case.contract.max_result_bytes or self.max_result_bytes
         capped = cap.apply(result, size, maximum, is_cuttable=_is_tools(case, result))
         if capped.result is None:
@@ -46,7 +47,7 @@ class Normalise:
             result=result,
             status=_status(case, result),
             verification=verified.verification,
-            redactions=minimised.count,
+            redactions=redactions,
             notes=(*notes, f"cut from {size} bytes") if capped.cut else notes,
         )
 

@@ -45,6 +45,7 @@ class Delivered:
 
     result: JsonObject
     size: int
+    redactions: int = 0  # how often a credential of the gateway's own was taken out of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

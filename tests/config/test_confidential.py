@@ -35,3 +35,26 @@ def test_a_short_text_is_not_cut_out_of_every_word() -> None:
 def test_the_text_behind_a_scheme_is_confidential_by_itself() -> None:
     entry = {"url": "https://h", "headers": {"Authorization": "Basic dXNlcjpwYXNz"}}
     assert found({"servers": {"a": entry}}) == {"Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"}
+
+
+def test_only_what_is_named_like_a_credential_is_taken_out_of_results() -> None:
+    entry = {
+        "command": "x",
+        "args": ["--key=abcdefghij", "/home/somebody"],
+        "env": {"API_KEY": "0123456789", "ROOT": "/home/somebody", "MODE": "production"},
+    }
+    other = {"url": "https://h.example/", "headers": {"Authorization": "Bearer abcdefgh"}}
+    settings = Settings.model_validate({"servers": {"a": entry, "b": other, "c": other}})
+    written: dict[confidential.Path, str] = {
+        ("servers", "a", "args", 0): "--key=${GITHUB_TOKEN}",
+        ("servers", "a", "args", 1): "${HOME}",
+        ("servers", "a", "env", "ROOT"): "${HOME:-/}",
+    }
+    environ = {"GITHUB_TOKEN": "abcdefghij", "HOME": "/home/somebody"}
+    found = confidential.of_servers(settings, written, environ)
+    assert {name: sorted(texts) for name, texts in found.items()} == {
+        "a": ["0123456789", "abcdefghij"],
+        "b": ["Bearer abcdefgh", "abcdefgh"],
+        "c": ["Bearer abcdefgh", "abcdefgh"],
+    }
+    assert found["b"][0] == "Bearer abcdefgh"  # the longest first

@@ -23,6 +23,9 @@ def test_only_faults_at_the_place_of_a_reference_are_reworded() -> None:
 
 def test_an_entry_is_told_of_its_own_keys_only() -> None:
     expansion = expand(yamltext.load(TEXT, file="c").value, {"CMD": "sh"})
-    settings = naming.mark(Settings.model_validate(expansion.value), expansion.written)
+    settings = naming.mark(
+        Settings.model_validate(expansion.value), expansion.written, {"b": ("s3cret",)}
+    )
     assert settings.servers["a"].written == {"command": "${CMD} --x"}
     assert settings.servers["b"].written == {}
+    assert [settings.servers[name].credentials for name in "ab"] == [(), ("s3cret",)]

@@ -257,3 +257,17 @@ async def test_what_a_tool_itself_says_reaches_the_caller_and_not_the_log(place:
     await house.end(place.folder, outcome(result)["call_id"])
     for path in place.folder.glob("store.db*"):
         assert found_in(path.read_bytes()) == []
+
+
+async def test_the_gateways_own_credential_in_a_result_stays_behind(tmp_path: Path) -> None:
+    """case: OBS-01"""
+    credential = "sk-live-canary-4f9a8b7c"
+    said: dict[str, Any] = {**text(f"key {credential}"), "structuredContent": {"n": 10**30}}
+    script = Script(tools=[tool("leak")], on_call={"leak": [{"reply": said}]})
+    entry = house.stdio(script, tmp_path, env={"API_KEY": credential, "PLACE": "/home/somebody"})
+    async with running(tmp_path, house.unreviewed({"alpha": entry})) as gateway:
+        await gateway.listed("alpha__leak")
+        result = await gateway.call("alpha__leak")
+    assert result["content"] == text("key [secret]")["content"]
+    assert result["structuredContent"] == {"n": 10**30}
+    assert result["_meta"]["weighbridge/outcome"]["redactions"] == 1

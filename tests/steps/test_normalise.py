@@ -21,13 +21,14 @@ def normalised(
     result: JsonObject,
     size: int = 10,
     maximum: int = 1000,
+    redactions: int = 0,
     output: OutputPolicy | None = None,
     **fields: Any,
 ) -> Answer | Refusal:
     decision = Decision(effect=DecisionEffect.ALLOW, output=output or OutputPolicy())
     case = a_case(contract=a_contract(**fields), decision=decision)
     verified = Verified(
-        delivered=Delivered(result=result, size=size),
+        delivered=Delivered(result=result, size=size, redactions=redactions),
         verification=Verification(state=VerificationState.NOT_DECLARED),
     )
     return Normalise(max_result_bytes=maximum, digest=digest)(case, verified)
@@ -101,6 +102,15 @@ def test_secret_result_fields_never_leave() -> None:
     )
     assert "t0psecret" not in str(found.result)
     assert found.redactions == 1
+
+
+def test_credentials_that_were_taken_out_before_count_as_well() -> None:
+    found = answer(
+        {"content": [], "structuredContent": {"id": "[secret]", "token": "t0psecret"}},
+        redactions=2,
+        sensitive_results={"/token": Sensitivity.SECRET},
+    )
+    assert found.redactions == 3
 
 
 def test_policy_keeps_the_named_fields_only() -> None:
