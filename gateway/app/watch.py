@@ -31,13 +31,14 @@ class ToolWatch:
 
     def look(self) -> None:
         """Append an event for each thing that has not been told yet."""
-        events = [event for key, event in self._found() if not self._known(key)]
-        if not events:
+        news = {key: event for key, event in self._found() if not self._known(key)}
+        if not news:
             return
         try:
-            self.journal.append(events)
+            self.journal.append(tuple(news.values()))
         except StoreUnavailable as error:
-            _log.error("%d changes of tools could not be recorded: %s", len(events), error)
+            self._told.difference_update(news)  # the next look tells of them
+            _log.error("%d changes of tools could not be recorded: %s", len(news), error)
 
     def changed(self) -> Iterator[tuple[Tool, str]]:
         """Yield each tool whose definition isn't the reviewed one, with the reviewed pin."""

@@ -1,0 +1,92 @@
+"""What the flow asks of the store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.app.keeping import Keeping
+from gateway.case import Origin
+from gateway.steps.record import SeenValue
+from gateway.store.store import Store
+from tests.helpers.cases import NOW, a_revision, an_actor
+from tests.helpers.databases import ORIGIN
+
+IDS = (
+    SeenValue(type="crm.customer_id", record="r1", value="c-1001"),
+    SeenValue(type="crm.email", record="r1", value="sam@example.com"),
+)
+
+
+@pytest.fixture
+def keeping(tmp_path: Path) -> Iterator[Keeping]:
+    store = Store.open(f"sqlite:///{tmp_path}/store.db", origin=ORIGIN)
+    yield Keeping(store=store)
+    store.close()
+
+
+def test_equal_values_have_one_digest_within_a_tenant_and_another_elsewhere(
+    keeping: Keeping,
+) -> None:
+    found = keeping.digest("acme", {"id": "c-1001", "amount": 25})
+    assert keeping.digest("acme", {"amount": 25, "id": "c-1001"}) == found
+    assert keeping.digest("acme", {"amount": 26, "id": "c-1001"}) != found
+    assert keeping.digest("globex", {"id": "c-1001", "amount": 25}) != found
+    algorithm, _, digits = found.partition(":")
+    assert (algorithm, len(bytes.fromhex(digits))) == ("hmac-sha256", 16)
+
+
+def test_a_pseudonym_names_nobody_and_stands_for_one_user_of_one_tenant(keeping: Keeping) -> None:
+    found = keeping.pseudonym("acme", "sam")
+    assert keeping.pseudonym("acme", "sam") == found
+    assert found not in {keeping.pseudonym("acme", "ann"), keeping.pseudonym("globex", "sam")}
+    assert len(bytes.fromhex(found)) == 16
+
+
+def test_a_user_whose_name_is_no_unicode_has_a_pseudonym_too(keeping: Keeping) -> None:
+    assert len(keeping.pseudonym("acme", "\ud800")) == 32
+
+
+async def test_a_value_that_was_given_is_found_with_where_it_came_from(keeping: Keeping) -> None:
+    sam = an_actor()
+    await keeping.remember(sam, "crm.find", IDS)
+    found = await keeping.find_origins(
+        sam,
+        {
+            "/customer_id": ("c-1001", ("crm.customer_id",)),
+            "/other": ("c-2002", ("crm.customer_id",)),
+        },
+    )
+    assert found["/customer_id"] == (Origin(type="crm.customer_id", record="r1", tool="crm.find"),)
+    assert not found.get("/other")
+
+
+@pytest.mark.parametrize("change", [{"user": "ann"}, {"tenant": "globex"}, {"issuer": "other"}])
+async def test_what_one_user_was_given_another_was_not(
+    keeping: Keeping, change: dict[str, str]
+) -> None:
+    await keeping.remember(an_actor(), "crm.find", IDS)
+    found = await keeping.find_origins(
+        an_actor(**change), {"/customer_id": ("c-1001", ("crm.customer_id",))}
+    )
+    assert not any(found.values())
+
+
+async def test_a_revision_is_kept_whole_with_why_it_came(keeping: Keeping) -> None:
+    revision = a_revision()
+    with pytest.raises(ValueError, match="without a time"):
+        await keeping.keep_revision(revision, "start")
+    texts = {"policy.yaml": "rules: []\n"}
+    kept = type(revision)(
+        id="sha256:one",
+        contracts={},
+        schemas={},
+        policy=revision.policy,
+        unreviewed=revision.unreviewed,
+        activated_at=NOW,
+        texts=texts,
+    )
+    await keeping.keep_revision(kept, "a file changed")
+    found = await keeping.store.revisions.get("sha256:one")
+    assert found is not None
+    assert (found.at, found.activated_by, found.texts) == (NOW, "a file changed", texts)

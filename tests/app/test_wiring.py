@@ -1,0 +1,157 @@
+"""What the configuration decides about a gateway, seen in the gateway that it makes."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.types.calls import Method
+from gateway.types.json import JsonObject
+from gateway.types.outcomes import Status
+from tests.helpers.cases import AbsentCaller, a_call, a_principal
+from tests.helpers.fake_server import Script, text, tool, until_async
+from tests.helpers.workspaces import a_workspace
+from tests.journeys import house
+
+FIND = tool("find")
+DENY = "rules: []\n"
+
+
+class Patient(AbsentCaller):
+    """A caller that can come back for the result of a task."""
+
+    @property
+    def capabilities(self) -> JsonObject:
+        return {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+
+
+async def called(folder: Path, script: Script, name: str = "alpha__find", **sections: Any) -> Any:
+    """Call a reviewed tool once through a gateway with these sections."""
+    entry = house.stdio(script, folder, **sections.pop("entry", {}))
+    place = a_workspace(folder, {"alpha": entry}, contracts=[house.contract(FIND)], **sections)
+    async with place.opened() as gateway:
+        return await gateway.handle(a_call(name))
+
+
+async def test_names_follow_the_expose_section(tmp_path: Path) -> None:
+    script = Script(tools=[FIND])
+    finished = await called(tmp_path, script, "find", expose={"transparent": True})
+    assert finished.status is Status.OK
+
+
+async def test_a_result_is_bounded_by_the_limits_section(tmp_path: Path) -> None:
+    script = Script(tools=[FIND], on_call={"find": [{"reply_text_bytes": 5000}]})
+    finished = await called(tmp_path, script, limits={"max_result_bytes": 2000})
+    assert len(str(finished.result["content"])) < 3000
+
+
+@pytest.mark.parametrize(
+    "where", [{"limits": {"call_timeout": "50ms"}}, {"entry": {"timeout": "50ms"}}]
+)
+async def test_a_call_is_bounded_by_the_limits_section_or_its_servers_entry(
+    where: dict[str, Any], tmp_path: Path
+) -> None:
+    silent = Script(tools=[FIND], on_call={"find": []})
+    with anyio.fail_after(10):  # without either it would be a minute
+        assert (await called(tmp_path, silent, **where)).status is Status.TIMEOUT
+
+
+async def test_a_secret_of_the_configuration_is_in_no_event(tmp_path: Path) -> None:
+    says = {"isError": True, **text("key s3cr3t-value-1 is wrong")}
+    script = Script(tools=[FIND], on_call={"find": [{"reply": says}]})
+    entry = house.stdio(script, tmp_path, env={"KEY": "s3cr3t-value-1"})
+    place = a_workspace(tmp_path, {"alpha": entry}, contracts=[house.contract(FIND)])
+    async with place.opened() as gateway:
+        await gateway.handle(a_call("alpha__find", {"note": "s3cr3t-value-1"}))
+    assert house.ends(tmp_path, "call_1")
+    assert b"s3cr3t" not in (tmp_path / "store.db").read_bytes()
+
+
+async def test_a_changed_policy_is_in_force_after_a_reload_and_both_are_in_the_log(
+    tmp_path: Path,
+) -> None:
+    entry = house.stdio(Script(tools=[FIND]), tmp_path)
+    place = a_workspace(tmp_path, {"alpha": entry}, contracts=[house.contract(FIND)])
+    policy = tmp_path / "policies/policy.yaml"
+    async with place.opened() as gateway:
+        first = gateway.activation.current().id
+        policy.write_text(DENY)
+        await gateway.reload("told to")
+        assert (await gateway.handle(a_call("alpha__find"))).status is Status.UNKNOWN_TOOL
+        policy.write_text("rules: [")
+        await gateway.reload("told to")
+        assert (await gateway.handle(a_call("alpha__find"))).status is Status.UNKNOWN_TOOL
+        assert "policy.yaml:2:" in gateway.snapshot().problem
+    activated = house.events(tmp_path, action="policy_activated")
+    assert [event["body"]["by"] for event in activated] == ["start", "told to"]
+    assert activated[1]["body"]["from"] == first
+    (refused,) = house.events(tmp_path, action="policy_refused")
+    assert "policy.yaml:2:" in refused["body"]["errors"][0]
+
+
+async def test_a_hangup_signal_reloads(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # before the gateway listens for it
+    place = a_workspace(tmp_path)
+    try:
+        async with place.opened() as gateway:
+            first = gateway.activation.current().id
+            (tmp_path / "policies/policy.yaml").write_text(DENY)
+
+            def has_changed() -> bool:
+                os.kill(os.getpid(), signal.SIGHUP)
+                return gateway.activation.current().id != first
+
+            await until_async(has_changed)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert [event["body"]["by"] for event in house.events(tmp_path, action="policy_activated")] == [
+        "start",
+        "told to",
+    ]
+
+
+async def test_a_change_of_the_policy_is_told_to_the_fronts(tmp_path: Path) -> None:
+    async with a_workspace(tmp_path).opened() as gateway:
+        heard: list[str] = []
+        gateway.on_changed(heard.append)
+        (tmp_path / "policies/policy.yaml").write_text(DENY)
+        await gateway.reload("told to")
+    assert heard == ["tool", "resource", "prompt"]
+
+
+async def test_an_event_about_the_gateway_that_can_not_be_kept_is_a_line_of_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    async with a_workspace(tmp_path).opened() as gateway:
+        monkeypatch.setattr(type(gateway.store.events), "append", refuse)
+        (tmp_path / "policies/policy.yaml").write_text(DENY)
+        await gateway.reload("told to")
+        assert gateway.activation.problem == ""
+    assert "an event could not be recorded: the disk is full" in caplog.messages
+
+
+async def test_a_task_goes_on_for_its_owner_and_for_nobody_else(tmp_path: Path) -> None:
+    begun: dict[str, Any] = {"resultType": "task", "taskId": "t-1", "status": "working"}
+    script = Script(
+        tools=[FIND],
+        on_call={"find": [{"reply": begun}]},
+        on_method={"tasks/get": [{"reply": {"taskId": "t-1", "status": "completed"}}]},
+    )
+    entry = house.stdio(script, tmp_path)
+    place = a_workspace(tmp_path, {"alpha": entry}, contracts=[house.contract(FIND)])
+    async with place.opened() as gateway:
+        started = await gateway.handle(a_call("alpha__find", caller=Patient()))
+        token = str(started.result["taskId"])
+        asked: dict[str, Any] = {"method": Method.GET_TASK, "params": {"taskId": token}}
+        finished = await gateway.handle(a_call(token, **asked))
+        other = await gateway.handle(a_call(token, principal=a_principal(user="ann"), **asked))
+    assert (finished.result["taskId"], finished.result["status"]) == (token, "completed")
+    assert other.error is not None
+    assert other.error.code == -32602

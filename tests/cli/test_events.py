@@ -1,0 +1,194 @@
+"""`weighbridge events`: the log, found and followed."""
+
+import json
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli import output
+from gateway.clock import SystemClock
+from gateway.types.events import Event, EventKind, Stage
+from gateway.types.json import JsonObject
+from tests.helpers.cases import NOW, an_actor
+from tests.helpers.events import an_event
+from tests.helpers.workspaces import Workspace, a_workspace, weighbridge
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workspace:
+    return a_workspace(tmp_path)
+
+
+def kept(place: Workspace, *events: Event) -> None:
+    with place.store() as store:
+        store.events.append(events)
+
+
+def asked(place: Workspace, *words: str) -> list[Any]:
+    """Return what a query gives a program, one event a line."""
+    done = place.run("events", "query", "--json", *words)
+    assert done.exit_code == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def calls(found: list[Any]) -> list[str]:
+    return [event["call"] for event in found]
+
+
+def test_a_program_gets_each_event_as_it_is_kept_on_a_line_of_its_own(place: Workspace) -> None:
+    kept(place, an_event(body={"tool": "crm.find", "status": "ok", "total": 2**60 + 1}))
+    (event,) = asked(place)
+    assert (event["seq"], event["kind"], event["stage"]) == (1, "tool_call", "finished")
+    assert event["body"] == {"tool": "crm.find", "status": "ok", "total": 2**60 + 1}
+    assert (event["tenant"], event["actor"]["user"]) == ("acme", "sam")
+
+
+def decided(call: str) -> Event:
+    return an_event(
+        call=call,
+        kind=EventKind.AUTHORIZATION,
+        stage=Stage.DECIDED,
+        body={"tool": "crm.wipe", "decision": "deny", "rule": "never", "code": "x"},
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--tenant", "globex"),
+        ("--run", "run_2"),
+        ("--call", "two"),
+        ("--actor", "ann"),
+        ("--tool", "crm.wipe"),
+        ("--kind", "authorization"),
+        ("--decision", "deny"),
+        ("--status", "denied"),
+        ("--rule", "never"),
+        ("--trace", "ab" * 16),
+    ],
+)
+def test_every_filter_finds_what_it_names_and_nothing_else(
+    words: tuple[str, str], place: Workspace
+) -> None:
+    changes: dict[str, dict[str, Any]] = {
+        "--tenant": {"tenant": "globex"},
+        "--run": {"run": "run_2"},
+        "--actor": {"actor": an_actor(user="ann")},
+        "--status": {"body": {"tool": "crm.find", "status": "denied"}},
+        "--trace": {"trace_id": "ab" * 16},
+    }
+    change = changes.get(words[0])
+    is_decision = words[0] in {"--tool", "--kind", "--decision", "--rule"}
+    wanted = decided("two") if is_decision else an_event(call="two", **(change or {}))
+    kept(place, an_event(call="one"), wanted)
+    assert calls(asked(place, *words)) == ["two"]
+
+
+def test_a_time_span_has_its_beginning_and_leaves_its_end_out(place: Workspace) -> None:
+    for number, name in enumerate(("one", "two", "three")):
+        kept(place, an_event(call=name, at=NOW + timedelta(hours=number)))
+    span = ("--since", "2026-11-30T10:00:00", "--until", "2026-11-30T11:00:00+00:00")
+    assert calls(asked(place, *span)) == ["two"]
+
+
+def test_an_age_counts_back_from_now(place: Workspace) -> None:
+    now = SystemClock().now()
+    for name, age in (("old", timedelta(hours=30)), ("new", timedelta(hours=1))):
+        kept(place, an_event(call=name, at=now - age))
+    assert calls(asked(place, "--since", "24h")) == ["new"]
+    assert calls(asked(place, "--until", "24h")) == ["old"]
+
+
+@pytest.mark.parametrize("text", ["yesterday", "12parsecs", "2026-13-01"])
+def test_what_is_neither_time_nor_age_is_a_wrong_call(text: str, place: Workspace) -> None:
+    done = place.run("events", "query", "--since", text)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"weighbridge: `{text}` is neither a time (2026-11-29T09:00:00) nor an age (24h)\n"
+    )
+
+
+def test_a_limit_is_told_when_it_may_have_cut(place: Workspace) -> None:
+    kept(place, *(an_event(call=name) for name in ("one", "two", "three")))
+    done = place.run("events", "query", "--limit", "2")
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["call", "one", "two"]
+    assert done.stderr == "(the first 2; --limit gives more)\n"
+    assert place.run("events", "query", "--limit", "4").stderr == ""
+    assert calls(asked(place, "--newest", "--limit", "2")) == ["three", "two"]
+
+
+def test_a_person_sees_who_called_what_and_how_it_ended(place: Workspace) -> None:
+    kept(place, decided("call_1"), an_event(body={"tool": "crm.find", "status": "timeout"}))
+    headers, decision, end = place.run("events", "query").stdout.splitlines()
+    assert headers.split() == [
+        *("seq", "time", "kind", "stage", "tenant", "user", "tool", "outcome", "rule", "call")
+    ]
+    assert decision.split()[2:] == [
+        *("authorization", "decided", "acme", "sam", "crm.wipe", "deny", "never", "call_1")
+    ]
+    assert end.split()[1:] == [
+        *("2026-11-30T09:00:00", "tool_call", "finished", "acme", "sam", "crm.find", "timeout"),
+        "call_1",
+    ]
+
+
+def test_without_a_store_there_is_nothing_to_read_and_none_is_made(place: Workspace) -> None:
+    done = place.run("events", "query")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"weighbridge: there is no store at `{place.folder}/store.db`; start the gateway once\n"
+    )
+    assert not (place.folder / "store.db").exists()
+
+
+def interrupted_after(
+    number: int, monkeypatch: pytest.MonkeyPatch, then: Callable[[], None]
+) -> list[Any]:
+    """Interrupt the process at an event, as a person does; `then` is done one event before."""
+    heard: list[Any] = []
+
+    def hear(value: JsonObject) -> None:
+        heard.append(value)
+        if len(heard) == number - 1:
+            then()
+        if len(heard) == number:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(output, "as_json_line", hear)
+    return heard
+
+
+def test_a_tail_shows_the_last_events_and_then_each_new_one_until_interrupted(
+    place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(place, *(an_event(call=name) for name in ("one", "two", "three")))
+    heard = interrupted_after(3, monkeypatch, lambda: kept(place, an_event(call="four")))
+    done = place.run("events", "tail", "--lines", "2", "--json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert calls(heard) == ["two", "three", "four"]
+
+
+def test_a_tail_for_people_has_the_columns_of_a_query(
+    place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(place, an_event())
+    said: list[str] = []
+
+    def hear(text: str) -> None:
+        said.append(text)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(output, "one_line", hear)
+    assert place.run("events", "tail").exit_code == 0
+    (line,) = said
+    assert line.split()[2:8] == ["tool_call", "finished", "acme", "sam", "crm.find", "ok"]
+
+
+def test_a_kind_that_does_not_exist_is_a_wrong_call_that_names_those_that_do() -> None:
+    done = weighbridge("events", "query", "--kind", "gossip")
+    assert done.exit_code == 2
+    assert all(kind.value in done.stderr for kind in EventKind)

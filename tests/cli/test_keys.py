@@ -1,0 +1,55 @@
+"""`weighbridge keys`: a key for an agent, and the entry that lets it in."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gateway.config.load import load
+from gateway.identity.apikeys import ApiKeys, hash_key
+from tests.helpers.cases import NOW
+from tests.helpers.workspaces import weighbridge
+
+WHO = ("--user", "sam", "--tenant", "acme")
+
+
+def test_a_new_key_is_let_in_by_the_entry_that_comes_with_it(tmp_path: Path) -> None:
+    done = weighbridge("keys", "new", "sam-laptop", *WHO, "--json")
+    assert done.exit_code == 0
+    made = json.loads(done.stdout)
+    assert made.keys() == {"key", "entry"}
+    (tmp_path / "config.yaml").write_text(
+        f"servers: {{}}\nidentity:\n  api_keys:\n    {made['entry']}\n"
+    )
+    entries = load(tmp_path / "config.yaml", {}).settings.identity.api_keys
+    principal = ApiKeys(entries).principal(made["key"], now=NOW)
+    assert (principal.user, principal.tenant, principal.client) == ("sam", "acme", "sam-laptop")
+
+
+def test_a_person_sees_the_key_once_and_an_entry_that_holds_only_its_hash() -> None:
+    done = weighbridge("keys", "new", "sam-laptop", *WHO)
+    shown, where, entry = done.stdout.splitlines()
+    key = shown.removeprefix("key, shown only now:  ")
+    assert key.startswith("wb_sam-laptop_")
+    assert where == "entry for identity.api_keys in config.yaml:"
+    assert yaml.safe_load(entry) == [
+        {"id": "sam-laptop", "hash": hash_key(key), "user": "sam", "tenant": "acme"}
+    ]
+
+
+def test_no_two_keys_are_the_same() -> None:
+    first, second = (weighbridge("keys", "new", "k", *WHO, "--json").stdout for _ in range(2))
+    assert first != second
+
+
+@pytest.mark.parametrize("name", ["with blank", "under_score", "x" * 41, ""])
+def test_an_id_that_could_not_be_read_back_is_refused(name: str) -> None:
+    done = weighbridge("keys", "new", name, *WHO)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "weighbridge: a key id has up to 40 letters, digits and `-`\n"
+
+
+def test_a_key_belongs_to_somebody() -> None:
+    assert weighbridge("keys", "new", "k", "--tenant", "acme").exit_code == 2
+    assert weighbridge("keys", "new", "k", "--user", "sam").exit_code == 2

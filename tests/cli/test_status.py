@@ -1,0 +1,147 @@
+"""`weighbridge status`: what running gateways say of themselves, through the store."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from gateway.clock import Clock, SystemClock
+from gateway.store.store import Store
+from tests.helpers.databases import ORIGIN
+from tests.helpers.issuer import HandClock
+from tests.helpers.workspaces import Workspace, a_workspace
+
+READY: dict[str, Any] = {
+    "name": "crm",
+    "status": "ready",
+    "since": "2026-11-29T12:00:00+00:00",
+    "reason": "",
+    "version": "2026-07-28",
+    "tools": 3,
+    "stale": False,
+}
+FINE: dict[str, Any] = {
+    "version": "1.2.3",
+    "pid": 41,
+    "front": "http://127.0.0.1:8700/mcp",
+    "revision": "sha256:abc",
+    "problem": "",
+    "servers": [READY],
+    "store": {"ok": True, "backlog": 0, "reason": ""},
+    "telemetry": [
+        {"signal": "traces", "exporter": "otlp", "endpoint": "otel:4318", "exported": 7,
+         "dropped": 1},
+        {"signal": "metrics", "exporter": "none", "endpoint": "", "exported": 0, "dropped": 0},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workspace:
+    return a_workspace(tmp_path)
+
+
+def says(
+    place: Workspace, instance: str = "gw-1", clock: Clock | None = None, **status: Any
+) -> None:
+    """Let a gateway say something of itself."""
+    store = Store.open(place.store_url, origin=ORIGIN, clock=clock)
+    anyio.run(store.instances.save, instance, FINE | status)
+    store.close()
+
+
+def test_a_gateway_that_is_well_is_shown_with_exit_code_0(place: Workspace) -> None:
+    says(place)
+    done = place.run("status")
+    assert done.exit_code == 0, done.stdout
+    assert done.stdout.splitlines() == [
+        "weighbridge 1.2.3 at http://127.0.0.1:8700/mcp (pid 41)",
+        "revision sha256:abc",
+        "server  state  tools  speaks      since                      reason",
+        "crm     ready  3      2026-07-28  2026-11-29T12:00:00+00:00",
+        "store     ok, 0 events waiting",
+        "traces    otlp to otel:4318, 7 exported, 1 dropped",
+        "metrics   none, 0 exported, 0 dropped",
+    ]
+
+
+def test_a_program_gets_what_each_instance_said_and_when(place: Workspace) -> None:
+    says(place, "gw-1")
+    says(place, "gw-2")
+    code, found = place.json("status")
+    assert code == 0
+    assert {each.pop("instance") for each in found} == {"gw-1", "gw-2"}
+    assert all(each.pop("at").startswith("20") for each in found)
+    assert found == [FINE, FINE]
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_no_gateway_is_told_with_exit_code_1(words: tuple[str, ...], place: Workspace) -> None:
+    place.store().__enter__().close()
+    done = place.run("status", *words)
+    assert done.exit_code == 1
+    told = "no gateway of this store is running; start one with `weighbridge serve`\n"
+    assert done.stdout == ("[]\n" if words else told)
+
+
+class Behind(HandClock):
+    """The clock of a process that said its last word 20 seconds ago."""
+
+    def now(self) -> datetime:
+        return SystemClock().now() - timedelta(seconds=20)
+
+
+def test_a_gateway_that_fell_silent_does_not_run(place: Workspace) -> None:
+    says(place, "gw-1", Behind())
+    assert place.json("status") == (1, [])
+    says(place, "gw-2")
+    code, (running,) = place.json("status")
+    assert (code, running["instance"]) == (0, "gw-2")
+
+
+def test_without_a_store_it_says_so_with_exit_code_1(place: Workspace) -> None:
+    done = place.run("status")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "there is no store at" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "mend"),
+    [
+        ({"problem": "policy.yaml:1:1: bad"},
+         "the policy folder is not taken: policy.yaml:1:1: bad"),
+        ({"servers": [READY | {"status": "failed", "reason": "exit code 3"}]},
+         "server `crm` is failed: exit code 3"),
+        ({"identity": ["https://idp: 503"]},
+         "the keys of an issuer can't be had, so its tokens will not do: https://idp: 503"),
+        ({"quarantined": [{"tool": "crm.bad", "pointer": "/inputSchema", "reason": "is a number"}]},
+         "`crm.bad` is quarantined: is a number at `/inputSchema`"),
+        ({"changed": ["crm.find"]},
+         "`crm.find` is not what was reviewed; run `weighbridge tools diff crm.find`"),
+        ({"unpinned": ["crm.a"]}, "no contract for `crm.a`; run `weighbridge tools pin`"),
+        ({"unreviewed": [f"crm.{name}" for name in "abcde"]},
+         "drafts wait for a review: `crm.a`, `crm.b`, `crm.c` and 2 more; set `reviewed: true` in "
+         "their contracts"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_the_last_line_with_its_mend_and_exit_code_1(
+    status: dict[str, Any], mend: str, place: Workspace
+) -> None:
+    says(place, **status)
+    done = place.run("status")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1] == f"MEND  {mend}"
+    assert place.json("status")[0] == 1
+
+
+def test_a_list_that_is_no_longer_fresh_and_a_store_that_fails_show(place: Workspace) -> None:
+    says(
+        place,
+        servers=[READY | {"stale": True}],
+        store={"ok": False, "backlog": 12, "reason": "the disk is full"},
+    )
+    shown = place.run("status").stdout
+    assert "ready (stale list)" in shown
+    assert "store     the disk is full, 12 events waiting" in shown
