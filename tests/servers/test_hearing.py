@@ -322,3 +322,20 @@ async def test_log_messages_of_a_stateless_server_reach_the_only_call_that_wants
                 ear = Listener()
                 await call(servers.server(name), "talk", ear=ear, log_level="debug")
                 assert ear.logged == [said]
+
+
+async def test_a_call_that_was_given_up_and_wanted_no_log_costs_no_other_call_its_log(
+    tmp_path: Path,
+) -> None:
+    said: JsonObject = {"level": "info", "data": "said"}
+    note = {"notify": {"method": "notifications/message", "params": said}}
+    late = [{"delay_ms": 60_000}]
+    script = Script(eras=["modern"], on_call={"late": late, "say": [note, {"reply": text("")}]})
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha, ear = servers.server("alpha"), Listener()
+        failed(await call(alpha, "late", deadline_s=0.1))
+        await call(alpha, "say", ear=ear, log_level="info")
+        assert ear.logged == [said]
+        failed(await call(alpha, "late", deadline_s=0.1, ear=ear, log_level="info"))
+        await call(alpha, "say", ear=ear, log_level="info")
+        assert ear.logged == [said]  # it could be the other's

@@ -1,0 +1,391 @@
+"""A server of one era, in plain JSON, over stdio or HTTP; it answers from `fixtures`.
+
+    python -m tests.matrix.server NAME legacy|modern FOLDER [PORT_FILE]
+
+With a port file it serves HTTP on a free port of localhost, which it writes there. Every message
+that it gets is a line of `FOLDER/NAME.calls`. What is written to `FOLDER/NAME.change`, a JSON
+object {"extra": n, "updated": [uri]}, changes its lists and updates resources, in all its
+processes.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from tests.matrix.fixtures import (
+    ERRORS,
+    FIXED,
+    FORM,
+    LOGS,
+    PROGRESS,
+    PROMPT_ERROR,
+    PROMPTS,
+    QUESTIONS,
+    TASKS,
+    TOOLS,
+    URL,
+    Json,
+    contents,
+    prompt,
+    resources,
+    templates,
+    text,
+)
+
+LEGACY, MODERN = "2025-11-25", "2026-07-28"
+PAGE = 4
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_LISTS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+_CHANGES = {
+    "notifications/tools/list_changed": "toolsListChanged",
+    "notifications/resources/list_changed": "resourcesListChanged",
+    "notifications/prompts/list_changed": "promptsListChanged",
+}
+
+Send = Callable[[Json], Awaitable[None]]
+
+
+class Failed(Exception):
+    """The request ends with a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.error: Json = {"code": code, "message": message}
+        if data is not None:
+            self.error["data"] = data
+
+
+class Peer:
+    """The client at the other end of one request or connection."""
+
+    def __init__(self, send: Send, session: str = "") -> None:
+        self.send = send
+        self.session = session
+        self.subscription: Any = None  # the id of its `subscriptions/listen`
+        self.wants: Json = {}
+
+    async def note(self, method: str, params: Json | None) -> None:
+        """Send a notification."""
+        told: Json = {} if params is None else {"params": params}
+        await self.send({"jsonrpc": "2.0", "method": method, **told})
+
+
+class Server:
+    """Answers requests; the transports hand them in."""
+
+    def __init__(self, name: str, era: str, folder: Path) -> None:
+        self.name = name
+        self.is_modern = era == "modern"
+        self.record = folder / f"{name}.calls"
+        self.change = folder / f"{name}.change"
+        self.extra = 0
+        self.subscribed: set[str] = set()
+        self.listeners: list[Peer] = []  # who is told of changes
+        self.asked: dict[str, asyncio.Future[Json]] = {}
+        self.under_way: dict[tuple[str, Any], asyncio.Task[None]] = {}  # by session and id
+        self.tasks: dict[str, Json] = {}
+
+    # Messages
+
+    def note(self, message: Json) -> None:
+        """Write down what was received."""
+        with self.record.open("ab") as record:
+            record.write(json.dumps(message).encode() + b"\n")
+
+    async def take(self, message: Json, peer: Peer) -> None:
+        """Take any message; requests are answered through the peer."""
+        self.note(message)
+        match message:
+            case {"method": method, "id": _}:
+                await self._answer(method, message, peer)
+            case {"method": "notifications/cancelled", "params": {"requestId": number}}:
+                task = self.under_way.get((peer.session, number))
+                if task is not None:
+                    task.cancel()
+            case {"id": number} if str(number) in self.asked:
+                self.asked.pop(str(number)).set_result(message)
+            case _:
+                pass
+
+    async def _answer(self, method: str, message: Json, peer: Peer) -> None:
+        reply: Json = {"jsonrpc": "2.0", "id": message["id"]}
+        try:
+            result = await self._result(method, message, peer)
+        except Failed as failed:
+            await peer.send({**reply, "error": failed.error})
+        else:
+            await peer.send({**reply, "result": self._stamped(method, result)})
+
+    def _stamped(self, method: str, result: Json) -> Json:
+        if not self.is_modern:
+            return result
+        info = {"io.modelcontextprotocol/serverInfo": {"name": self.name, "version": "1"}}
+        kept: Json = {"ttlMs": 60_000, "cacheScope": "public"}
+        hints = kept if method in {*_LISTS, "resources/read", "server/discover"} else {}
+        stamped = {"resultType": "complete", **hints, **result}
+        return {**stamped, "_meta": {**info, **result.get("_meta", {})}}
+
+    # Requests
+
+    async def _result(  # noqa: C901 - a table of methods
+        self, method: str, message: Json, peer: Peer
+    ) -> Json:
+        params: Json = message.get("params") or {}
+        match method:
+            case "initialize" if not self.is_modern:
+                info = {"name": self.name, "version": "1"}
+                return {
+                    "protocolVersion": LEGACY,
+                    "capabilities": self._capabilities(),
+                    "serverInfo": info,
+                }
+            case "server/discover" if self.is_modern:
+                return {"supportedVersions": [MODERN], "capabilities": self._capabilities()}
+            case "ping" | "logging/setLevel" if not self.is_modern:
+                return {}
+            case "resources/subscribe" if not self.is_modern:
+                self.subscribed.add(params["uri"])
+                return {}
+            case "resources/unsubscribe" if not self.is_modern:
+                self.subscribed.discard(params["uri"])
+                return {}
+            case "subscriptions/listen" if self.is_modern:
+                return await self._listen(message, params, peer)
+            case "tools/call":
+                return await self._call(params, peer)
+            case "resources/read":
+                return self._read(params["uri"])
+            case "prompts/get":
+                got = prompt(params["name"], params.get("arguments"))
+                if got is None:
+                    raise Failed(**PROMPT_ERROR)
+                return got
+            case "completion/complete":
+                values = [params["argument"]["value"] + "x", json.dumps(params.get("context"))]
+                completion = {"values": values, "total": 7, "hasMore": True, "vendor": 1.0}
+                return {"completion": completion, "vendorResult": params["ref"]["type"]}
+            case "tasks/get" | "tasks/update" | "tasks/cancel" if self.is_modern:
+                return self._task(method, params)
+            case _ if method in _LISTS:
+                return self._page(method, params)
+            case _:
+                raise Failed(-32601, "no such method")
+
+    def _capabilities(self) -> Json:
+        offered: Json = {
+            "tools": {"listChanged": True},
+            "resources": {"listChanged": True, "subscribe": True},
+            "prompts": {"listChanged": True},
+            "completions": {},
+            "logging": {},
+        }
+        return {**offered, "extensions": {TASKS: {}}} if self.is_modern else offered
+
+    def _page(self, method: str, params: Json) -> Json:
+        items = {
+            "tools/list": [*TOOLS, *self._extras("name", "", inputSchema={"type": "object"})],
+            "resources/list": [*resources(self.name), *self._extras("uri", self._uri, name="x")],
+            "resources/templates/list": templates(self.name),
+            "prompts/list": [*PROMPTS, *self._extras("name", "")],
+        }[method]
+        start = int(params.get("cursor") or 0)
+        page: Json = {_LISTS[method]: items[start : start + PAGE]}
+        return {**page, "nextCursor": str(start + PAGE)} if start + PAGE < len(items) else page
+
+    @property
+    def _uri(self) -> str:
+        return f"mem://{self.name}/"
+
+    def _extras(self, member: str, prefix: str, **more: Any) -> list[Json]:
+        return [{member: f"{prefix}extra_{n}", **more} for n in range(self.extra)]
+
+    def _read(self, uri: str) -> Json:
+        found = contents(self.name, uri)
+        if found is None:
+            code = -32602 if self.is_modern else -32002
+            raise Failed(code, "Resource not found", {"uri": uri, "vendor": 1.0})
+        return found
+
+    async def _call(self, params: Json, peer: Peer) -> Json:  # noqa: C901 - a table of tools
+        name: str = params["name"]
+        if name in FIXED:
+            return FIXED[name]
+        if name in ERRORS:
+            raise Failed(**ERRORS[name])
+        if name in QUESTIONS:
+            return await self._ask(params, peer, QUESTIONS[name])
+        meta: Json = params.get("_meta") or {}
+        match name:
+            case "echo":
+                return {**text("echo"), "structuredContent": {"params": params}}
+            case "progress":
+                token = {"progressToken": meta.get("progressToken")}
+                for news in PROGRESS if "progressToken" in meta else ():
+                    await peer.note("notifications/progress", {**token, **news})
+                return text("made progress")
+            case "logs":
+                for said in LOGS:
+                    await peer.note("notifications/message", said)
+                return text("logged")
+            case "slow":
+                await asyncio.sleep(30)
+                return text("slept")
+            case "ask_twice":
+                return await self._ask_twice(params, peer)
+            case "begin_task":
+                number = f"task/{len(self.tasks)}"
+                self.tasks[number] = {"arguments": params.get("arguments"), "updates": []}
+                return {"resultType": "task", **self._status(number, "working"), "vendorTask": 1.0}
+            case _ if name.startswith("extra_"):
+                return text(name)
+            case _:
+                raise Failed(-32602, f"Unknown tool: {name}")
+
+    async def _ask(self, params: Json, peer: Peer, question: Json) -> Json:
+        """Ask once and tell what was answered, in the way of the era."""
+        if not self.is_modern:
+            reply = await self._live(peer, question)
+        elif "inputResponses" not in params:
+            asked = {"resultType": "input_required", "inputRequests": {"one": question}}
+            return {**asked, "requestState": f"state of {json.dumps(params['arguments'])}"}
+        else:
+            reply = {"result": params["inputResponses"].get("one")}
+            reply["state"] = params.get("requestState")
+        told = {key: reply[key] for key in ("result", "error", "state") if key in reply}
+        return {**text("answered"), "structuredContent": told}
+
+    async def _ask_twice(self, params: Json, peer: Peer) -> Json:
+        if not self.is_modern:
+            replies = [await self._live(peer, each) for each in (FORM, URL)]
+            told = [reply.get("result", reply.get("error")) for reply in replies]
+            return {**text("answered"), "structuredContent": {"told": told}}
+        given: Any = params.get("inputResponses")
+        state: Any = params.get("requestState")
+        if given is None:
+            return _round({"first": FORM}, "0")
+        told = [*json.loads(state)["told"]] if str(state).startswith("{") else []
+        told += given.values()
+        if len(told) == 1:
+            return _round({"second": URL}, json.dumps({"told": told}))
+        return {**text("answered"), "structuredContent": {"told": told}}
+
+    async def _live(self, peer: Peer, question: Json) -> Json:
+        number = f"ask-{id(peer)}-{len(self.asked)}"
+        answer = self.asked[number] = asyncio.get_running_loop().create_future()
+        await peer.send({"jsonrpc": "2.0", "id": number, **question})
+        return await answer
+
+    def _status(self, number: str, status: str) -> Json:
+        when = {"createdAt": "2026-11-29T00:00:00Z", "lastUpdatedAt": "2026-11-29T00:00:00Z"}
+        return {"taskId": number, "status": status, **when, "ttlMs": None, "pollIntervalMs": 50}
+
+    def _task(self, method: str, params: Json) -> Json:
+        number = params["taskId"]
+        task = self.tasks.get(number)
+        if task is None:
+            raise Failed(-32602, "no such task", {"taskId": number})
+        if method == "tasks/update":
+            task["updates"].append(params.get("inputResponses"))
+            return {}
+        if method == "tasks/cancel":
+            task["cancelled"] = True
+            return {}
+        if task.get("cancelled"):
+            return self._status(number, "cancelled")
+        if not task["updates"]:
+            return {**self._status(number, "input_required"), "inputRequests": {"one": FORM}}
+        structure = {"task": task, "n": FIXED["structured"]["structuredContent"]}
+        result = {**text("done"), "structuredContent": structure}
+        return {**self._status(number, "completed"), "result": result, "vendorTask": 1.0}
+
+    # Changes
+
+    async def _listen(self, message: Json, params: Json, peer: Peer) -> Json:
+        peer.subscription, peer.wants = message["id"], params["notifications"]
+        meta = {SUBSCRIPTION: message["id"]}
+        told = {"notifications": peer.wants, "_meta": meta}
+        await peer.note("notifications/subscriptions/acknowledged", told)
+        self.listeners.append(peer)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.listeners.remove(peer)
+        return {}
+
+    async def watch(self) -> None:
+        """Follow the file that says what has changed."""
+        seen = ""
+        while True:
+            said = self.change.read_text() if self.change.exists() else ""
+            if said and said != seen:
+                seen, change = said, json.loads(said)
+                if self.extra != change["extra"]:
+                    self.extra = change["extra"]
+                    for method in _CHANGES:
+                        await self._tell(method, {})
+                for uri in change["updated"]:
+                    await self._tell("notifications/resources/updated", {"uri": uri})
+            await asyncio.sleep(0.02)
+
+    async def _tell(self, method: str, params: Json) -> None:
+        uri = params.get("uri")
+        for peer in tuple(self.listeners):
+            if not self.is_modern:
+                if uri is None or uri in self.subscribed:
+                    await peer.note(method, params)
+            elif peer.wants.get(_CHANGES.get(method, "")) or (
+                uri in (peer.wants.get("resourceSubscriptions") or ())
+            ):
+                await peer.note(method, {**params, "_meta": {SUBSCRIPTION: peer.subscription}})
+
+
+def _round(asked: Json, state: str) -> Json:
+    return {"resultType": "input_required", "inputRequests": asked, "requestState": state}
+
+
+async def over_stdio(server: Server) -> None:
+    """Serve the parent process."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=1 << 24)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+
+    async def send(message: Json) -> None:
+        sys.stdout.write(json.dumps(message, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+    peer = Peer(send)
+    if not server.is_modern:
+        server.listeners.append(peer)
+    watching = asyncio.ensure_future(server.watch())
+    while line := await reader.readline():
+        message: Json = json.loads(line)
+        task = asyncio.ensure_future(server.take(message, Peer(send)))
+        if "method" in message and "id" in message:
+            key = ("", message["id"])
+            server.under_way[key] = task
+            task.add_done_callback(lambda _, key=key: server.under_way.pop(key, None))
+    watching.cancel()
+
+
+def main() -> None:
+    """Serve over HTTP when there is a port file, else over stdio."""
+    name, era, folder, *port_file = sys.argv[1:]
+    server = Server(name, era, Path(folder))
+    if port_file:
+        from tests.matrix.server_http import over_http  # noqa: PLC0415 - not needed over stdio
+
+        asyncio.run(over_http(server, Path(port_file[0])))
+    else:
+        asyncio.run(over_stdio(server))
+
+
+if __name__ == "__main__":
+    main()
