@@ -1,8 +1,10 @@
 """`weighbridge events`: the log, found and followed."""
 
 import json
+import os
 import signal
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import JsonObject
 from tests.helpers.cases import NOW, an_actor
 from tests.helpers.events import an_event
+from tests.helpers.fake_server import WAIT_S
 from tests.helpers.workspaces import Workspace, a_workspace, weighbridge
 
 
@@ -145,42 +148,43 @@ def test_without_a_store_there_is_nothing_to_read_and_none_is_made(place: Worksp
     assert not (place.folder / "store.db").exists()
 
 
-def interrupted_after(
-    number: int, monkeypatch: pytest.MonkeyPatch, then: Callable[[], None]
-) -> list[Any]:
-    """Interrupt the process at an event, as a person does; `then` is done one event before."""
+@pytest.fixture
+def interrupt() -> Iterator[Callable[[], None]]:
+    """Interrupts the process as a person does; at the latest when no test should still wait."""
+    late = threading.Timer(2 * WAIT_S, os.kill, (os.getpid(), signal.SIGINT))
+    late.start()
+    yield lambda: signal.raise_signal(signal.SIGINT)
+    late.cancel()
+
+
+def test_a_tail_shows_the_last_events_and_then_each_new_one_until_interrupted(
+    place: Workspace, interrupt: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(place, *(an_event(call=name) for name in ("one", "two", "three")))
     heard: list[Any] = []
 
     def hear(value: JsonObject) -> None:
         heard.append(value)
-        if len(heard) == number - 1:
-            then()
-        if len(heard) == number:
-            signal.raise_signal(signal.SIGINT)
+        if len(heard) == 2:
+            kept(place, an_event(call="four"))
+        if len(heard) == 3:
+            interrupt()
 
     monkeypatch.setattr(output, "as_json_line", hear)
-    return heard
-
-
-def test_a_tail_shows_the_last_events_and_then_each_new_one_until_interrupted(
-    place: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept(place, *(an_event(call=name) for name in ("one", "two", "three")))
-    heard = interrupted_after(3, monkeypatch, lambda: kept(place, an_event(call="four")))
     done = place.run("events", "tail", "--lines", "2", "--json")
     assert (done.exit_code, done.stderr) == (0, "")
     assert calls(heard) == ["two", "three", "four"]
 
 
 def test_a_tail_for_people_has_the_columns_of_a_query(
-    place: Workspace, monkeypatch: pytest.MonkeyPatch
+    place: Workspace, interrupt: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept(place, an_event())
     said: list[str] = []
 
     def hear(text: str) -> None:
         said.append(text)
-        signal.raise_signal(signal.SIGINT)
+        interrupt()
 
     monkeypatch.setattr(output, "one_line", hear)
     assert place.run("events", "tail").exit_code == 0

@@ -1,0 +1,63 @@
+"""Ids: unique, sortable by time, and of the forms that others expect."""
+
+import os
+import re
+import time
+
+from gateway import ids
+
+CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def moment(ulid: str) -> int:
+    """Return the milliseconds in the first ten letters."""
+    value = 0
+    for letter in ulid[:10]:
+        value = 32 * value + CROCKFORD.index(letter)
+    return value
+
+
+def test_a_ulid_has_26_letters_and_the_time_that_it_was_made_at() -> None:
+    before = time.time_ns() // 1_000_000
+    made = ids.ulid()
+    after = time.time_ns() // 1_000_000
+    assert re.fullmatch(f"[{CROCKFORD}]{{26}}", made)
+    assert made[0] in "01234567"  # 128 bits
+    assert before <= moment(made) <= after
+
+
+def test_no_two_are_the_same() -> None:
+    made = {ids.ulid() for _ in range(10_000)}
+    assert len(made) == 10_000
+    assert len({each[10:] for each in made}) == 10_000
+
+
+def test_every_letter_is_possible_at_every_random_place() -> None:
+    made = [ids.ulid() for _ in range(2_000)]
+    for place in range(10, 26):
+        assert {each[place] for each in made} == set(CROCKFORD)
+
+
+def test_a_name_says_what_an_id_is_of() -> None:
+    assert re.fullmatch(f"call_[{CROCKFORD}]{{26}}", ids.new("call"))
+
+
+def test_spans_and_traces_have_the_hex_digits_of_their_standard() -> None:
+    assert re.fullmatch("[0-9a-f]{16}", ids.span_id())
+    assert re.fullmatch("[0-9a-f]{32}", ids.trace_id())
+    assert len({ids.span_id() for _ in range(1_000)}) == 1_000
+    assert len({ids.trace_id() for _ in range(1_000)}) == 1_000
+
+
+def test_a_forked_child_makes_ids_of_its_own() -> None:
+    ids.trace_id()  # so that there are spare random bytes that a child could share
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, ids.trace_id().encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs = os.read(reading, 64).decode()
+    os.close(reading)
+    os.close(writing)
+    assert theirs not in {ids.trace_id() for _ in range(300)}

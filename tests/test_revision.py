@@ -1,0 +1,19 @@
+"""A revision and the schemas that it judges by."""
+
+from tests.helpers.cases import a_contract, a_definition, a_revision, a_tool
+
+
+def test_a_contract_is_judged_by_the_schemas_that_were_compiled_with_it() -> None:
+    contract = a_contract()
+    revision = a_revision([contract])
+    assert revision.schemas_for(contract) is revision.schemas[contract.pin]
+
+
+def test_a_draft_is_compiled_once_and_stays_out_of_the_revision() -> None:
+    draft = a_contract(a_tool(a_definition("new", {"a": {"type": "string"}})), reviewed=False)
+    revision = a_revision([])
+    schemas = revision.schemas_for(draft)
+    assert schemas.input.is_valid({"a": "x"})
+    assert not schemas.input.is_valid({"a": 1})
+    assert revision.schemas_for(draft) is schemas
+    assert revision.schemas == {}
