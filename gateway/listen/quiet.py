@@ -1,5 +1,6 @@
 """Keeps what clients do to the HTTP server from flooding the log."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Final
@@ -22,7 +23,7 @@ class Quiet(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is news."""
-        if _is_a_client_leaving(record):
+        if _is_no_fault(record):
             return False
         text = str(record.msg).strip()
         # A fault of ours is one of its own by where it came from.
@@ -37,9 +38,10 @@ class Quiet(logging.Filter):
         return True
 
 
-def _is_a_client_leaving(record: logging.LogRecord) -> bool:
+def _is_no_fault(record: logging.LogRecord) -> bool:
+    """Whether a client left, or a request was cut off by the end of a stop, which is told once."""
     error = record.exc_info[1] if record.exc_info else None
-    return isinstance(error, ConnectionError) or (
+    return isinstance(error, ConnectionError | asyncio.CancelledError) or (
         isinstance(error, RuntimeError) and any(text in str(error) for text in _LEFT)
     )
 

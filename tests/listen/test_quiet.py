@@ -1,5 +1,6 @@
 """What the HTTP server's own log lets through."""
 
+import asyncio
 import logging
 from types import TracebackType
 
@@ -36,6 +37,13 @@ def test_a_client_that_leaves_is_no_news() -> None:
     closed = RuntimeError("unable to perform operation on <TCPTransport>; the handler is closed")
     assert not quiet.filter(record("Exception in ASGI application\n", closed))
     assert not quiet.filter(record("Exception in ASGI application\n", ConnectionResetError()))
+
+
+def test_requests_that_the_end_of_a_stop_cuts_off_are_told_by_one_line_and_no_traceback() -> None:
+    quiet = Quiet(lambda: 0.0)
+    cut = asyncio.CancelledError("Task cancelled, timeout graceful shutdown exceeded")
+    assert not quiet.filter(record("Exception in ASGI application\n", cut))
+    assert quiet.filter(record("Cancel 3 running task(s), timeout graceful shutdown exceeded"))
 
 
 def test_faults_of_two_kinds_are_both_news() -> None:
