@@ -17,6 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from gateway.clock import SystemClock
 from gateway.listen.crowd import STRANGER_S, Standing, let_introduce, make_room
+from gateway.listen.joined import joined
 from gateway.listen.quiet import Quiet
 
 _HEADER_DEADLINE_S: Final = 10.0
@@ -50,7 +51,7 @@ class PromptProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn declares it
         """Start waiting for the first request."""
-        super().connection_made(transport)
+        super().connection_made(joined(transport, self.loop))
         self.standing = Standing(self.loop.time())
         self._running: RequestResponseCycle | None = None
         self.timeout_keep_alive = min(self.config.timeout_keep_alive, STRANGER_S)

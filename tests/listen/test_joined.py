@@ -1,0 +1,71 @@
+"""Heads and bodies leave together."""
+
+import asyncio
+from typing import Any
+
+import anyio
+
+from gateway.listen.joined import Joined
+
+HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
+
+
+class Kept:
+    """A transport that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.said: list[Any] = []
+
+    def write(self, data: bytes) -> None:
+        self.said.append(data)
+
+    def close(self) -> None:
+        self.said.append("closed")
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return "closed" in self.said
+
+
+def a_joined() -> tuple[Kept, Joined]:
+    kept: Any = Kept()
+    return kept, Joined(kept, asyncio.get_running_loop())
+
+
+async def test_a_head_leaves_with_the_body_that_follows_it() -> None:
+    kept, transport = a_joined()
+    transport.write(HEAD)
+    assert kept.said == []
+    assert transport.get_write_buffer_size() == len(HEAD)
+    transport.write(b"body")
+    transport.write(b"more")
+    await anyio.lowlevel.checkpoint()
+    assert kept.said == [HEAD + b"body", b"more"]
+
+
+async def test_a_head_waits_no_longer_than_this_turn() -> None:
+    """An event stream's head comes long before its first event."""
+    kept, transport = a_joined()
+    transport.write(HEAD)
+    await anyio.lowlevel.checkpoint()
+    assert kept.said == [HEAD]
+    transport.write(b"data: 1\n\n")
+    assert kept.said == [HEAD, b"data: 1\n\n"]
+
+
+async def test_two_answers_in_one_turn_stay_in_order() -> None:
+    kept, transport = a_joined()
+    for _ in range(2):
+        transport.write(HEAD)
+        transport.write(b"x")
+    assert b"".join(kept.said) == (HEAD + b"x") * 2
+
+
+async def test_what_is_held_is_sent_before_the_end() -> None:
+    kept, transport = a_joined()
+    transport.write(HEAD)
+    transport.close()
+    assert kept.said == [HEAD, "closed"]
+    assert transport.is_closing()
