@@ -16,6 +16,7 @@ from gateway.types.json import JsonObject
 
 _POST_S = 5.0  # a note to a server may take so long
 _GOODBYE_S = 1.0
+_OPEN_S = 2.0  # so long a lane waits for its stream: a question could come on it at once
 _MOST_POSTS = 32  # posted at the same time; a server could ask for any number of answers
 
 
@@ -37,6 +38,7 @@ class Asides:
         self._headers = headers
         self._posting = 0
         self._stream: anyio.CancelScope | None = None
+        self._open = anyio.Event()  # a stream is open, or is not to be had
 
     @property
     def listens(self) -> bool:
@@ -81,6 +83,12 @@ class Asides:
         before, self._stream = self._stream, anyio.CancelScope()
         self._tasks.start_soon(self._follow, self._stream, before, open_stream, take, uris)
 
+    async def heard(self) -> None:
+        """Wait a little until the server can say something on a stream that is being opened."""
+        if self._stream is not None:
+            with anyio.move_on_after(_OPEN_S):
+                await self._open.wait()
+
     def open_get(self, last_id: str) -> streams.Opening:
         """Open the stream of the handshake era."""
         made = self._headers("", {}) | {"accept": "text/event-stream"}
@@ -112,6 +120,7 @@ class Asides:
         uris: tuple[str, ...],
     ) -> None:
         def opened() -> None:
+            self._open.set()
             if before is not None:
                 before.cancel()
 

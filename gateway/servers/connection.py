@@ -164,6 +164,10 @@ class Connection(Protocol):
         """
         ...
 
+    async def heard(self) -> None:
+        """Wait a little until what the server says by itself can be heard."""
+        ...
+
     async def notify(self, method: str, params: JsonObject | None = None) -> None:
         """Send a notification, as well as it goes."""
         ...

@@ -108,6 +108,7 @@ class HttpConnection:
         self.tainted = False
         self._entry = entry
         self._asides = Asides(entry, pool, tasks, self._headers)
+        self.heard = self._asides.heard
         self._on_lost = on_lost
         self._on_note = on_note
         self._on_renewed = on_renewed

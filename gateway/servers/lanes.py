@@ -228,9 +228,10 @@ class Lanes:
             )
             try:
                 await self._opener.start(connection)
+                connection.listen()
+                await connection.heard()
                 lane.connection = connection
                 lane.settled.set()
-                connection.listen()
                 await self._until_over(lane)
             except ConnectFault as raised:
                 fault = raised

@@ -112,6 +112,9 @@ class StdioConnection:
         """Use what the handshake settled from now on."""
         self._spoken = spoken
 
+    async def heard(self) -> None:
+        """A pipe is open from the start."""
+
     def listen(self, uris: tuple[str, ...] = ()) -> None:
         """Ask for change notes where one has to: older servers send them anyway."""
         spoken, before = self._spoken, self._listen_id

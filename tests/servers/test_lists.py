@@ -76,7 +76,7 @@ async def test_a_server_may_leave_out_the_list_of_templates(tmp_path: Path) -> N
 
 
 async def test_a_failing_list_is_told_with_its_name(tmp_path: Path) -> None:
-    broken: Any = {"prompts/list": [{"reply": {"prompts": {}}}]}
+    broken: dict[str, Any] = {"prompts/list": [{"reply": {"prompts": 7}}]}
     async with running(stdio_entry(_script(on_method=broken), tmp_path)) as servers:
         (state,) = servers.states()
         assert state.list_error == "`alpha` answered prompts/list without a list of prompts"
