@@ -151,10 +151,12 @@ def test_without_a_store_there_is_nothing_to_read_and_none_is_made(place: Worksp
 @pytest.fixture
 def interrupt() -> Iterator[Callable[[], None]]:
     """Interrupts the process as a person does; at the latest when no test should still wait."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may ignore it
     late = threading.Timer(2 * WAIT_S, os.kill, (os.getpid(), signal.SIGINT))
     late.start()
     yield lambda: signal.raise_signal(signal.SIGINT)
     late.cancel()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_tail_shows_the_last_events_and_then_each_new_one_until_interrupted(

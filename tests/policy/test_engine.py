@@ -1,20 +1,18 @@
+"""The engine: which rule decides, and what becomes of one that can't be evaluated."""
+
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from gateway.policy.engine import CompiledPolicy
 from gateway.types.calls import Method
 from gateway.types.decisions import (
     DecisionEffect,
-    Limit,
-    RedactAs,
     ShadowDecision,
 )
-from gateway.types.json import Json, JsonObject
-from gateway.types.runs import Phase
+from gateway.types.json import Json
 from gateway.types.tools import Effect, Kind, Risk
-from tests.policy.example import NOW, OPS, POLICY, SAM, policy, refund, request
+from tests.policy.example import NOW, POLICY, policy, refund, request
 
 EXAMPLE = policy(POLICY)
 ALLOW, DENY = DecisionEffect.ALLOW, DecisionEffect.DENY
@@ -132,104 +130,6 @@ def test_a_class_is_never_lowered() -> None:
     assert rules.decide(request(risk=Risk.HIGH)).risk is None
 
 
-def test_limits_are_computed_for_the_call() -> None:
-    decision = EXAMPLE.decide(refund(50))
-    assert decision.limits == (
-        Limit(
-            id="refunds-per-user",
-            key="tenant=acme|user=sam|tool=payments.refund",
-            maximum=20,
-            window_s=3600,
-            amount=1,
-            rule="payments.refund.small",
-        ),
-        Limit(
-            id="refund-money",
-            key="tenant=acme",
-            maximum=25000,
-            window_s=86400,
-            amount=50,
-            rule="payments.refund.small",
-        ),
-    )
-
-
-def test_an_amount_that_would_give_back_is_denied() -> None:
-    assert EXAMPLE.decide(refund(-50)).code == "policy_evaluation_error"
-
-
-def test_constraints_and_output_of_the_deciding_rule_are_carried() -> None:
-    decision = EXAMPLE.decide(
-        request("crm.search_customers", {"query": "x"}, effect=Effect.READ, risk=Risk.LOW)
-    )
-    demands = [(each.pointer, each.kind, each.value) for each in decision.constraints]
-    assert demands == [
-        ("/limit", "default", 20),
-        ("/tenant", "set", "acme"),
-        ("/limit", "max", 50),
-    ]
-    assert decision.output.keep == ("/items/*/id", "/items/*/name", "/items/*/city")
-    assert decision.output.redact[0].form is RedactAs.HASH
-
-
-def test_obligations_of_every_matching_rule_are_merged() -> None:
-    rules = policy(
-        """
-rules:
-  - {id: go, decision: allow, constrain: {max: {limit: 50}}}
-  - {id: other, decision: allow, constrain: {max: {limit: 1}}}
-  - {id: note, decision: obligation, constrain: {max: {limit: 20}, set: {by: "'gateway'"}}}
-  - {id: away, decision: obligation, match: {phases: [planning]}, constrain: {max: {limit: 2}}}
-"""
-    )
-    demands = rules.decide(request()).constraints
-    assert [(each.pointer, each.value, each.rule) for each in demands] == [
-        ("/limit", 20, "note"),
-        ("/by", "gateway", "note"),
-    ]
-
-
-def test_demands_that_can_not_both_be_met_deny() -> None:
-    rules = policy(
-        """
-rules:
-  - {id: go, decision: allow, constrain: {set: {tenant: identity.tenant}}}
-  - {id: note, decision: obligation, constrain: {set: {tenant: identity.user}}}
-"""
-    )
-    decision = rules.decide(request())
-    assert (decision.effect, decision.code) == (DENY, "obligation_conflict")
-    assert decision.constraints == ()
-
-
-def test_a_demand_whose_value_fails_denies() -> None:
-    rules = policy("rules: [{id: go, decision: allow, constrain: {max: {limit: args.most}}}]")
-    assert rules.decide(request(arguments={"most": 3})).effect is ALLOW
-    broken: list[JsonObject] = [{}, {"most": "3"}]
-    for arguments in broken:
-        assert rules.decide(request(arguments=arguments)).code == "policy_evaluation_error"
-
-
-def test_the_approval_clause_comes_with_the_decision() -> None:
-    decision = EXAMPLE.decide(refund(5000))
-    assert decision.approval is not None
-    assert decision.approval.roles == ("finance-lead",)
-    assert (decision.approval.quorum, decision.approval.expires_s) == (1, 1800)
-    assert not decision.approval.requester_may_approve
-    assert decision.risk is Risk.CRITICAL
-
-
-def test_an_approver_called_self_is_the_caller() -> None:
-    decision = EXAMPLE.decide(request("mail.send", {"to": ["a@evil.org"]}))
-    assert decision.approval is not None
-    assert decision.approval.users == ("sam",)
-    assert decision.approval.requester_may_approve
-
-
-def test_an_allowed_call_carries_no_approval_clause() -> None:
-    assert EXAMPLE.decide(refund(5)).approval is None
-
-
 def test_shadow_rules_are_recorded_and_never_enforced() -> None:
     rules = policy(
         """
@@ -277,90 +177,6 @@ rules:
 """
     )
     assert rules.decide(request(arguments={"a": 1})).effect is ALLOW
-
-
-def four(rules: CompiledPolicy, arguments: dict[str, Json]) -> list[tuple[bool, str]]:
-    tools = ("alpha.find", "alpha.save", "alpha.wipe", "beta.find")
-    calls = [request(tool, arguments, effect=Effect.READ) for tool in tools]
-    return [(rules.may(call), rules.decide(call).effect.value) for call in calls]
-
-
-@pytest.mark.parametrize(
-    ("rules", "find"),
-    [
-        ("rules: [{id: d, decision: deny, match: {tools: [alpha.wipe]}}]", (False, "deny")),
-        ("rules: [{id: a, decision: allow, match: {tools: [alpha.find]}}]", (True, "allow")),
-        (
-            """
-rules:
-  - {id: a, decision: allow, match: {tools: [alpha.find]}}
-  - {id: d, decision: deny, match: {tools: [alpha.find]}}
-""",
-            (False, "deny"),
-        ),
-        ("rules: []", (False, "deny")),
-        (
-            """
-rules:
-  - {id: a, decision: allow, match: {tools: [alpha.find]}, when: "args.path.startsWith('/a')"}
-""",
-            (True, "deny"),
-        ),
-    ],
-)
-def test_a_set_of_rules_does_what_is_written_and_no_more(
-    rules: str, find: tuple[bool, str]
-) -> None:
-    """case: AUT-08"""
-    others = [(False, "deny")] * 3
-    assert four(policy(rules), {"path": "/b/c"}) == [find, *others]
-
-
-def test_a_condition_on_arguments_does_not_hide_the_tool() -> None:
-    """case: AUT-08"""
-    rules = policy(
-        """
-rules:
-  - {id: a, decision: allow, match: {tools: [alpha.find]}, when: "args.path.startsWith('/a')"}
-  - {id: d, decision: deny, match: {tools: [alpha.find]}, when: args.path == '/a/secret'}
-"""
-    )
-    calls = {
-        path: rules.decide(request("alpha.find", {"path": path})).effect
-        for path in ("/a/b", "/b", "/a/secret")
-    }
-    assert calls == {"/a/b": ALLOW, "/b": DENY, "/a/secret": DENY}
-    assert rules.may(request("alpha.find"))
-
-
-def test_may_asks_who_and_where_but_not_for_arguments() -> None:
-    assert EXAMPLE.may(request())
-    assert not EXAMPLE.may(request(phase=Phase.PLANNING))
-    assert not EXAMPLE.may(request(actor=OPS))
-    assert not EXAMPLE.may(request(actor=replace(SAM, scopes=frozenset())))
-    assert EXAMPLE.may(request("infra.drop", actor=OPS, risk=Risk.CRITICAL))
-
-
-def test_may_counts_a_class_that_a_condition_might_raise() -> None:
-    rules = policy(
-        """
-rules:
-  - {id: raise, decision: obligation, risk: critical, when: args.amount > 5}
-  - {id: go, decision: allow, match: {risk: [critical]}}
-"""
-    )
-    assert rules.may(request(risk=Risk.LOW))
-    sure = policy(
-        """
-rules:
-  - {id: raise, decision: obligation, risk: critical}
-  - {id: less, decision: obligation, risk: medium}
-  - {id: away, decision: obligation, risk: critical, match: {phases: [planning]}}
-  - {id: go, decision: allow}
-  - {id: no, decision: deny, match: {risk: [critical]}}
-"""
-    )
-    assert not sure.may(request(risk=Risk.LOW))
 
 
 def test_a_policy_without_files_denies_everything() -> None:
