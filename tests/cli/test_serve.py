@@ -117,9 +117,9 @@ def test_a_port_that_is_taken_ends_it_at_once_and_starts_no_server(
     with taken_port() as port:
         sections: dict[str, Any] = {listener: {"address": f"127.0.0.1:{port}"}}
         place = a_workspace(tmp_path, **{**LISTENERS, **sections})
-        done = place.run("serve")
-    assert done.exit_code == 2
-    assert done.stderr.splitlines()[-1] == (
+        code, log = served(place, lambda where: None)
+    assert code == 2
+    assert log.splitlines()[-1] == (
         f"weighbridge: can't listen on `127.0.0.1:{port}`: Address already in use; stop what "
         "listens there, or set another address"
     )
@@ -128,9 +128,9 @@ def test_a_port_that_is_taken_ends_it_at_once_and_starts_no_server(
 
 def test_a_policy_that_can_not_be_used_ends_it_with_the_place(tmp_path: Path) -> None:
     place = a_workspace(tmp_path, policy="rules:\n  - {id: x, decision: perhaps}\n", **LISTENERS)
-    done = place.run("serve")
-    assert done.exit_code == 2
-    assert f"weighbridge: {tmp_path}/policies/policy.yaml:2:" in done.stderr.splitlines()[-1]
+    code, log = served(place, lambda where: None)
+    assert code == 2
+    assert f"weighbridge: {tmp_path}/policies/policy.yaml:2:" in log.splitlines()[-1]
 
 
 def test_the_ready_file_is_never_seen_half_written(tmp_path: Path) -> None:
