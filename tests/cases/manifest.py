@@ -166,7 +166,8 @@ _CASES: Final[dict[str, Case]] = {
         source="modelcontextprotocol/python-sdk#2416",
         note=(
             "over HTTP in the handshake era the stream of a cancelled request ends with the "
-            "error -32800, as a stream of that era has to end with a message"
+            "error -32800, as a stream of that era has to end with a message; a write that was "
+            "sent is not taken back at its server: it runs to its end, which its event tells"
         ),
     ),
     "RPC-04": Case(

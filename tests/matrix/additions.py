@@ -11,25 +11,27 @@ from tests.matrix.fixtures import Json
 
 # Each row of the table in the reference: where, and what.
 ADDITIONS: Final[dict[str, str]] = {
-    '_meta["weighbridge/outcome"]': "of every result",
-    '_meta["weighbridge/untrusted"]': "of every result of a server",
-    '_meta["weighbridge/tool"]': "of every listed tool",
-    '_meta["weighbridge/resource"]': "of every listed resource and template",
-    '_meta["weighbridge/prompt"]': "of every listed prompt",
-    '_meta["io.modelcontextprotocol/serverInfo"]': "the gateway's own",
-    '_meta["io.modelcontextprotocol/subscriptionId"]': "the caller's own",
-    'error.data["weighbridge/outcome"]': "of a server's error, where data is absent or an object",
-    "name": "of tools and prompts: `server__name`",
-    "annotations": "hints that play a call down",
-    "resultType": "`complete` for stateless callers only",
-    "ttlMs": "never fresh",
-    "cacheScope": "never shared",
-    "nextCursor": "the gateway's own pages",
-    "content": "a text where there is none, or where the era has no room for the structure",
+    '_meta["weighbridge/outcome"]': "added to results: how the call ended, and its id",
+    '_meta["weighbridge/untrusted"]': "added to results: which server their text comes from",
+    '_meta["weighbridge/tool"]': "added to listed tools: server, effect, risk, overridden hints",
+    '_meta["weighbridge/resource"]': "added to listed resources and templates",
+    '_meta["weighbridge/prompt"]': "added to listed prompts",
+    '_meta["io.modelcontextprotocol/serverInfo"]': "names the gateway",
+    '_meta["io.modelcontextprotocol/subscriptionId"]': "that of the caller's own stream",
+    'error.data["weighbridge/outcome"]': "added to a server's error with no data, or an object",
+    "name": "`server__name` for tools and prompts, unless `expose.transparent` is set",
+    "uri": "`weighbridge://server/…` while two servers list the same URI",
+    "annotations": "hints that play a call down are corrected",
+    "resultType": "`complete` where a stateless caller is owed one; none for handshake callers",
+    "ttlMs": "`0` for stateless callers; none for handshake callers",
+    "cacheScope": "`private` for stateless callers; none for handshake callers",
+    "nextCursor": "the gateway's own; lists are ordered by name or URI",
+    "content": "a text block with the structured content, where that stands alone or can't be sent",
+    "structuredContent": "left out for handshake callers unless it is an object",
     "outputSchema": "left out for handshake callers where it admits more than objects",
-    "requestState": "sealed",
-    "taskId": "sealed",
-    "progressToken": "the caller's own",
+    "requestState": "sealed to the caller and the request",
+    "taskId": "sealed to the caller",
+    "progressToken": "the caller's own; progress that does not rise is dropped",
     "params": "of a question, left out for handshake callers where they are empty",
 }
 
@@ -126,7 +128,11 @@ def differences(wanted: Any, got: Any, place: str = "") -> list[str]:
     if kinds == (list, list) and len(wanted) == len(got):
         pairs = enumerate(zip(wanted, got, strict=True))
         return [each for n, pair in pairs for each in differences(*pair, f"{place}/{n}")]
-    return [] if type(wanted) is type(got) and wanted == got else [f"{place}: {wanted!r} became {got!r}"]
+    return (
+        []
+        if type(wanted) is type(got) and wanted == got
+        else [f"{place}: {wanted!r} became {got!r}"]
+    )
 
 
 def _of_objects(wanted: Json, got: Json, place: str) -> list[str]:

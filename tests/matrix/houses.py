@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.helpers.gateway import Gateway, running
 from tests.journeys import house as journeys
@@ -37,6 +38,7 @@ class Servers:
 
     folder: Path
     urls: dict[str, str]
+    more: Json = field(default_factory=dict[str, Any])  # members of every entry
 
     def command(self, kind: str) -> list[str]:
         """Return the command of one over stdio."""
@@ -45,16 +47,17 @@ class Servers:
 
     def entry(self, kind: str) -> Json:
         """Return its entry in a configuration."""
-        era: Json = {"protocol": kind.partition("-")[0]}
+        era: Json = {"protocol": kind.partition("-")[0], **self.more}
         if kind in self.urls:
             return {"url": self.urls[kind], **era}
         command, *args = self.command(kind)
         environ = {"PYTHONPATH": str(ROOT)}
         return {"command": command, "args": args, "env": environ, **era}
 
-    def config(self) -> str:
+    def config(self, **more: Any) -> str:
         """Return the configuration of a gateway before all of them."""
-        sections = {"servers": {kind: self.entry(kind) for kind in KINDS}, **_SECTIONS}
+        servers = {kind: self.entry(kind) for kind in KINDS}
+        sections = {"servers": servers, **_SECTIONS, **more}
         return "".join(f"{key}: {json.dumps(value)}\n" for key, value in sections.items())
 
 
@@ -172,12 +175,19 @@ async def served(kind: str, folder: Path) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
+async def all_served(folder: Path) -> AsyncGenerator[dict[str, str]]:
+    """Run the servers over HTTP and yield their URLs by kind."""
+    async with AsyncExitStack() as stack:
+        kinds = [kind for kind in KINDS if kind.endswith("http")]
+        starting = (stack.enter_async_context(served(kind, folder)) for kind in kinds)
+        yield dict(zip(kinds, await asyncio.gather(*starting), strict=True))
+
+
+@asynccontextmanager
 async def built(folder: Path) -> AsyncGenerator[House]:
     """Run the servers and a gateway over HTTP before them."""
     async with AsyncExitStack() as stack:
-        over_http = [kind for kind in KINDS if kind.endswith("http")]
-        served_at = (stack.enter_async_context(served(kind, folder)) for kind in over_http)
-        urls = dict(zip(over_http, await asyncio.gather(*served_at), strict=True))
+        urls = await stack.enter_async_context(all_served(folder))
         inside = _made(folder / "served")
         config = Servers(folder=inside, urls=urls).config()
         gateway = await stack.enter_async_context(

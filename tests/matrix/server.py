@@ -44,6 +44,7 @@ _LISTS = {
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
+_EARLY = {"initialize", "ping"}
 _CHANGES = {
     "notifications/tools/list_changed": "toolsListChanged",
     "notifications/resources/list_changed": "resourcesListChanged",
@@ -87,6 +88,7 @@ class Server:
         self.record = folder / f"{name}.calls"
         self.change = folder / f"{name}.change"
         self.extra = 0
+        self.shaken: set[str] = set()  # sessions whose handshake is over
         self.subscribed: set[str] = set()
         self.listeners: list[Peer] = []  # who is told of changes
         self.asked: dict[str, asyncio.Future[Json]] = {}
@@ -106,6 +108,8 @@ class Server:
         match message:
             case {"method": method, "id": _}:
                 await self._answer(method, message, peer)
+            case {"method": "notifications/initialized"}:
+                self.shaken.add(peer.session)
             case {"method": "notifications/cancelled", "params": {"requestId": number}}:
                 task = self.under_way.get((peer.session, number))
                 if task is not None:
@@ -139,6 +143,8 @@ class Server:
         self, method: str, message: Json, peer: Peer
     ) -> Json:
         params: Json = message.get("params") or {}
+        if not (self.is_modern or peer.session in self.shaken or method in _EARLY):
+            raise Failed(-32600, "the handshake is not over")
         match method:
             case "initialize" if not self.is_modern:
                 info = {"name": self.name, "version": "1"}
@@ -220,20 +226,24 @@ class Server:
             return FIXED[name]
         if name in ERRORS:
             raise Failed(**ERRORS[name])
+        arguments: Json = params.get("arguments") or {}
+        mark: str | None = arguments.get("mark")
         if name in QUESTIONS:
-            return await self._ask(params, peer, QUESTIONS[name])
+            return await self._ask(params, peer, _marked(QUESTIONS[name], mark))
         meta: Json = params.get("_meta") or {}
         match name:
             case "echo":
                 return {**text("echo"), "structuredContent": {"params": params}}
             case "progress":
                 token = {"progressToken": meta.get("progressToken")}
+                own: Json = {"message": mark} if mark else {}
                 for news in PROGRESS if "progressToken" in meta else ():
-                    await peer.note("notifications/progress", {**token, **news})
+                    await peer.note("notifications/progress", {**token, **news, **own})
                 return text("made progress")
             case "logs":
                 for said in LOGS:
-                    await peer.note("notifications/message", said)
+                    own = {"data": mark} if mark else {}
+                    await peer.note("notifications/message", {**said, **own})
                 return text("logged")
             case "slow":
                 await asyncio.sleep(30)
@@ -345,6 +355,13 @@ class Server:
                 uri in (peer.wants.get("resourceSubscriptions") or ())
             ):
                 await peer.note(method, {**params, "_meta": {SUBSCRIPTION: peer.subscription}})
+
+
+def _marked(question: Json, mark: str | None) -> Json:
+    """Return a question with the mark of the call that it belongs to."""
+    if mark is None or "message" not in question["params"]:
+        return question
+    return {**question, "params": {**question["params"], "message": mark}}
 
 
 def _round(asked: Json, state: str) -> Json:

@@ -1,10 +1,20 @@
 """Every answer through the gateway is the server's own, field by field, but for `additions`."""
 
+import re
+
 import pytest
 
-from tests.matrix.additions import differences, expected, item, params, plain, plain_error
+from tests.matrix.additions import (
+    ADDITIONS,
+    differences,
+    expected,
+    item,
+    params,
+    plain,
+    plain_error,
+)
 from tests.matrix.fixtures import ERRORS, FIXED, HUGE, META, Json
-from tests.matrix.houses import House, is_modern
+from tests.matrix.houses import ROOT, House, is_modern
 
 ARGUMENTS: Json = {
     "huge": HUGE,
@@ -39,7 +49,7 @@ async def in_full(house: House, kind: str, method: str, *, direct: bool) -> list
 async def test_every_listed_item_arrives_whole(
     house: House, caller: str, server: str, method: str
 ) -> None:
-    """case: SCH-04, SCH-06"""
+    """case: SCH-04, SCH-06, RPC-08"""
     member = LISTS[method][1]
     own = await in_full(house, server, method, direct=True)
     own = [each for each in own if "extra" not in each[member]]
@@ -173,3 +183,8 @@ async def test_an_unknown_method_is_an_error_and_ends_nothing(house: House, call
     heard = await through.request("vendor/ask")
     assert heard.error["code"] == -32601
     assert "tools" in (await through.request("tools/list")).result
+
+
+def test_the_reference_lists_every_addition() -> None:
+    page = (ROOT / "docs/reference/proxying.md").read_text().partition("## What an era")[0]
+    assert dict(re.findall(r"^\| `(.+?)` \| (.+?) \|$", page, re.MULTILINE)) == ADDITIONS

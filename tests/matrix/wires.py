@@ -67,11 +67,13 @@ class Wire:
     """A client; each kind says how it sends."""
 
     is_modern = False
+    within_s = WITHIN_S
 
     def __init__(self, capabilities: Json) -> None:
         self.capabilities = capabilities
         self.log_level = ""
         self.news: asyncio.Queue[Json] = asyncio.Queue()  # what belongs to no request
+        self.tap: Callable[[bytes], None] = _ignored  # hears all that arrives, as it arrives
         self._number = 0
 
     async def request(
@@ -81,7 +83,7 @@ class Wire:
         heard = Heard()
         sent: Json = dict(params or {})
         for _ in range(8):
-            async with asyncio.timeout(WITHIN_S):
+            async with asyncio.timeout(self.within_s):
                 await self._once(method, self._params(sent, meta), heard, answer)
             result = heard.message.get("result", {})
             if answer is None or result.get("resultType") != "input_required":
@@ -159,7 +161,7 @@ class Wire:
 
     async def told(self, method: str) -> Json:
         """Wait for news of a kind, dropping others."""
-        async with asyncio.timeout(WITHIN_S):
+        async with asyncio.timeout(self.within_s):
             while True:
                 news = await self.news.get()
                 if news["method"] == method:
@@ -199,6 +201,10 @@ class Http(Wire):
     def _headers_of(self, message: Json) -> dict[str, str]:
         raise NotImplementedError
 
+    def _whole(self, status: int, body: bytes) -> Json:
+        self.tap(body)
+        return exact(body) if body else {"error": {"code": status, "message": "no body"}}
+
     async def _once(self, method: str, params: Json, heard: Heard, answer: Answer | None) -> None:
         message = self._message(method, params)
         try:
@@ -207,9 +213,9 @@ class Http(Wire):
             ) as response:
                 self._note_session(response)
                 if response.content_type != "text/event-stream":
-                    heard.message = exact(await response.read())
+                    heard.message = self._whole(response.status, await response.read())
                     return
-                async for event in events(response):
+                async for event in events(response, self.tap):
                     if await self._event(event, heard, answer):
                         return
                 raise AssertionError(f"no answer to {method}")
@@ -276,7 +282,7 @@ class LegacyHttp(Http):
         """Read the session's own stream."""
         async with self._session.get(self._url, headers=self._headers_of({})) as response:
             assert response.status == 200, await response.text()
-            async for event in events(response):
+            async for event in events(response, self.tap):
                 self.news.put_nowait(event)
 
     async def end(self) -> None:
@@ -285,10 +291,17 @@ class LegacyHttp(Http):
             pass
 
 
-async def events(response: aiohttp.ClientResponse) -> AsyncGenerator[Json]:
-    """Yield the messages of an event stream."""
+def _ignored(arrived: bytes) -> None:
+    del arrived
+
+
+async def events(
+    response: aiohttp.ClientResponse, tap: Callable[[bytes], None]
+) -> AsyncGenerator[Json]:
+    """Yield the messages of an event stream; `tap` hears each line first."""
     data: list[bytes] = []
     async for line in response.content:
+        tap(line)
         if line.startswith(b"data:"):
             data.append(line[5:].strip())
         elif not line.strip() and data:
@@ -359,6 +372,7 @@ async def over_http(
     capabilities: Json | None = None,
     headers: Mapping[str, str] | None = None,
     session: aiohttp.ClientSession | None = None,
+    within_s: float = WITHIN_S,
 ) -> AsyncGenerator[Http]:
     """Connect over HTTP."""
     async with contextlib.AsyncExitStack() as stack:
@@ -366,6 +380,7 @@ async def over_http(
             session = await stack.enter_async_context(aiohttp.ClientSession())
         kind = ModernHttp if modern else LegacyHttp
         wire = kind(session, url, capabilities or {}, headers or {})
+        wire.within_s = within_s
         await wire.hello()
         if isinstance(wire, LegacyHttp):
             following = asyncio.ensure_future(wire.follow())
