@@ -11,6 +11,7 @@ from gateway.clock import SystemClock
 from gateway.config.load import Loaded
 from gateway.config.settings import ExposeSettings
 from gateway.events.redact import Redactor
+from gateway.relay.questions import CAPABILITY_OF, capabilities_for
 from gateway.servers.fleet import Servers
 from gateway.servers.names import Naming
 from gateway.servers.opening import Surroundings
@@ -34,7 +35,13 @@ async def inspect(
     redactor = Redactor(lambda tenant: tenant.encode(), loaded.secrets)
     servers = Servers(
         entries(loaded.settings, environ),
-        Surroundings(environment=environ, folder=folder, clock=SystemClock(), mask=redactor.text),
+        Surroundings(
+            environment=environ,
+            folder=folder,
+            clock=SystemClock(),
+            mask=redactor.text,
+            asks=lambda _: capabilities_for(CAPABILITY_OF),  # all that a server could show
+        ),
         naming(loaded.settings.expose),
     )
     found = Inspection(tools=(), states=(), misconfigured={})

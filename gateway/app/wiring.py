@@ -25,7 +25,7 @@ from gateway.listing import Listing
 from gateway.pipeline import Owner, Pipeline, sees
 from gateway.relay.outbound import Outbounds
 from gateway.relay.parking import Parking
-from gateway.relay.questions import Questions
+from gateway.relay.questions import Questions, capabilities_for
 from gateway.relay.relay import Relay
 from gateway.relay.rounds import Rounds
 from gateway.relay.seals import Seals
@@ -73,6 +73,7 @@ class Wiring:
                 folder=self.folder,
                 clock=self.clock,
                 mask=redactor.text,
+                asks=lambda name: capabilities_for(activation.current().policy.questions(name)),
             ),
             naming(settings.expose),
         )
@@ -118,6 +119,7 @@ class Wiring:
         )
         servers.catalog.on_change(gateway.lists_changed)
         activation.after.append(gateway.lists_changed)
+        activation.after.append(servers.rules_changed)
         self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
         return gateway
 

@@ -153,6 +153,18 @@ class CompiledPolicy:
             )
         return found
 
+    def questions(self, server: str) -> frozenset[Method]:
+        """Return what some rule could let a server ask of anybody, in whichever call."""
+        return frozenset[Method]().union(
+            *(
+                rule.matcher.methods & self._askable
+                for rule in self.rules
+                if rule.effect is DecisionEffect.ALLOW
+                and not rule.shadow
+                and (rule.matcher.servers is None or server in rule.matcher.servers)
+            )
+        )
+
     def _word(self, held: Sequence[CompiledRule], view: View) -> "_Word":
         # Candidates come strongest first, so the first that decides anything decides.
         rule = next((each for each in held if each.effect is not None), None)

@@ -1,6 +1,6 @@
 """What a server may ask of a caller: what the caller declared, less what policy forbids."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +18,18 @@ CAPABILITY_OF: Final[Mapping[Method, str]] = {
     Method.LIST_ROOTS: "roots",
 }
 _METHOD_OF: Final = {capability: method for method, capability in CAPABILITY_OF.items()}
+
+
+_WHOLE: Final[Mapping[Method, JsonObject]] = {
+    Method.ELICIT: {"form": {}, "url": {}},
+    Method.SAMPLE: {},
+    Method.LIST_ROOTS: {},
+}
+
+
+def capabilities_for(methods: Iterable[Method]) -> JsonObject:
+    """Return what a client declares that can be asked all of this."""
+    return {CAPABILITY_OF[each]: _WHOLE[each] for each in methods if each in CAPABILITY_OF}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

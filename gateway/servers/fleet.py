@@ -1,6 +1,7 @@
 """All servers of the gateway, each in a task of its own: one never waits for another."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import anyio
 from anyio.abc import TaskStatus
@@ -12,6 +13,7 @@ from gateway.servers.names import Naming, check_aliases
 from gateway.servers.opening import Surroundings
 from gateway.servers.state import ServerState, ServerStatus
 from gateway.servers.supervisor import Server
+from gateway.types.json import JsonObject
 
 
 class Servers:
@@ -30,8 +32,12 @@ class Servers:
         servers: dict[str, Server] = {}
         self._servers = servers
         self.catalog = Catalog(naming, servers)
+        self._asks = around.asks
+        self._asked = dict[str, JsonObject]()
         for entry in entries:
-            servers[entry.name] = Server(entry, around, self.catalog)
+            servers[entry.name] = Server(
+                entry, replace(around, asks=self._listed_for), self.catalog
+            )
 
     def server(self, name: str) -> Server | None:
         """Return a server by its alias."""
@@ -49,6 +55,17 @@ class Servers:
             for state in self.states()
             if state.required and state.status is not ServerStatus.READY
         )
+
+    def rules_changed(self) -> None:
+        """List again what is shown to other clients than before, if questions may be."""
+        for name, server in self._servers.items():
+            if self._asks(name) != self._asked.get(name, {}):
+                server.rules_changed()
+
+    def _listed_for(self, name: str) -> JsonObject:
+        """Say as who else a server is asked for its lists, and remember it."""
+        self._asked[name] = asks = self._asks(name)
+        return asks
 
     async def first_lists(self, within_s: float) -> None:
         """Wait until every server was listed or has failed once, but no longer than given."""

@@ -6,7 +6,8 @@ call a question belongs to. So a caller that may be asked gets a session or a ch
 
 import asyncio
 import logging
-from collections.abc import Hashable
+from collections.abc import AsyncGenerator, Hashable
+from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 import aiohttp
@@ -14,11 +15,18 @@ import anyio
 from anyio.abc import TaskGroup
 
 from gateway import jsontext
-from gateway.servers.connection import ConnectFault, Connection, Declared, timed_out
+from gateway.servers.connection import (
+    ConnectFault,
+    Connection,
+    Declared,
+    Spoken,
+    timed_out,
+)
 from gateway.servers.entry import Entry, Protocol
+from gateway.servers.listing import Answering
 from gateway.servers.opening import Opener
 from gateway.servers.places import busy
-from gateway.types.calls import Era
+from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
 from gateway.types.relay import Ear, Outbound
@@ -102,14 +110,21 @@ class Lanes:
             self._left(key, lane)
         return lane.connection is not None
 
+    def release(self, outbound: Outbound) -> None:
+        """Close the lane for such calls after the last one."""
+        lane = self._lanes.get(_key(outbound))
+        if lane is not None:
+            self._retire(_key(outbound), lane)
+
     async def call(
         self,
         outbound: Outbound,
         params: JsonObject,
         *,
         deadline: float,
-        ear: Ear | None,
-        headers: dict[str, str] | None,
+        ear: Ear | None = None,
+        headers: dict[str, str] | None = None,
+        method: str = "",
     ) -> Delivery:
         """Send one request over its caller's lane and return its end; see `Connection.call`."""
         key = _key(outbound)
@@ -123,7 +138,7 @@ class Lanes:
                 return connection
             try:
                 return await connection.call(
-                    outbound.method,
+                    method or outbound.method,
                     params,
                     deadline=deadline,
                     ear=ear,
@@ -250,6 +265,46 @@ class Lanes:
                 return
             with anyio.move_on_after(left):
                 await lane.over.wait()
+
+
+@asynccontextmanager
+async def showing(
+    lanes: Lanes | None, spoken: Spoken | None, capabilities: JsonObject
+) -> AsyncGenerator[Answering | None]:
+    """Open a way by which a server shows what it shows only to clients with these capabilities.
+
+    None where it shows the same to everybody: in the stateless era, or when nobody may be asked.
+    """
+    if lanes is None or spoken is None or spoken.era is Era.MODERN or not capabilities:
+        yield None
+        return
+    outbound = Outbound(
+        method=Method.CALL_TOOL,  # stands in for the lists, which nobody is asked in
+        params={},
+        deadline_s=0,
+        is_read=True,
+        capabilities=capabilities,
+        lane="lists",
+    )
+    try:
+        yield _Showing(lanes, outbound)
+    finally:
+        lanes.release(outbound)
+
+
+class _Showing:
+    """A lane that lists are asked for by."""
+
+    def __init__(self, lanes: Lanes, outbound: Outbound) -> None:
+        self._lanes = lanes
+        self._outbound = outbound
+
+    async def call(
+        self, method: str, params: JsonObject, *, deadline: float, is_read: bool = False
+    ) -> Delivery:
+        """Ask for one page."""
+        del is_read  # the lane says so for all of them
+        return await self._lanes.call(self._outbound, params, deadline=deadline, method=method)
 
 
 def _key(outbound: Outbound) -> _Key:

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from gateway import jsontext
 from gateway.contracts.pins import pin
 from gateway.contracts.schemas import compile_tool
 from gateway.errors import JsonError, SchemaError
 from gateway.servers import headers
-from gateway.servers.connection import METHOD_NOT_FOUND, ConnectFault, Connection
+from gateway.servers.connection import METHOD_NOT_FOUND, ConnectFault
 from gateway.servers.entry import Entry
 from gateway.servers.handshake import fault
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivered, Rejected
+from gateway.types.operations import Delivered, Delivery, Rejected
 from gateway.types.tools import Kind, Listed, Quarantine
 
 _LONGEST_NAME = 512  # MCP asks for 128 at most; a server's own name is never altered towards it
@@ -84,8 +85,18 @@ def is_offered(what: Listed, capabilities: JsonObject) -> bool:
     return isinstance(capabilities.get(SORTS[what].capability), dict)
 
 
+class Answering(Protocol):
+    """A way to ask a server for its lists."""
+
+    async def call(
+        self, method: str, params: JsonObject, *, deadline: float, is_read: bool = False
+    ) -> Delivery:
+        """Send one request and return its end."""
+        ...
+
+
 async def fetch(
-    connection: Connection, entry: Entry, what: Listed, *, deadline: float
+    connection: Answering, entry: Entry, what: Listed, *, deadline: float
 ) -> list[Json]:
     """Return the entries of all pages; raises ConnectFault when the list has no end or limit."""
     caps, sort, found, seen, size = entry.caps, SORTS[what], list[Json](), set[str](), 0

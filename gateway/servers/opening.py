@@ -22,6 +22,7 @@ from gateway.servers.connection import (
 from gateway.servers.entry import Entry, Protocol
 from gateway.servers.http import HttpConnection
 from gateway.servers.stdio import StdioConnection
+from gateway.types.json import JsonObject
 from gateway.types.operations import Failure
 
 
@@ -33,6 +34,8 @@ class Surroundings:
     folder: Path  # where the config file lies
     clock: Clock
     mask: Mask  # takes secrets out of a text
+    asks: Callable[[str], JsonObject] = lambda _server: {}
+    """Capabilities of the callers that a server may make use of, whoever they are."""
 
 
 class Opener:

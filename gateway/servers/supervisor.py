@@ -26,7 +26,7 @@ from gateway.servers.connection import (
 )
 from gateway.servers.entry import Entry
 from gateway.servers.http import client_session
-from gateway.servers.lanes import Lanes
+from gateway.servers.lanes import Lanes, showing
 from gateway.servers.life import Life
 from gateway.servers.listing import Offer
 from gateway.servers.lists import KeptList
@@ -74,6 +74,9 @@ class Server:
         self._watcher = watcher
         self._mask = masker(entry.secrets, around.mask)
         self._lists = {what: KeptList(what, entry, self._mask, self._published) for what in Listed}
+        self._lists[Listed.TOOLS].able = lambda: showing(
+            self._lanes, self._spoken, around.asks(entry.name)
+        )
         self._opener = Opener(entry, around, self._mask)
         self._address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
         self._life = Life(entry, around.clock, self._mask, self._last_words)
@@ -354,6 +357,11 @@ class Server:
         for kept in self._lists.values():
             await kept.tried.wait()
         self._first_list.set()
+
+    def rules_changed(self) -> None:
+        """Look again at the lists: other clients may be able to see more of them."""
+        for kept in self._lists.values():
+            kept.changed()
 
     def _lost(self) -> None:
         self._life.lost()

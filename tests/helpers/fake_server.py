@@ -10,6 +10,7 @@ used, so that a process starts quickly.
 A script is plain JSON data:
 
     tools             definitions for tools/list; may hold anything, to publish bad ones
+    able_tools        more of them, for clients that declare capabilities when they initialize
     resources, templates, prompts    definitions for the other lists
     page              entries a page of every list (0: all on one)
     eras              ["legacy", "modern"]: which of initialize and server/discover it answers
@@ -93,6 +94,7 @@ class Script:
     """What a fake server does; see the module's docstring."""
 
     tools: list[Any] = field(default_factory=lambda: [tool("echo")])
+    able_tools: list[Any] = field(default_factory=list[Any])
     resources: list[Any] = field(default_factory=list[Any])
     templates: list[Any] = field(default_factory=list[Any])
     prompts: list[Any] = field(default_factory=list[Any])
@@ -145,6 +147,7 @@ class Fake:
 
     def __init__(self, script: Script) -> None:
         self.script = script
+        self.is_able = False  # the client declared something when it initialized
         self.calls = 0
         self.writing = asyncio.Lock()
         self.answers: list[Any] = []  # what the client answered to `request` steps
@@ -184,6 +187,7 @@ class Fake:
         params: Message = message.get("params") or {}
         match message.get("method"):
             case "initialize" if "legacy" in self.script.eras:
+                self.is_able = bool(params["capabilities"])
                 return {
                     "protocolVersion": self.script.version or params["protocolVersion"],
                     "capabilities": self.script.capabilities,
@@ -217,7 +221,7 @@ class Fake:
     def _list(self, method: str, params: Message) -> Message | None:
         script = self.script
         lists = {
-            "tools/list": ("tools", script.tools),
+            "tools/list": ("tools", script.tools + script.able_tools * self.is_able),
             "prompts/list": ("prompts", script.prompts),
             "resources/list": ("resources", script.resources),
             "resources/templates/list": ("resourceTemplates", script.templates),

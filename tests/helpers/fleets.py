@@ -57,6 +57,7 @@ async def running(
     environment: Mapping[str, str] | None = None,
     naming: Naming | None = None,
     wait_s: float = 5.0,
+    asks: Callable[[str], JsonObject] = lambda _: {},
 ) -> AsyncGenerator[Servers]:
     """Run servers until the block ends; each was listed or has failed once before, or `wait_s`."""
     around = Surroundings(
@@ -64,6 +65,7 @@ async def running(
         folder=folder,
         clock=SystemClock(),
         mask=lambda text: text,
+        asks=asks,
     )
     servers = Servers(entries, around, naming or Naming())
     async with anyio.create_task_group() as tasks:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.policy.engine import CompiledPolicy
+from gateway.types.calls import Method
 from gateway.types.decisions import (
     DecisionEffect,
 )
@@ -99,3 +100,19 @@ rules:
 """
     )
     assert not sure.may(request(risk=Risk.LOW))
+
+
+def test_what_a_server_may_ask_of_anybody_is_what_some_enforced_allow_rule_names() -> None:
+    rules = policy(
+        """
+        rules:
+          - {id: a, decision: allow, match: {methods: [elicitation/create], servers: [crm]}}
+          - {id: b, decision: allow, match: {methods: [roots/list]}, when: "args.x == 1"}
+          - {id: c, decision: deny, match: {methods: [sampling/createMessage]}}
+          - {id: d, decision: allow, mode: shadow, match: {methods: [sampling/createMessage]}}
+          - {id: e, decision: allow, match: {tools: ['*']}}
+        """
+    )
+    assert rules.questions("crm") == {Method.ELICIT, Method.LIST_ROOTS}
+    assert rules.questions("desk") == {Method.LIST_ROOTS}
+    assert EXAMPLE.questions("crm") == frozenset()

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.types.json import JsonObject
 from gateway.types.tools import Kind, Listed
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import (
@@ -12,6 +13,7 @@ from tests.helpers.fake_server import (
     Script,
     record_of,
     text,
+    texts,
     tool,
     until_async,
 )
@@ -120,3 +122,32 @@ async def test_lists_that_a_server_stops_offering_are_empty(tmp_path: Path) -> N
         await call(alpha)
         await until_async(lambda: not alpha.offers(Listed.PROMPTS))
         assert alpha.offers(Listed.RESOURCES)
+
+
+async def test_tools_that_only_clients_see_which_can_be_asked_are_listed_too(
+    tmp_path: Path,
+) -> None:
+    script = Script(eras=["legacy"], able_tools=[tool("echo"), tool("confirm")])
+    rules: dict[str, JsonObject] = {"alpha": {"roots": {}}}
+    entry = stdio_entry(script, tmp_path)
+    async with running(entry, asks=lambda name: rules[name]) as servers:
+        assert texts(servers.catalog.tools()) == ["confirm", "echo"]
+        await until_async(lambda: servers.states()[0].lanes == 0)
+        asked = record_of(tmp_path, "alpha").calls("initialize")
+        assert [each["params"]["capabilities"] for each in asked] == [{}, {"roots": {}}]
+        rules["alpha"] = {}
+        servers.rules_changed()
+        await until_async(lambda: texts(servers.catalog.tools()) == ["echo"])
+
+
+async def test_a_server_that_shows_everybody_the_same_is_not_started_twice(tmp_path: Path) -> None:
+    entry = stdio_entry(Script(eras=["legacy"]), tmp_path)
+    async with running(entry):
+        pass
+    assert len(record_of(tmp_path, "alpha").pids()) == 1
+
+
+async def test_a_list_stays_when_it_can_not_be_asked_for_as_somebody_able(tmp_path: Path) -> None:
+    script = Script(eras=["modern"], able_tools=[tool("confirm")])
+    async with running(stdio_entry(script, tmp_path), asks=lambda _: {"roots": {}}) as servers:
+        assert texts(servers.catalog.tools()) == ["echo"]
