@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from gateway.app.stopping import CALLS_S, Stopping
@@ -15,6 +16,7 @@ from gateway.types.tools import Effect
 from tests.helpers.cases import a_call
 from tests.helpers.fake_server import Script, alive, record_of, text, tool, until_async
 from tests.helpers.issuer import HandClock
+from tests.helpers.otlp_receiver import otlp_receiver
 from tests.helpers.workspaces import Workspace, a_workspace
 from tests.journeys import house
 
@@ -121,3 +123,27 @@ async def test_two_gateways_share_one_store(tmp_path: Path) -> None:
 
 async def _instances(store: Store, wanted: int) -> bool:
     return len(await store.instances.all()) == wanted
+
+
+async def test_captured_arguments_leave_without_the_secrets_of_the_configuration(
+    tmp_path: Path,
+) -> None:
+    entry = house.stdio(Script(tools=[NOTE]), tmp_path, env={"KEY": "s3cr3t-value-1"})
+    place = a_workspace(
+        tmp_path,
+        {"alpha": entry},
+        contracts=[house.contract(NOTE, effect=Effect.WRITE)],
+        telemetry={"capture_content": True},
+    )
+    with otlp_receiver() as receiver:
+        environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url, **place.environ}
+        async with Workspace(tmp_path, environ).opened() as gateway:
+            await gateway.handle(a_call("alpha__note", {"text": "kept s3cr3t-value-1"}))
+            assert await anyio.to_thread.run_sync(gateway.telemetry.flush, 10.0)
+    (captured,) = {
+        span.attributes["gen_ai.tool.call.arguments"]
+        for span in receiver.spans
+        if "gen_ai.tool.call.arguments" in span.attributes
+    }
+    assert "kept" in captured
+    assert "s3cr3t" not in captured
