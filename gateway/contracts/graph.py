@@ -35,9 +35,9 @@ def components(edges: Mapping[str, Sequence[str]]) -> list[list[str]]:
 
 def _close(node: str, waiting: list[str], low: dict[str, int], *, done: int) -> list[str]:
     """Take a finished component off the stack; its members no longer lower anyone."""
-    start = waiting.index(node)
-    members = waiting[start:]
-    del waiting[start:]
-    for member in members:
-        low[member] = done
+    members: list[str] = []
+    while not members or members[-1] != node:  # from the end: the stack may be long
+        members.append(waiting.pop())
+        low[members[-1]] = done
+    members.reverse()
     return members
