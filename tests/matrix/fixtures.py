@@ -217,6 +217,7 @@ def resources(server: str) -> list[Json]:
         },
         {"uri": f"mem://{server}/blob", "name": "blob", "mimeType": "application/octet-stream"},
         {"uri": f"mem://{server}/missing", "name": "missing"},
+        {"uri": f"mem://{server}/asked", "name": "asked"},
     ]
 
 
@@ -252,6 +253,7 @@ PROMPTS: Final[list[Json]] = [
     },
     {"name": "rich"},
     {"name": "broken"},
+    {"name": "asking"},
 ]
 
 

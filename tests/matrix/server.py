@@ -168,8 +168,17 @@ class Server:
             case "tools/call":
                 return await self._call(params, peer)
             case "resources/read":
+                if params["uri"].endswith("/asked"):
+                    said = await self._ask(params, peer, FORM)
+                    block = {"uri": params["uri"], "text": _said(said)}
+                    return said if "resultType" in said else {"contents": [block]}
                 return self._read(params["uri"])
             case "prompts/get":
+                if params["name"] == "asking":
+                    said = await self._ask(params, peer, FORM)
+                    content = {"type": "text", "text": _said(said)}
+                    message = {"role": "user", "content": content}
+                    return said if "resultType" in said else {"messages": [message]}
                 got = prompt(params["name"], params.get("arguments"))
                 if got is None:
                     raise Failed(**PROMPT_ERROR)
@@ -265,7 +274,7 @@ class Server:
             reply = await self._live(peer, question)
         elif "inputResponses" not in params:
             asked = {"resultType": "input_required", "inputRequests": {"one": question}}
-            return {**asked, "requestState": f"state of {json.dumps(params['arguments'])}"}
+            return {**asked, "requestState": f"state of {json.dumps(params.get('arguments'))}"}
         else:
             reply = {"result": params["inputResponses"].get("one")}
             reply["state"] = params.get("requestState")
@@ -362,6 +371,11 @@ def _marked(question: Json, mark: str | None) -> Json:
     if mark is None or "message" not in question["params"]:
         return question
     return {**question, "params": {**question["params"], "message": mark}}
+
+
+def _said(result: Json) -> str:
+    """Return what was answered, as a text."""
+    return json.dumps(result.get("structuredContent"))
 
 
 def _round(asked: Json, state: str) -> Json:

@@ -20,7 +20,7 @@ from mcp_types import (
 from pydantic import FileUrl
 
 from tests.helpers.fake_server import until_async
-from tests.matrix.additions import differences, questions
+from tests.matrix.additions import differences, plain, questions
 from tests.matrix.fixtures import ANSWERS, CAPABILITIES, FORM, HUGE, QUESTIONS, URL, Json
 from tests.matrix.houses import House, is_modern
 from tests.matrix.wires import Answer, Heard, Wire, over_http
@@ -48,6 +48,22 @@ async def test_a_question_and_its_answer_arrive_whole(
     heard = await ask(await house.caller(caller, asks=True), f"{server}__{tool}", answer)
     assert differences(questions(own.asked), questions(heard.asked)) == []
     assert differences(own.result["structuredContent"], heard.result["structuredContent"]) == []
+
+
+@pytest.mark.parametrize("method", ["prompts/get", "resources/read"])
+async def test_prompts_and_resources_may_ask_too(
+    house: House, caller: str, server: str, method: str
+) -> None:
+    """case: RPC-05"""
+    prompt = method == "prompts/get"
+    uri: Json = {"uri": f"mem://{server}/asked"}
+    answer = saying(ANSWERS["ask_form"])
+    direct, wire = await house.direct(server, asks=True), await house.caller(caller, asks=True)
+    own = await direct.request(method, {"name": "asking"} if prompt else uri, answer=answer)
+    params: Json = {"name": f"{server}__asking"} if prompt else uri
+    heard = await wire.request(method, params, answer=answer)
+    assert differences(questions(own.asked), questions(heard.asked)) == []
+    assert differences(plain(own.result), plain(heard.result)) == []
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
@@ -84,20 +100,21 @@ async def test_nobody_is_asked_who_has_declared_nothing(
         assert heard.result["structuredContent"]["error"]["code"] == -32601
 
 
+@pytest.mark.parametrize("tool", ["ask_form", "ask_model", "ask_roots"])
 @pytest.mark.parametrize("caller", ["legacy-http", "legacy-stdio"])
 async def test_an_error_of_the_client_reaches_the_server_that_asked(
-    house: House, caller: str, server: str
+    house: House, caller: str, server: str, tool: str
 ) -> None:
     """Stateless callers answer by a request, in which there is no room for an error."""
     wire = await house.caller(caller, asks=True)
-    heard = await ask(wire, f"{server}__ask_form", lambda question: {"error": ERROR})
+    heard = await ask(wire, f"{server}__{tool}", lambda question: {"error": ERROR})
     if is_modern(server):
         refused = heard.result["structuredContent"]
         assert (refused["status"], refused["code"]) == ("result_invalid", "input_required")
         assert "the user said no" in refused["reason"]
     else:
         own = await ask(
-            await house.direct(server, asks=True), "ask_form", lambda question: {"error": ERROR}
+            await house.direct(server, asks=True), tool, lambda question: {"error": ERROR}
         )
         wanted = own.result["structuredContent"]["error"]
         assert differences(wanted, heard.result["structuredContent"]["error"]) == []
@@ -107,14 +124,15 @@ async def test_a_question_without_an_answer_ends_in_time_and_costs_nothing_else(
     house: House,
 ) -> None:
     """case: RPC-05"""
-    await asyncio.gather(*(unanswered(house, caller, server) for caller, server in ERAS))
+    tools = ("ask_form", "ask_model", "ask_roots")
+    await asyncio.gather(*(unanswered(house, *eras, tool) for eras in ERAS for tool in tools))
 
 
-async def unanswered(house: House, caller: str, server: str) -> None:
-    mark = f"unanswered {caller}"
+async def unanswered(house: House, caller: str, server: str, tool: str) -> None:
+    mark = f"{tool} unanswered {caller}"
     modern, url = is_modern(caller), house.gateway.url
     async with over_http(url, modern=modern, capabilities=CAPABILITIES) as wire:
-        heard = await ask(wire, f"{server}__ask_form", lambda question: None, mark=mark)
+        heard = await ask(wire, f"{server}__{tool}", lambda question: None, mark=mark)
         assert len(heard.asked) == 1
         if modern:
             assert heard.result["resultType"] == "input_required"

@@ -201,9 +201,11 @@ class Http(Wire):
     def _headers_of(self, message: Json) -> dict[str, str]:
         raise NotImplementedError
 
-    def _whole(self, status: int, body: bytes) -> Json:
+    def _whole(self, response: aiohttp.ClientResponse, body: bytes) -> Json:
         self.tap(body)
-        return exact(body) if body else {"error": {"code": status, "message": "no body"}}
+        if response.content_type == "application/json":
+            return exact(body)
+        return {"error": {"code": response.status, "message": body.decode()}}
 
     async def _once(self, method: str, params: Json, heard: Heard, answer: Answer | None) -> None:
         message = self._message(method, params)
@@ -213,12 +215,14 @@ class Http(Wire):
             ) as response:
                 self._note_session(response)
                 if response.content_type != "text/event-stream":
-                    heard.message = self._whole(response.status, await response.read())
+                    heard.message = self._whole(response, await response.read())
                     return
-                async for event in events(response, self.tap):
-                    if await self._event(event, heard, answer):
-                        return
-                raise AssertionError(f"no answer to {method}")
+                # To its end, so that the connection can be used again.
+                answered = [
+                    await self._event(event, heard, answer)
+                    async for event in events(response, self.tap)
+                ]
+                assert any(answered), f"no answer to {method}"
         except asyncio.CancelledError:
             await asyncio.shield(self._cancelled(message["id"]))
             raise
