@@ -43,6 +43,7 @@ from gateway.types.relay import Ear
 _MOST_WAITING = 256  # messages to a server, above which it gets no answers to its own requests
 _TAIL_IN_TEXT = 400  # characters of stderr in a text for people
 _MOST_GIVEN_UP = 10_000
+_FORGOTTEN_S = 60.0
 _MOST_EARLY = 4
 _NOT_TOLD = frozenset({"initialize", "server/discover"})  # never cancelled (MCP, cancellation)
 
@@ -253,16 +254,21 @@ class StdioConnection:
     def _only(self) -> Pending | None:
         """Return the only call that can be meant: pipes don't say to which one a message belongs.
 
-        A call that was given up counts as long as the server hasn't answered it.
+        Calls that asked for no log messages count too, for not every server heeds that; and so does
+        one that was given up, as long as the server hasn't answered it.
         """
-        possible = [each for each in self._pending.values() if self._hears(each)]
+        possible = list(self._pending.values())
         return possible[0] if len(possible) == 1 and not self._given_up else None
 
-    def _hears(self, pending: Pending) -> bool:
-        """Whether words without a call may be for this one: a stateless server only says to a
-        call what that asked for.
-        """
-        return pending.logs or self._spoken is None or self._spoken.era is Era.LEGACY
+    def _give_up(self, number: int, pending: Pending) -> None:
+        """Note that the server may still speak for a call of which nobody hears any more."""
+        if len(self._given_up) >= _MOST_GIVEN_UP:
+            return
+        self._given_up.add(number)
+        modern = self._spoken is not None and self._spoken.era is Era.MODERN
+        # A stateless server that was told to stop owes no answer, and never a word to this call.
+        if modern and not pending.logs:
+            self._loop.call_later(_FORGOTTEN_S, self._given_up.discard, number)
 
     def _answered(self, message: JsonObject, size: int, redactions: int) -> None:
         number = message.get("id")
@@ -354,8 +360,7 @@ class StdioConnection:
         if self._child and self._child.stdin.withdraw(outgoing):
             return Execution.NO
         if method not in _NOT_TOLD:
-            if len(self._given_up) < _MOST_GIVEN_UP and self._hears(pending):
-                self._given_up.add(number)
+            self._give_up(number, pending)
             self._send(notification(CANCELLED, {"requestId": number, "reason": reason}))
         return Execution.UNKNOWN
 

@@ -255,7 +255,10 @@ class Server:
                     await peer.note("notifications/message", {**said, **own})
                 return text("logged")
             case "slow":
-                await asyncio.sleep(30)
+                try:
+                    await asyncio.sleep(30)
+                except asyncio.CancelledError:
+                    raise Failed(-32800, "taken back") from None  # which ends all doubt
                 return text("slept")
             case "ask_twice":
                 return await self._ask_twice(params, peer)

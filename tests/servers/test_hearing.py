@@ -324,18 +324,51 @@ async def test_log_messages_of_a_stateless_server_reach_the_only_call_that_wants
                 assert ear.logged == [said]
 
 
-async def test_a_call_that_was_given_up_and_wanted_no_log_costs_no_other_call_its_log(
+async def test_a_log_message_of_a_stateless_server_that_could_be_anothers_is_nobodys(
     tmp_path: Path,
 ) -> None:
-    said: JsonObject = {"level": "info", "data": "said"}
+    """A server that logs to calls that asked for nothing must not reach those that did."""
+    said: JsonObject = {"level": "info", "data": "of another"}
     note = {"notify": {"method": "notifications/message", "params": said}}
-    late = [{"delay_ms": 60_000}]
-    script = Script(eras=["modern"], on_call={"late": late, "say": [note, {"reply": text("")}]})
+    done, answer = str(tmp_path / "done"), {"reply": text("")}
+    loud = [note, {"wait_for_file": done}, answer]
+    script = Script(
+        eras=["modern"], on_call={"loud": loud, "say": [note, answer], "ignore": [{"delay_ms": 1}]}
+    )
     async with running(stdio_entry(script, tmp_path)) as servers:
         alpha, ear = servers.server("alpha"), Listener()
-        failed(await call(alpha, "late", deadline_s=0.1))
+
+        async def quietly() -> None:
+            await call(alpha, "loud")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(quietly)
+            await until_async(lambda: record_of(tmp_path, "alpha").calls())
+            await call(alpha, "say", ear=ear, log_level="info")
+            Path(done).touch()
+        assert ear.logged == []
         await call(alpha, "say", ear=ear, log_level="info")
         assert ear.logged == [said]
-        failed(await call(alpha, "late", deadline_s=0.1, ear=ear, log_level="info"))
+        failed(await call(alpha, "ignore", deadline_s=0.1))
         await call(alpha, "say", ear=ear, log_level="info")
-        assert ear.logged == [said]  # it could be the other's
+        assert ear.logged == [said]
+
+
+async def test_a_call_that_wanted_no_log_silences_others_for_a_while_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.servers.stdio._FORGOTTEN_S", 0.05)
+    said: JsonObject = {"level": "info", "data": "said"}
+    note = {"notify": {"method": "notifications/message", "params": said}}
+    script = Script(
+        eras=["modern"], on_call={"ignore": [{"delay_ms": 1}], "say": [note, {"reply": text("")}]}
+    )
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha, ear = servers.server("alpha"), Listener()
+        failed(await call(alpha, "ignore", deadline_s=0.1))
+
+        async def heard() -> bool:
+            await call(alpha, "say", ear=ear, log_level="info")
+            return bool(ear.logged)
+
+        await until_async(heard)
