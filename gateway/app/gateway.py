@@ -20,6 +20,7 @@ from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
+from gateway.types.relay import lane_of
 from gateway.types.tools import Kind, Listed
 
 
@@ -80,6 +81,10 @@ class Gateway:
         """Call back when any list may have changed; returns the way out."""
         self.changed.append(callback)
         return lambda: self.changed.remove(callback)
+
+    def roots_changed(self, principal: Principal, session: str) -> None:
+        """Hand on that a client's roots changed."""
+        self.servers.roots_changed(lane_of(principal, session))
 
     def turned_away(self, what: TurnedAway) -> None:
         """Take note of a request that never became a call."""

@@ -94,6 +94,10 @@ class Gate(Protocol):
         """Call back, on the event loop, when a list may have changed; returns the way out."""
         ...
 
+    def roots_changed(self, principal: Principal, session: str) -> None:
+        """Hand on that a client's roots changed, to servers that may have asked for them."""
+        ...
+
     def turned_away(self, what: TurnedAway) -> None:
         """Take note of a request that never became a call; never waits and never raises."""
         ...

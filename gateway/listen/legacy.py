@@ -113,6 +113,10 @@ class SdkFront:
             case "notifications/initialized" if not is_modern:
                 self._clients.of(_connection(ctx)).is_ready = True
                 return await call_next(ctx)
+            case "notifications/roots/list_changed" if not is_modern:
+                session = _connection(ctx).session_id or STDIO_SESSION
+                self._gate.roots_changed(_arrival(ctx).principal, session)
+                return await call_next(ctx)
             case _:
                 return await call_next(ctx)
 

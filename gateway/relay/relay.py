@@ -11,7 +11,7 @@ from gateway.relay.states import RESPONSES
 from gateway.types.calls import Era, Method
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Refusal
-from gateway.types.relay import Ear, Outbound
+from gateway.types.relay import Ear, Outbound, lane_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,7 @@ class Relay:
         level = self.questions.log_level(case)
         if not shared and not level:
             return outbound
-        caller = case.call.caller
-        lane = ":".join((*case.call.principal.owner, caller.session))
+        lane = lane_of(case.call.principal, case.call.caller.session)
         return replace(outbound, capabilities=shared, log_level=level, lane=lane)
 
     def ear(self, case: Case, outbound: Outbound, turns: Turns) -> Ear | None:

@@ -62,6 +62,11 @@ class Servers:
             if self._asks(name) != self._asked.get(name, {}):
                 server.rules_changed()
 
+    def roots_changed(self, lane: str) -> None:
+        """Tell the servers that keep a caller's roots that these changed."""
+        for server in self._servers.values():
+            server.roots_changed(lane)
+
     def _listed_for(self, name: str) -> JsonObject:
         """Say as who else a server is asked for its lists, and remember it."""
         self._asked[name] = asks = self._asks(name)

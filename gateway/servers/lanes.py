@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Hashable
 from contextlib import asynccontextmanager
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import aiohttp
 import anyio
@@ -32,6 +32,7 @@ from gateway.types.operations import Delivery, Execution, Failure, Undelivered
 from gateway.types.relay import Ear, Outbound
 
 _log = logging.getLogger("gateway.servers")
+ROOTS_CHANGED: Final = "notifications/roots/list_changed"
 _Key: TypeAlias = tuple[Hashable, bytes, str]
 
 
@@ -75,6 +76,13 @@ class Lanes:
         """Whether there is a lane for such a call already."""
         lane = self._lanes.get(_key(outbound))
         return lane is not None and not lane.is_over()
+
+    def roots_changed(self, name: str) -> None:
+        """Tell the server that a caller's roots changed, on each of its lanes that has some."""
+        for (caller, _, _), lane in self._lanes.items():
+            connection = lane.connection
+            if caller == name and connection is not None and "roots" in lane.declared.capabilities:
+                self._tasks.start_soon(connection.notify, ROOTS_CHANGED)
 
     def forget(self) -> None:
         """Forget what was found out about the server."""

@@ -358,6 +358,11 @@ class Server:
             await kept.tried.wait()
         self._first_list.set()
 
+    def roots_changed(self, lane: str) -> None:
+        """Hand on that a caller's roots changed."""
+        if self._lanes is not None:
+            self._lanes.roots_changed(lane)
+
     def rules_changed(self) -> None:
         """Look again at the lists: other clients may be able to see more of them."""
         for kept in self._lists.values():

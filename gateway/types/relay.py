@@ -3,8 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gateway.types.calls import Era, Method
+from gateway.types.calls import Era, Method, Principal
 from gateway.types.json import Json, JsonObject
+
+
+def lane_of(principal: Principal, session: str) -> str:
+    """Return the name of what a server may keep together: one caller's, in one session."""
+    return ":".join((*principal.owner, session))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,7 @@ class House:
         default_factory=list[tuple[str, Callable[[], None]]]
     )
     unwatched: anyio.Event = field(default_factory=anyio.Event)
+    roots: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     offered: JsonObject = field(default_factory=lambda: library.OFFERS)
     tools: list[JsonObject] = field(
         default_factory=lambda: [
@@ -191,6 +192,9 @@ class House:
         self.listeners.append(callback)
         self.heard.set()
         return lambda: self.listeners.remove(callback)
+
+    def roots_changed(self, principal: Principal, session: str) -> None:
+        self.roots.append((principal.user, session))
 
     def turned_away(self, what: TurnedAway) -> None:
         self.turned.append(what)

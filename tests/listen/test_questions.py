@@ -196,3 +196,23 @@ async def test_a_client_gets_log_messages_from_its_level_on(connect: Connect) ->
     assert child(who)["logLevel"] == "error"
     assert child(who, "capabilities").keys() >= {"elicitation", "sampling", "roots"}
     assert child(who)["session"]
+
+
+async def test_the_gate_hears_that_a_clients_roots_changed() -> None:
+    house, person = House(), Person()
+    async with (
+        serving(house) as place,
+        httpx2.AsyncClient(headers={"Authorization": "Bearer ada"}) as http,
+        Client(
+            streamable_http_client(place.url, http_client=http),
+            mode="legacy",
+            list_roots_callback=person.roots,
+        ) as client,
+    ):
+        await client.call_tool("echo", {})
+        with pytest.warns(MCPDeprecationWarning):
+            await client.send_roots_list_changed()  # pyright: ignore[reportDeprecated] - of its era
+        with anyio.fail_after(LIMIT_S):
+            while not house.roots:
+                await anyio.sleep(0.01)
+    assert house.roots == [("ada", house.calls[0].caller.session)]

@@ -119,6 +119,19 @@ async def test_a_server_that_is_only_stateless_is_tried_once(tmp_path: Path) -> 
         assert len(record.pids()) == 2
 
 
+async def test_a_callers_lanes_hear_that_its_roots_changed_and_no_others(tmp_path: Path) -> None:
+    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        for name in ("ada", "bob"):
+            await call(alpha, **_of(name))
+        await call(alpha, **_of("ada", capabilities={"sampling": {}}))
+        servers.roots_changed("ada")
+        told = "notifications/roots/list_changed"
+        await until_async(lambda: len(record.calls(told)) == 1)
+        ada = record.calls()[0]["pid"]
+        assert [message["pid"] for message in record.calls(told)] == [ada]
+
+
 async def test_a_lane_without_a_name_ends_with_its_call(tmp_path: Path) -> None:
     async with running(stdio_entry(Script(eras=["legacy"]), tmp_path)) as servers:
         alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
