@@ -280,16 +280,16 @@ class HttpConnection:
                 reply = await read_reply(response, exchange)
             return await resuming.finish(reply, exchange, self._asides.open_get)
         except (wire.Unreachable, OSError, ValueError) as error:
-            return self._broken(error)
+            return self._broken(error, call)
 
-    def _broken(self, error: Exception) -> Undelivered:
+    def _broken(self, error: Exception, call: _Call) -> Undelivered:
         """Say whether a request that failed on the way may have arrived."""
         name = self._entry.name
         if isinstance(error, wire.Unreachable):
             reason = f"`{name}` can't be reached: {error.reason}"
             self._lose(Lost(reason=reason, slow=error.slow))
             return Undelivered(failure=Failure.UNAVAILABLE, executed=Execution.NO, detail=reason)
-        if isinstance(error, ValueError):
+        if isinstance(error, ValueError) and not call.answered:  # it never left
             return Undelivered(
                 failure=Failure.UNAVAILABLE,
                 executed=Execution.NO,

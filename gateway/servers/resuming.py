@@ -35,7 +35,7 @@ async def finish(reply: Reply, exchange: Exchange, open_get: Open) -> Reply:
                 reply = await read_events(response.content.iter_any(), exchange)
         except (aiohttp.ClientError, OSError):
             continue
-        except EventTooLarge:
+        except (EventTooLarge, ValueError):  # also for an id that no header can carry
             return reply
     return reply
 

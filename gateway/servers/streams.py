@@ -54,6 +54,8 @@ async def follow(
                         _hand_on(event.data, take, read)
         except (aiohttp.ClientError, OSError, EventTooLarge):
             pass  # the calls notice an outage; this stream only opens again
+        except ValueError:
+            last_id = ""  # no header can carry that one
         pause = _FIRST_PAUSE_S if heard else min(pause * 2, _LONGEST_PAUSE_S)
         await anyio.sleep(pause)
 

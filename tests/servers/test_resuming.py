@@ -35,7 +35,11 @@ class Closing:
     calls: int = 0
 
     async def __call__(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
-        head = (await reading.readuntil(b"\r\n\r\n")).decode()
+        try:
+            head = (await reading.readuntil(b"\r\n\r\n")).decode()
+        except asyncio.IncompleteReadError:  # a connection for a request that can't be made
+            writing.close()
+            return
         fields = dict(
             line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line
         )
@@ -112,6 +116,15 @@ async def test_a_server_that_keeps_no_rest_leaves_the_call_open(first: bytes) ->
     assert (lost.failure, lost.executed) == (Failure.CLOSED, Execution.UNKNOWN)
     assert server.calls == 1
     assert server.asked_after == (["e1"] if first == PRIMER else [])
+
+
+async def test_an_id_that_no_header_can_carry_leaves_the_call_open() -> None:
+    """case: HTT-05"""
+    server = Closing(b"id: a\x01b\ndata: \n\n", lambda _, __: None)
+    async with serving(server) as entry, running(entry) as servers:
+        lost = failed(await call(servers.server("alpha")))
+    assert (lost.failure, lost.executed) == (Failure.CLOSED, Execution.UNKNOWN)
+    assert (server.calls, server.asked_after) == (1, [])
 
 
 async def test_a_stream_that_ends_for_ever_is_given_up() -> None:
