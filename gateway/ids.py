@@ -5,6 +5,7 @@ import time
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
+_LETTERS = (_ALPHABET * 8).encode()  # by any byte: its last five bits as a letter
 _REFILL = 256
 _spare: list[bytes] = []  # random bytes, 16 a piece: asking the system for each costs a call
 
@@ -31,12 +32,7 @@ def ulid() -> str:
     if known != now:
         text = "".join(_PAIRS[(now >> shift) & 1023] for shift in range(40, -1, -10))
         _moment = (now, text)
-    r = int.from_bytes(_random()[:10], "big")
-    p = _PAIRS
-    return (
-        f"{text}{p[r >> 70]}{p[r >> 60 & 1023]}{p[r >> 50 & 1023]}{p[r >> 40 & 1023]}"
-        f"{p[r >> 30 & 1023]}{p[r >> 20 & 1023]}{p[r >> 10 & 1023]}{p[r & 1023]}"
-    )
+    return text + _random().translate(_LETTERS).decode("ascii")
 
 
 def new(prefix: str) -> str:
