@@ -109,8 +109,7 @@ class EventLog:
     @property
     def failing(self) -> str:
         """Why events are not being committed right now, or an empty text."""
-        health = self._writer.health
-        return "" if health.ok else health.reason or "the event log can't be written"
+        return self._writer.failing
 
     def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
         """Hand events to the writer, all or none, and return at once.
@@ -201,30 +200,41 @@ class EventLog:
 
 def _columns(event: Event, written: bytes) -> Parameters:
     body = event.body
+    texts = {
+        "id": event.id,
+        "tenant": event.tenant,
+        "run_id": event.run,
+        "call_id": event.call,
+        "tool": _text(body.get("tool")),
+        "actor_user": event.actor.user if event.actor is not None else "",
+        "decision": _text(body.get("decision")),
+        "rule": _text(body.get("rule")),
+        "status": _text(body.get("status")),
+        "trace_id": event.trace_id,
+    }
+    if not _fits("".join(texts.values())):  # most do, so that one look at all of them is enough
+        texts = {name: _column(text) for name, text in texts.items()}
     return {
-        "id": _column(event.id),
+        **texts,
         "at": microseconds(event.at),
-        "kind": event.kind.value,
-        "stage": event.stage.value,
-        "tenant": _column(event.tenant),
-        "run_id": _column(event.run),
-        "call_id": _column(event.call),
-        "tool": _column(body.get("tool")),
-        "actor_user": _column(event.actor.user if event.actor is not None else ""),
-        "decision": _column(body.get("decision")),
-        "rule": _column(body.get("rule")),
-        "status": _column(body.get("status")),
-        "trace_id": _column(event.trace_id),
+        "kind": str(event.kind),
+        "stage": str(event.stage),
         "body": written.decode(),
     }
 
 
-def _column(value: object) -> str:
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= _COLUMN and text.isascii() and "\0" not in text
+
+
+def _column(value: str) -> str:
     """Return a text that every engine takes: no NUL, no half pairs, short enough for an index."""
-    if not isinstance(value, str) or not value:
-        return ""
-    if value.isascii() and "\0" not in value:
-        return value[:_COLUMN]
+    if _fits(value):
+        return value
     clean = value[:_COLUMN].replace("\0", "\ufffd")
     return clean.encode("utf-8", "replace").decode()
 

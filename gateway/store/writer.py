@@ -74,6 +74,12 @@ class Writer:
             reason=failing.reason if failing is not None else "",
         )
 
+    @property
+    def failing(self) -> str:
+        """Why events are not being kept right now, or an empty text."""
+        failing = self._failing or self._stalled()
+        return "" if failing is None else failing.reason or "the event log can't be written"
+
     def failing_for(self) -> float:
         """Return the seconds since the first of the failures in a row; 0 while all is well."""
         failing = self._failing or self._stalled()
