@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from gateway.revision import Revision
 from gateway.types.actors import Actor
@@ -34,6 +34,9 @@ class Facts:
     )
 
 
+_UNDECIDED: Final = Decision()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """A call with everything a decision may depend on; what is learned starts at its worst."""
@@ -53,7 +56,7 @@ class Case:
     risk_reason: str = "unclassified"
     held: str = ""  # why a person has to decide, when a check other than policy says so
     notes: tuple[str, ...] = ()
-    decision: Decision = field(default_factory=Decision)
+    decision: Decision = _UNDECIDED
 
     @property
     def is_plain_read(self) -> bool:

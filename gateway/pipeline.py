@@ -3,6 +3,7 @@
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol, assert_never
 
 from gateway.case import Case, Check, Finding, Verdict
@@ -87,7 +88,6 @@ def judge(case: Case, checks: tuple[Check, ...] = CHECKS) -> Verdict:
     """
     findings: list[Finding] = []
     for check in checks:
-        step = check.__module__.rpartition(".")[2]
         try:
             answer = check(case)
         except Exception:  # a check that breaks refuses; it never lets a call through
@@ -95,17 +95,27 @@ def judge(case: Case, checks: tuple[Check, ...] = CHECKS) -> Verdict:
                 status=Status.DENIED,
                 rule="gateway.check_failed",
                 code="check_failed",
-                reason=f"the {step} check could not decide",
+                reason=f"the {_step(check)} check could not decide",
             )
         if isinstance(answer, Refusal):
-            findings.append(Finding(step=step, outcome="refused", reason=answer.reason))
+            finding = Finding(step=_step(check), outcome="refused", reason=answer.reason)
+            findings.append(finding)
             return Verdict(case=case, refusal=_told(case, answer), findings=tuple(findings))
-        findings.append(Finding(step=step, outcome="passed" if answer is case else "changed"))
+        findings.append(_passed(check, changed=answer is not case))
         case = answer
     if case.decision.effect is DecisionEffect.DENY:  # also when nobody has decided
         refusal = _told(case, policy.refusal(case))
         return Verdict(case=case, refusal=refusal, findings=tuple(findings))
     return Verdict(case=case, refusal=None, findings=tuple(findings))
+
+
+def _step(check: Check) -> str:
+    return check.__module__.rpartition(".")[2]
+
+
+@lru_cache(maxsize=64)  # every call has such a line for each check
+def _passed(check: Check, *, changed: bool) -> Finding:
+    return Finding(step=_step(check), outcome="changed" if changed else "passed")
 
 
 def sees(case: Case) -> bool:

@@ -45,8 +45,8 @@ def authorization(
     arguments = _arguments(record, redactor, record.call.arguments)
     denied = refusal is not None or decision.effect is DecisionEffect.DENY
     body = _tool(record, redactor) | {
-        "decision": DecisionEffect.DENY.value if denied else decision.effect.value,
-        "status": Status.OK.value if refusal is None else refusal.status.value,
+        "decision": str(DecisionEffect.DENY) if denied else str(decision.effect),
+        "status": str(Status.OK) if refusal is None else str(refusal.status),
         "code": (refusal.code if refusal is not None else "") or decision.code,
         "reason": _reason(redactor, refusal.reason if refusal is not None else decision.reason),
         "rule": (refusal.rule if refusal is not None else "") or decision.rule,
@@ -104,16 +104,16 @@ def ended(
     """
     row = TABLE[record.status]
     body = _tool(record, redactor) | {
-        "status": record.status.value,
+        "status": str(record.status),
         "code": record.code,
-        "executed": record.executed.value,
+        "executed": str(record.executed),
         "tool_error": record.tool_error,
         "duration_us": _elapsed_us(record.received_ns, record.closed_ns),
         "result_size": record.result_size,
         "redactions": record.redactions,
     }
     if row.error_class is not None:
-        body["error_class"] = row.error_class.value
+        body["error_class"] = str(row.error_class)
     if reason:
         body["reason"] = _reason(redactor, reason)
     if record.decision is not None and record.decision.rule:
@@ -168,9 +168,9 @@ def side_effect(
 ) -> Event:
     """Say what a call changed outside, or that nobody knows whether it did."""
     body = _tool(record, redactor) | {
-        "executed": record.executed.value,
-        "status": record.status.value,
-        "verification": verification.value,
+        "executed": str(record.executed),
+        "status": str(record.status),
+        "verification": str(verification),
     }
     return _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
 
@@ -247,7 +247,7 @@ def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) ->
 def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
     """Name what the call is about; of a name that no server has, only what can be kept."""
     tool, uri = record.tool, record.resource[:_URI]
-    named: JsonObject = {"method": record.call.method.value}
+    named: JsonObject = {"method": str(record.call.method)}
     if tool is None:
         named |= {"tool": "", "server": "", "name": redactor.text(record.call.name[:_NAME])}
     elif tool.kind is Kind.RESOURCE:  # callers may choose URIs: only the redacted form is kept
@@ -255,9 +255,9 @@ def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
     else:
         named |= {"tool": tool.key, "server": tool.server, "name": tool.exposed_name}
     if record.effect is not None:
-        named["effect"] = record.effect.value
+        named["effect"] = str(record.effect)
     if record.risk is not None:
-        named["risk"] = record.risk.value
+        named["risk"] = str(record.risk)
     named["arguments_digest"] = record.arguments_digest
     return named
 
@@ -286,7 +286,7 @@ def _limit(limit: Limit) -> Json:
 
 
 def _shadow(shadow: ShadowDecision) -> Json:
-    return {"effect": shadow.effect.value, "rule": shadow.rule, "code": shadow.code}
+    return {"effect": str(shadow.effect), "rule": shadow.rule, "code": shadow.code}
 
 
 def _elapsed_us(start_ns: int, end_ns: int) -> int:

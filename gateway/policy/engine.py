@@ -290,4 +290,4 @@ def _classes(raising: Sequence[CompiledRule], request: PolicyRequest) -> tuple[R
 
 
 def _inputs(request: PolicyRequest, risk: Risk) -> dict[str, Json]:
-    return {"effect": request.effect.value, "risk": risk.value, "phase": request.phase.value}
+    return {"effect": str(request.effect), "risk": str(risk), "phase": str(request.phase)}

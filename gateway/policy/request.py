@@ -56,17 +56,17 @@ VARIABLES: Mapping[str, Variable] = {
     "identity.roles": Variable("list<string>", lambda call, _: [*sorted(call.actor.roles)]),
     "identity.scopes": Variable("list<string>", lambda call, _: [*sorted(call.actor.scopes)]),
     "identity.client": Variable("string", lambda call, _: call.actor.client),
-    "request.method": Variable("string", lambda call, _: call.method.value),
+    "request.method": Variable("string", lambda call, _: str(call.method)),
     "resource.uri": Variable(
         "string", lambda call, _: call.tool if call.kind is Kind.RESOURCE else ""
     ),
     "tool.name": Variable("string", lambda call, _: call.tool),
     "tool.server": Variable("string", lambda call, _: call.server),
-    "tool.effect": Variable("string", lambda call, _: call.effect.value),
-    "tool.risk": Variable("string", lambda _, risk: risk.value),
+    "tool.effect": Variable("string", lambda call, _: str(call.effect)),
+    "tool.risk": Variable("string", lambda _, risk: str(risk)),
     "tool.schema_hash": Variable("string", lambda call, _: call.pin),
     "tool.pinned_hash": Variable("string", lambda call, _: call.pinned),
     "run.id": Variable("string", lambda call, _: call.run_id),
-    "run.phase": Variable("string", lambda call, _: call.phase.value),
+    "run.phase": Variable("string", lambda call, _: str(call.phase)),
     "now": Variable("timestamp", lambda call, _: call.now),
 }

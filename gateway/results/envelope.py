@@ -58,19 +58,19 @@ class Subject:
 
 def answer(outcome: Answer, subject: Subject) -> Finished:
     """Wrap a result that passes: its own members stay, one key of `_meta` is added."""
-    said: JsonObject = {"call_id": subject.call_id, "status": outcome.status.value}
+    said: JsonObject = {"call_id": subject.call_id, "status": str(outcome.status)}
     if subject.run_id:
         said["run_id"] = subject.run_id
     if subject.rule:
         said["rule"] = subject.rule
-    said["verification"] = outcome.verification.state.value
+    said["verification"] = str(outcome.verification.state)
     if outcome.redactions:
         said["redactions"] = outcome.redactions
     if outcome.notes:
         said["notes"] = list(outcome.notes)
     error_class = TABLE[outcome.status].error_class
     if error_class is not None:
-        said["error_class"] = error_class.value
+        said["error_class"] = str(error_class)
     meta = outcome.result.get("_meta")
     merged: JsonObject = {**meta, OUTCOME: said} if isinstance(meta, dict) else {OUTCOME: said}
     return Finished(result={**outcome.result, "_meta": merged}, status=outcome.status)
@@ -138,9 +138,9 @@ def shown(name: str) -> str:
 def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:
     row = refusal.row
     outcome: JsonObject = {
-        "status": refusal.status.value,
-        "error_class": row.error_class.value if row.error_class is not None else None,
-        "executed": refusal.executed.value,
+        "status": str(refusal.status),
+        "error_class": str(row.error_class) if row.error_class is not None else None,
+        "executed": str(refusal.executed),
         "reason": refusal.reason,
         "retryable": row.retryable,
         "next": refusal.next or row.next,

@@ -195,7 +195,7 @@ class Ticket:
         record.contract = case.contract
         record.actor = case.actor
         record.run_id = case.run_id
-        record.phase = case.phase.value
+        record.phase = str(case.phase)
         record.effect = case.effect
         record.risk = case.risk
         record.decision = case.decision

@@ -77,7 +77,7 @@ class Principal:
             self.client,
             self.tenant,
             self.user,
-            self.method.value,
+            str(self.method),
         )
 
 
