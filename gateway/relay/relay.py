@@ -32,8 +32,14 @@ class Relay:
         level = self.questions.log_level(case)
         if not shared and not level:
             return outbound
-        lane = lane_of(case.call.principal, case.call.caller.session)
-        return replace(outbound, capabilities=shared, log_level=level, lane=lane)
+        principal = case.call.principal
+        return replace(
+            outbound,
+            capabilities=shared,
+            log_level=level,
+            lane=lane_of(principal, case.call.caller.session),
+            owner=lane_of(principal, ""),
+        )
 
     def ear(self, case: Case, outbound: Outbound, turns: Turns) -> Ear | None:
         """Return who hears what the server says, or None when nobody wants to."""

@@ -6,7 +6,7 @@ call a question belongs to. So a caller that may be asked gets a session or a ch
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Hashable
+from collections.abc import AsyncGenerator, Hashable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, TypeAlias
 
@@ -39,8 +39,9 @@ _Key: TypeAlias = tuple[Hashable, bytes, str]
 class Lane:
     """One connection and its users; opened and closed by a task of its own."""
 
-    def __init__(self, declared: Declared, *, one_at_a_time: bool) -> None:
+    def __init__(self, declared: Declared, owner: str, *, one_at_a_time: bool) -> None:
         self.declared = declared
+        self.owner = owner
         self.turn = asyncio.Semaphore(1) if one_at_a_time else None
         self.users = 0  # calls under way and waiting
         self.idle_since = asyncio.get_running_loop().time()
@@ -196,19 +197,24 @@ class Lanes:
             return lane
         if lane is not None:
             self._retire(key, lane)
-        if len(self._lanes) >= self._entry.max_lanes and not self._make_room():
+        mine = {name: each for name, each in self._lanes.items() if each.owner == outbound.owner}
+        is_full = outbound.owner and len(mine) >= _share(self._entry.max_lanes)
+        if is_full and not self._make_room(mine):
+            return busy(self._entry, "has as many connections of this caller as it may")
+        if len(self._lanes) >= self._entry.max_lanes and not self._make_room(self._lanes):
             return busy(self._entry, "has as many callers that it may ask as it may")
         if self._running >= 2 * self._entry.max_lanes:  # closing takes its time
             return busy(self._entry, "is still closing connections of other callers")
         declared = Declared(capabilities=outbound.capabilities, log_level=outbound.log_level)
-        lane = self._lanes[key] = Lane(declared, one_at_a_time=not self._entry.is_http)
+        one_at_a_time = not self._entry.is_http
+        lane = self._lanes[key] = Lane(declared, outbound.owner, one_at_a_time=one_at_a_time)
         self._running += 1
         self._tasks.start_soon(self._run, key, lane)
         return lane
 
-    def _make_room(self) -> bool:
+    def _make_room(self, among: Mapping[_Key, Lane]) -> bool:
         """Let go of the lane that has been idle for the longest time."""
-        idle = [(lane.idle_since, key) for key, lane in self._lanes.items() if not lane.users]
+        idle = [(lane.idle_since, key) for key, lane in among.items() if not lane.users]
         if not idle:
             return False
         _, key = min(idle, key=lambda pair: pair[0])
@@ -318,6 +324,11 @@ class _Showing:
 def _key(outbound: Outbound) -> _Key:
     """Calls with the same key may share state; without a lane's name, none may."""
     return (outbound.lane or object(), jsontext.dump(outbound.capabilities), outbound.log_level)
+
+
+def _share(most: int) -> int:
+    """Return how many lanes one caller may have: others can always ask as well."""
+    return max(1, most // 2)
 
 
 def _outlives_its_call(key: _Key) -> bool:

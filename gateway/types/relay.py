@@ -1,5 +1,6 @@
 """One request on its way to a server, and what may come back before its answer does."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -9,7 +10,8 @@ from gateway.types.json import Json, JsonObject
 
 def lane_of(principal: Principal, session: str) -> str:
     """Return the name of what a server may keep together: one caller's, in one session."""
-    return ":".join((*principal.owner, session))
+    # As JSON: no two callers have the same name, whatever their parts are made of.
+    return json.dumps([*principal.owner, session])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,8 @@ class Outbound:
     """Of the caller: a server that knows both asks its questions in the caller's way."""
     lane: str = ""
     """Names whose state a server of the handshake era may keep together; empty: nobody's."""
+    owner: str = ""
+    """Names the caller, whatever its session: one has a share of all lanes. Empty: no caller."""
 
     @property
     def may_ask(self) -> bool:

@@ -29,7 +29,8 @@ def test_a_server_that_may_ask_gets_a_lane_of_its_caller() -> None:
     outbound = a_relay(some_questions()).outbound(a_case_of(Asked(log_level="info")), "00-aa")
     assert (outbound.capabilities, outbound.log_level) == (ALL, "info")
     assert outbound.traceparent == "00-aa"
-    assert outbound.lane == "keys:sam-key:test:acme:sam:api_key:s1"
+    assert outbound.lane == '["keys", "sam-key", "test", "acme", "sam", "api_key", "s1"]'
+    assert outbound.owner == '["keys", "sam-key", "test", "acme", "sam", "api_key", ""]'
 
 
 def test_a_server_that_may_ask_nothing_is_shown_nothing_and_shares_its_connection() -> None:

@@ -196,6 +196,30 @@ async def test_the_longest_idle_lane_makes_room_and_a_busy_one_never_does(tmp_pa
             tasks.cancel_scope.cancel()
 
 
+async def test_one_caller_can_not_take_the_lanes_of_all_others(tmp_path: Path) -> None:
+    script = Script(eras=["legacy"], on_call={"slow": SLOW})
+    async with running(stdio_entry(script, tmp_path, max_lanes=4)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+
+        def eve(number: int) -> dict[str, Any]:
+            return _of("eve", owner="eve", capabilities={**CAN, "experimental": {"n": number}})
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: call(alpha, "slow", **eve(0)))
+            await until_async(record.calls)
+            await call(alpha, **eve(1))
+            await call(alpha, **eve(2))  # in place of her own idle one
+            assert alpha.state.lanes == 2
+            tasks.start_soon(lambda: call(alpha, "slow", **eve(2)))
+            await until_async(lambda: len(record.calls()) == 4)
+            got = failed(await call(alpha, **eve(3)))
+            assert (got.failure, got.executed) == (Failure.BUSY, Execution.NO)
+            assert "connections of this caller" in got.detail
+            for name in ("ada", "bob"):
+                assert first_text(await call(alpha, **_of(name, owner=name))) == "echo"
+            tasks.cancel_scope.cancel()
+
+
 async def test_an_idle_lane_closes(tmp_path: Path) -> None:
     times = replace(QUICK, lane_idle_s=0.3)
     async with running(stdio_entry(Script(eras=["legacy"]), tmp_path, timeouts=times)) as servers:
