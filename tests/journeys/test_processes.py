@@ -38,9 +38,8 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Ga
     """A gateway with secrets in its environment, under a locale that knows no letters."""
     folder = tmp_path_factory.mktemp("processes")
     tools = [tool(name) for name in [*STEPS, "get_echo"]]
-    alpha = house.stdio(
-        Script(tools=tools, on_call=STEPS), folder, env={"ALPHA_TOKEN": "s4-JxK2qPwe83"}
-    )
+    own = {"ALPHA_MODE": "loud", "ALPHA_TOKEN": "s4-JxK2qPwe83"}
+    alpha = house.stdio(Script(tools=tools, on_call=STEPS), folder, env=own)
     beta = house.stdio(Script(), folder, "beta", env={"BETA_TOKEN": "s5-JxK2qPwe83"})
     config = house.unreviewed(
         {"alpha": alpha, "beta": beta},
@@ -61,7 +60,8 @@ async def test_a_child_gets_its_own_values_and_none_of_the_gateways(gateway: Gat
     result = await gateway.call("alpha__get_environment")
     said: Json = result["structuredContent"]
     environment = said["environment"]
-    assert environment["ALPHA_TOKEN"] == "s4-JxK2qPwe83"
+    assert environment["ALPHA_MODE"] == "loud"
+    assert environment["ALPHA_TOKEN"] == "[secret]"  # it was there, and stays behind
     assert {"PATH", "HOME", "LANG"} <= set(environment)
     assert not set(SECRETS) & set(environment)
     assert "BETA_TOKEN" not in environment
