@@ -141,7 +141,11 @@ class ServerSettings(Section):
         default=30.0, gt=0, description="longest time to start or connect, and to list the tools"
     )
     max_calls: int = Field(
-        default=32, ge=1, le=10_000, description="calls under way at the same time"
+        default=32,
+        ge=1,
+        le=10_000,
+        description="calls under way at the same time, without those whose caller is being asked "
+        "something",
     )
     max_message_bytes: Size = Field(
         default=8 << 20, ge=1024, le=1 << 30, description="largest message that is read from it"

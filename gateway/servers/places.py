@@ -1,9 +1,12 @@
 """How many calls a server gets at once, and how many may wait for their turn."""
 
 import asyncio
+from dataclasses import dataclass
 
 from gateway.servers.entry import Entry
+from gateway.types.json import JsonObject
 from gateway.types.operations import Execution, Failure, Undelivered
+from gateway.types.relay import Ear
 
 
 class Places:
@@ -33,10 +36,79 @@ class Places:
         self.taken += 1
         return None
 
+    async def take_again(self) -> None:
+        """Take a place for a call that had one, however many wait for their first."""
+        await self._slots.acquire()
+        self.taken += 1
+
     def leave(self) -> None:
         """Give a place back."""
         self.taken -= 1
         self._slots.release()
+
+
+class Place:
+    """The place of one call; others have it while somebody is asked, who may take minutes."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._is_held = True
+        self._is_left = False
+        self._asked = 0  # questions without an answer
+
+    def lend(self) -> None:
+        """Let others have the place, for one more question."""
+        self._asked += 1
+        if self._is_held:
+            self._is_held = False
+            self._places.leave()
+
+    async def take_back(self) -> None:
+        """Wait for a place again once nothing is asked any more."""
+        self._asked -= 1
+        if self._asked or self._is_left:
+            return
+        await self._places.take_again()
+        if self._asked or self._is_left or self._is_held:  # meanwhile
+            self._places.leave()
+        else:
+            self._is_held = True
+
+    def leave(self) -> None:
+        """Give the place back for good."""
+        self._is_left = True
+        if self._is_held:
+            self._is_held = False
+            self._places.leave()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lending:
+    """The ear of a call that lends its place while its caller is asked something."""
+
+    ear: Ear
+    place: Place
+
+    @property
+    def wants_progress(self) -> bool:
+        """Whether the caller asked for progress."""
+        return self.ear.wants_progress
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Hear of progress."""
+        await self.ear.progress(progress, total, message)
+
+    async def log(self, params: JsonObject) -> None:
+        """Hear a log message."""
+        await self.ear.log(params)
+
+    async def ask(self, method: str, params: JsonObject) -> JsonObject:
+        """Answer a question; raises AskRefused."""
+        self.place.lend()
+        try:
+            return await self.ear.ask(method, params)
+        finally:
+            await self.place.take_back()
 
 
 def busy(entry: Entry, why: str) -> Undelivered:

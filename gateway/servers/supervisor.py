@@ -32,7 +32,7 @@ from gateway.servers.listing import Offer
 from gateway.servers.lists import KeptList
 from gateway.servers.masking import masked, masker
 from gateway.servers.opening import Opener, Surroundings
-from gateway.servers.places import Places
+from gateway.servers.places import Lending, Place, Places
 from gateway.servers.state import QuarantinedTool, ServerState
 from gateway.servers.stdio import StdioConnection
 from gateway.servers.subscriptions import Subscriptions
@@ -175,12 +175,14 @@ class Server:
         refused = await self._places.take(deadline)
         if refused is not None:
             return refused
+        place = Place(self._places)
+        ear = Lending(ear=ear, place=place) if ear is not None and outbound.may_ask else ear
         try:
             delivery = await self._send(outbound, ear, deadline)
             if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
                 delivery = await self._send(outbound, ear, deadline)
         finally:
-            self._places.leave()
+            place.leave()
         return masked(delivery, self._mask)
 
     def _may_repeat(self, outbound: Outbound, delivery: Delivery) -> bool:

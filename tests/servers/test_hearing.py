@@ -99,6 +99,30 @@ async def test_who_can_not_be_asked_is_not_asked_even_beside_one_who_can(start: 
             tasks.cancel_scope.cancel()
 
 
+async def test_who_is_being_asked_keeps_no_place_from_others(tmp_path: Path) -> None:
+    script = Script(eras=["legacy"], on_call={"ask": [ELICIT, ANSWERS]})
+    async with running(stdio_entry(script, tmp_path, max_calls=1)) as servers:
+        alpha, asked, go = servers.server("alpha"), Listener(), anyio.Event()
+
+        async def later(method: str, params: JsonObject) -> JsonObject:
+            await go.wait()
+            return await _yes(method, params)
+
+        asked.answer = later
+        got: list[Any] = []
+
+        async def asking() -> None:
+            got.append(await call(alpha, "ask", ear=asked, capabilities=CAN, lane="ada"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(asking)
+            await until_async(lambda: asked.asked)
+            assert first_text(await call(alpha)) == "echo"
+            go.set()
+        assert structured(got[0])["answers"][0]["said"] == "sure?"
+        assert first_text(await call(alpha)) == "echo"
+
+
 async def test_a_refusal_reaches_the_server_as_it_was_said(start: Start) -> None:
     async def no(method: str, params: JsonObject) -> JsonObject:
         raise AskRefused(-32042, "not today", {"until": 1})

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from gateway.servers.entry import Caps, Entry
-from gateway.servers.places import Places
+from gateway.servers.places import Place, Places
 from gateway.types.operations import Failure
 from tests.helpers.fake_server import until_async
 
@@ -39,3 +39,36 @@ async def test_a_full_server_is_busy(queue: int, said: str) -> None:
     assert got.failure is Failure.BUSY
     assert said in got.detail
     assert places.taken == 1
+
+
+async def test_a_place_is_lent_while_anything_is_asked_and_taken_back_after() -> None:
+    places, now = _places(), asyncio.get_running_loop().time()
+    await places.take(now)
+    place = Place(places)
+    place.lend()
+    place.lend()
+    assert await places.take(now) is None  # another call
+    await place.take_back()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(place.take_back)
+        await anyio.wait_all_tasks_blocked()
+        assert places.taken == 1
+        places.leave()
+    assert places.taken == 1
+    place.leave()
+    assert places.taken == 0
+
+
+async def test_a_call_that_ends_while_its_caller_is_asked_leaves_no_place_behind() -> None:
+    places, now = _places(), asyncio.get_running_loop().time()
+    await places.take(now)
+    place = Place(places)
+    place.lend()
+    await places.take(now)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(place.take_back)
+        await anyio.wait_all_tasks_blocked()
+        place.leave()
+        places.leave()
+    assert places.taken == 0
+    assert await places.take(now) is None
