@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol, assert_never
 
+from gateway import jsontext
 from gateway.case import Case, Check, Finding, Verdict
 from gateway.policy.methods import USE
 from gateway.relay import states
@@ -252,17 +253,31 @@ class Pipeline:
         if isinstance(delivered, Answer):
             if delivered.status is Status.INPUT_REQUIRED:
                 await self.claim.give_back(case)
-            return delivered
+            return self._going_on(case, delivered)
         answer = self._shaped(case, delivered)
         if isinstance(answer, Answer) and case.contract.yields:
             await self.record.seen(case, answer)  # what was filtered away was never seen
         return answer
+
+    def _going_on(self, case: Case, answer: Answer) -> Answer | Refusal:
+        """Let through what stands in place of a result, as far as that could leave."""
+        size = len(jsontext.dump(answer.result))
+        delivered = Delivered(result=answer.result, size=size)
+        verified = verify.Verified(delivered=delivered, verification=answer.verification)
+        left = self.normalise(case, verified)
+        if isinstance(left, Refusal):
+            executed = Execution.NO if case.is_plain_read else Execution.UNKNOWN
+            return replace(left, executed=executed)
+        return replace(answer, result=left.result, redactions=left.redactions)
 
     def _shaped(self, case: Case, delivered: Delivered) -> Answer | Refusal:
         """Check what came back and let through what may leave."""
         ended = delivered.result.get("result") if case.call.method is Method.GET_TASK else None
         if isinstance(ended, dict):
             return self._task_ended(case, replace(delivered, result=ended), delivered.result)
+        if ended is not None:
+            reason = f"`{case.tool.server}` answered with a task whose result is no object"
+            return Refusal(status=Status.RESULT_INVALID, code="result", reason=reason)
         verified = verify.check(case, delivered)
         return verified if isinstance(verified, Refusal) else self.normalise(case, verified)
 

@@ -197,6 +197,7 @@ class Wiring:
             questions=questions,
             rounds=Rounds(questions=questions, states=states, tasks=self._tasks),
             ask_s=settings.limits.ask_timeout,
+            ask_bytes=settings.limits.max_result_bytes,
         )
 
     def _reloaded(self, outcome: Reloaded, because: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from gateway import jsontext
 from gateway.case import Case
 from gateway.errors import AskRefused
 from gateway.relay.questions import Questions
@@ -31,6 +32,7 @@ class CallerEar:
     questions: Questions
     turns: Turns
     ask_s: float
+    ask_bytes: int
 
     @property
     def _caller(self) -> Caller:
@@ -53,6 +55,8 @@ class CallerEar:
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """Ask the caller what its server wants to know; raises AskRefused."""
         question = self.questions.read(method, params, self.outbound.capabilities)
+        if len(jsontext.dump(question.params)) > self.ask_bytes:
+            raise AskRefused(-32602, f"the question has more than {self.ask_bytes} bytes")
         self.questions.check(self.case, question)
         sampling = question.method is Method.SAMPLE
         try:

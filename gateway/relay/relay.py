@@ -6,7 +6,7 @@ from gateway.case import Case
 from gateway.relay.ears import CallerEar, Turns
 from gateway.relay.outbound import Outbounds
 from gateway.relay.questions import Questions
-from gateway.relay.rounds import Rounds, Send
+from gateway.relay.rounds import MOST_QUESTIONS, Rounds, Send
 from gateway.relay.states import RESPONSES
 from gateway.types.calls import Era, Method
 from gateway.types.operations import Delivered
@@ -22,6 +22,7 @@ class Relay:
     questions: Questions
     rounds: Rounds
     ask_s: float  # how long a person has to answer one question
+    ask_bytes: int = 256 * 1024  # the largest question that reaches a caller
 
     def outbound(self, case: Case, traceparent: str) -> Outbound:
         """Return the request to the server."""
@@ -54,6 +55,7 @@ class Relay:
             questions=self.questions,
             turns=turns,
             ask_s=self.ask_s,
+            ask_bytes=self.ask_bytes,
         )
 
     def keep_turns(self, case: Case, turns: Turns) -> None:
@@ -61,9 +63,13 @@ class Relay:
         responses = case.call.params.get(RESPONSES)
         if not isinstance(responses, dict):
             return
-        for response in responses.values():
-            if isinstance(response, dict) and "model" in response and "role" in response:
-                turns.sampled({}, response, "")
+        said = [
+            response
+            for response in responses.values()
+            if isinstance(response, dict) and "model" in response and "role" in response
+        ]
+        for response in said[:MOST_QUESTIONS]:  # no round has more
+            turns.sampled({}, response, "")
 
     async def settle(
         self, case: Case, outbound: Outbound, ear: Ear | None, delivered: Delivered, send: Send

@@ -11,6 +11,7 @@ from typing import Final
 from gateway.case import Case
 from gateway.errors import AskRefused
 from gateway.relay.questions import Question, Questions
+from gateway.relay.seals import LONGEST
 from gateway.relay.states import RESPONSES, STATE, States
 from gateway.relay.tasks import Tasks
 from gateway.types.calls import Era, Method
@@ -18,12 +19,13 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.relay import Ear, Outbound
+from gateway.types.tools import Sensitivity
 
 INPUT_REQUIRED: Final = "input_required"
 TASK: Final = "task"
 COMPLETE: Final = "complete"
 _MOST_ROUNDS: Final = 16
-_MOST_QUESTIONS: Final = 16  # of one round
+MOST_QUESTIONS: Final = 16  # of one round
 _MAY_ASK: Final = frozenset({Method.CALL_TOOL, Method.READ_RESOURCE, Method.GET_PROMPT})
 
 Send = Callable[[Outbound], Awaitable[Delivered | Refusal]]
@@ -80,10 +82,11 @@ class Rounds:
 
     def _going_on(self, case: Case, kind: Json, delivered: Delivered) -> Answer | Refusal:
         """Pass what an extension defines to a caller that declared one; it alone can read it."""
-        if kind == TASK and case.call.method is Method.CALL_TOOL:
+        is_begun = kind == TASK and case.call.method is Method.CALL_TOOL
+        if is_begun and not (_is_minimised(case) and "result" in delivered.result):
             delivered = self.tasks.created(case, delivered)
             return Answer(result=delivered.result, notes=("the work goes on as a task",))
-        if case.decision.output.keep or case.decision.output.redact:
+        if _is_minimised(case):
             return _refused(case, "answered in a form that policy can't minimise")
         return Answer(result=delivered.result, notes=("a result of an extension",))
 
@@ -101,7 +104,7 @@ class Rounds:
     ) -> dict[str, Question] | Refusal:
         """Read the questions of a result and hold each against caller and policy."""
         requests = delivered.result.get("inputRequests")
-        if not isinstance(requests, dict) or not 0 < len(requests) <= _MOST_QUESTIONS:
+        if not isinstance(requests, dict) or not 0 < len(requests) <= MOST_QUESTIONS:
             return _refused(case, "asks for input without a question, or with too many")
         found: dict[str, Question] = {}
         for key, request in requests.items():
@@ -116,11 +119,20 @@ class Rounds:
             found[key] = question
         return found
 
-    def _handed_on(self, case: Case, delivered: Delivered) -> Answer:
+    def _handed_on(self, case: Case, delivered: Delivered) -> Answer | Refusal:
         result = delivered.result
         if STATE in result:  # a server that keeps none gets its answers without
-            result = {**result, STATE: self.states.pass_on(case.call, result[STATE])}
+            token = self.states.pass_on(case.call, result[STATE])
+            if len(token) > LONGEST:
+                return _refused(case, "has more state than its caller can bring back")
+            result = {**result, STATE: token}
         return Answer(result=result, status=Status.INPUT_REQUIRED)
+
+
+def _is_minimised(case: Case) -> bool:
+    """Whether something of a result must not leave."""
+    output, sensitive = case.decision.output, case.contract.sensitive_results
+    return bool(output.keep or output.redact) or Sensitivity.SECRET in sensitive.values()
 
 
 def _with_answers(outbound: Outbound, answers: JsonObject, state: Json) -> Outbound:

@@ -20,7 +20,7 @@ from gateway.types.json import JsonObject
 
 _PREFIX: Final = "wb1."
 _NONCE: Final = 12
-_LONGEST: Final = 64 * 1024  # characters of a token that are looked at
+LONGEST: Final = 64 * 1024  # characters of a token that are looked at
 
 
 class SealBroken(WeighbridgeError):
@@ -44,7 +44,7 @@ class Seals:
 
     def open(self, purpose: str, token: str) -> JsonObject:
         """Return the claims of a token; raises SealBroken."""
-        if not token.startswith(_PREFIX) or len(token) > _LONGEST:
+        if not token.startswith(_PREFIX) or len(token) > LONGEST:
             raise SealBroken("not one of ours")
         text = token.removeprefix(_PREFIX)
         try:

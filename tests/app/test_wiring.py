@@ -21,6 +21,14 @@ FIND = tool("find")
 DENY = "rules: []\n"
 
 
+class Asking(AbsentCaller):
+    """A caller that can be asked for input."""
+
+    @property
+    def capabilities(self) -> JsonObject:
+        return {"elicitation": {}}
+
+
 class Patient(AbsentCaller):
     """A caller that can come back for the result of a task."""
 
@@ -32,9 +40,10 @@ class Patient(AbsentCaller):
 async def called(folder: Path, script: Script, name: str = "alpha__find", **sections: Any) -> Any:
     """Call a reviewed tool once through a gateway with these sections."""
     entry = house.stdio(script, folder, **sections.pop("entry", {}))
+    proposed = a_call(name, caller=sections.pop("caller", AbsentCaller()))
     place = a_workspace(folder, {"alpha": entry}, contracts=[house.contract(FIND)], **sections)
     async with place.opened() as gateway:
-        return await gateway.handle(a_call(name))
+        return await gateway.handle(proposed)
 
 
 async def test_names_follow_the_expose_section(tmp_path: Path) -> None:
@@ -155,3 +164,49 @@ async def test_a_task_goes_on_for_its_owner_and_for_nobody_else(tmp_path: Path) 
     assert (finished.result["taskId"], finished.result["status"]) == (token, "completed")
     assert other.error is not None
     assert other.error.code == -32602
+
+
+@pytest.mark.parametrize("ended", ["text", [{"structuredContent": {"secret": "LEAK"}}]])
+async def test_a_task_whose_result_is_no_object_is_refused(tmp_path: Path, ended: Any) -> None:
+    """Nobody can tell what of it may leave."""
+    begun: dict[str, Any] = {"resultType": "task", "taskId": "t-1", "status": "working"}
+    got = {"taskId": "t-1", "status": "completed", "result": ended}
+    script = Script(
+        tools=[FIND],
+        on_call={"find": [{"reply": begun}]},
+        on_method={"tasks/get": [{"reply": got}]},
+    )
+    entry = house.stdio(script, tmp_path)
+    place = a_workspace(tmp_path, {"alpha": entry}, contracts=[house.contract(FIND)])
+    async with place.opened() as gateway:
+        token = str(
+            (await gateway.handle(a_call(caller=Patient(), name="alpha__find"))).result["taskId"]
+        )
+        finished = await gateway.handle(
+            a_call(token, method=Method.GET_TASK, params={"taskId": token})
+        )
+    assert finished.status is Status.RESULT_INVALID
+
+
+@pytest.mark.parametrize(
+    ("most", "status"), [(9_000, Status.INPUT_REQUIRED), (1_100, Status.RESULT_TOO_LARGE)]
+)
+async def test_what_comes_with_a_question_is_minimised_and_bounded_like_a_result(
+    tmp_path: Path, most: int, status: Status
+) -> None:
+    asked: dict[str, Any] = {
+        "resultType": "input_required",
+        "inputRequests": {"q": {"method": "elicitation/create", "params": {"message": "x" * 999}}},
+        "structuredContent": {"id": 7, "secret": "LEAK"},
+        "content": [{"type": "text", "text": "the secret is LEAK"}],
+    }
+    script = Script(eras=["modern"], tools=[FIND], on_call={"find": [{"reply": asked}]})
+    policy = (
+        "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}, output: {keep: [/id]}}\n"
+        "  - {id: ask, decision: allow, match: {methods: [elicitation/create]}}\n"
+    )
+    finished = await called(
+        tmp_path, script, caller=Asking(), policy=policy, limits={"max_result_bytes": most}
+    )
+    assert finished.status is status
+    assert "LEAK" not in str(finished.result)

@@ -28,7 +28,12 @@ def an_ear(
         capabilities=questions.shared(case),
     )
     return CallerEar(
-        case=case, outbound=outbound, questions=questions, turns=turns or Turns(), ask_s=1
+        case=case,
+        outbound=outbound,
+        questions=questions,
+        turns=turns or Turns(),
+        ask_s=1,
+        ask_bytes=100,
     )
 
 
@@ -37,6 +42,13 @@ async def test_a_question_reaches_the_caller_and_its_answer_the_server() -> None
     asked: JsonObject = {"message": "sure?", "unknown": [1.0]}
     assert await an_ear(caller).ask("elicitation/create", asked) == caller.answer
     assert caller.heard == [("elicitation/create", asked)]
+
+
+async def test_a_question_that_is_too_large_goes_nowhere() -> None:
+    caller = Asked()
+    with pytest.raises(AskRefused, match="more than 100 bytes"):
+        await an_ear(caller).ask("elicitation/create", {"message": "x" * 100})
+    assert not caller.heard
 
 
 @pytest.mark.parametrize("method", ["tools/call", "no/such", "notifications/message", "ping"])

@@ -88,6 +88,13 @@ def test_model_turns_among_the_answers_that_come_back_are_kept_and_nothing_else(
     assert len(turns.kept) == 1
 
 
+def test_no_more_turns_are_kept_than_a_server_may_ask_for() -> None:
+    turn: JsonObject = {"role": "assistant", "model": "m-1"}
+    turns, responses = Turns(), {str(number): turn for number in range(1000)}
+    a_relay().keep_turns(a_case_of(Asked(), inputResponses=responses), turns)
+    assert len(turns.kept) == 16
+
+
 async def settled(result: JsonObject) -> Delivered | Answer | Refusal:
     """Settle a result that needs no other round."""
     relay, case = a_relay(), a_case_of(Asked(era=Era.MODERN))

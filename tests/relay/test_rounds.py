@@ -15,6 +15,7 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.relay import Outbound
+from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_case
 from tests.helpers.relays import a_relay, some_questions, some_states
 from tests.relay.callers import Asked, Turns
@@ -113,6 +114,13 @@ async def test_a_stateless_caller_gets_the_questions_and_a_state_of_ours() -> No
     assert again.call.params["requestState"] == "theirs"
 
 
+async def test_more_state_than_can_be_brought_back_ends_the_call() -> None:
+    """A caller would come back with a token that nobody opens."""
+    case = a_round(Asked(era=Era.MODERN))
+    assert isinstance(await settle(case, wants("q", requestState="s" * 40_000)), Answer)
+    assert isinstance(await settle(case, wants("q", requestState="s" * 60_000)), Refusal)
+
+
 async def test_a_stateless_server_without_a_state_gets_no_state_of_ours() -> None:
     asked = wants("q")
     end = await settle(a_round(Asked(era=Era.MODERN)), asked)
@@ -166,6 +174,14 @@ async def test_a_task_leaves_with_an_id_that_only_its_owner_can_use() -> None:
     assert isinstance(end, Answer)
     assert end.result["taskId"] != "own"
     assert end.result["pollIntervalMs"] == 5
+
+
+async def test_a_task_that_brings_its_result_at_once_is_refused_where_that_is_minimised() -> None:
+    result: JsonObject = {"resultType": "task", "taskId": "own", "result": {"content": []}}
+    case, created = a_round(Asked(era=Era.MODERN)), Delivered(result=result, size=9)
+    assert isinstance(await settle(case, created), Answer)
+    secret = replace(case.contract, sensitive_results={"/a": Sensitivity.SECRET})
+    assert isinstance(await settle(replace(case, contract=secret), created), Refusal)
 
 
 async def test_a_result_of_an_extension_passes_unless_it_would_have_to_be_minimised() -> None:
