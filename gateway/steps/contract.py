@@ -1,5 +1,6 @@
 """Step 2: is the call what people reviewed, and are its arguments what the schema asks for?"""
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -7,11 +8,19 @@ from gateway.case import Case
 from gateway.contracts.schemas import Schema, Violation, compile_tool
 from gateway.types.calls import Method
 from gateway.types.outcomes import Refusal, Status
+from gateway.types.tools import Kind
 
 # Of every prompt (MCP, server/prompts): texts by name.
 _TEXTS: Final[Schema] = compile_tool(
     {"inputSchema": {"type": "object", "additionalProperties": {"type": "string"}}}
 ).input
+
+# What servers take for another URI than it is for rules: `.` and `..` as segments, however they
+# are separated, and escaped characters that need no escape (RFC 3986, 6.2.2).
+_UNCLEAR: Final = re.compile(
+    r"(?:^|[/\\]|%2f|%5c)\.\.?(?=$|[/\\?#]|%2f|%5c)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)",
+    re.IGNORECASE,
+)
 
 
 def check_definition(case: Case) -> Case | Refusal:
@@ -47,10 +56,26 @@ def admit(case: Case) -> Case | Refusal:
     unusable = _unusable(case)
     if unusable is not None:
         return unusable
+    if case.tool.kind is Kind.RESOURCE and _is_unclear(case):
+        return Refusal(
+            status=Status.INVALID_ARGUMENTS,
+            code="unclear_uri",
+            reason="the URI has `.` or `..` as a segment, or escapes what needs no escape",
+        )
     arguments = case.call.arguments
     if case.call.method is Method.GET_PROMPT and not _TEXTS.is_valid(arguments):
         return invalid(_TEXTS.violations(arguments), "what prompts take")
     return replace(case, arguments=arguments)
+
+
+def _is_unclear(case: Case) -> bool:
+    """Whether rules over URIs could be got round; not by what the server itself lists."""
+    uri, definition = case.tool.name, case.tool.definition
+    is_listed = "name" in definition and uri in (
+        definition.get("uri"),
+        definition.get("uriTemplate"),
+    )
+    return not is_listed and _UNCLEAR.search(uri) is not None
 
 
 def _unusable(case: Case) -> Refusal | None:

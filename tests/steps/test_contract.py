@@ -11,7 +11,15 @@ from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Away, Quarantine
-from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_prompt, a_tool
+from tests.helpers.cases import (
+    a_call,
+    a_case,
+    a_contract,
+    a_definition,
+    a_prompt,
+    a_resource,
+    a_tool,
+)
 
 BUILT_IN = a_contract(a_prompt())
 PUT: dict[str, Any] = {"item": {"type": "object"}, "tags": {"type": "array"}}
@@ -33,6 +41,37 @@ def test_checked_arguments_are_the_ones_that_came() -> None:
     answer = contract.check(put_case(arguments, properties))
     assert isinstance(answer, Case)
     assert answer.arguments is arguments
+
+
+@pytest.mark.parametrize(
+    ("uri", "is_clear"),
+    [
+        ("file:///handbook/travel.md", True),
+        ("file:///handbook/a%20b%2Fc.md", True),
+        ("file:///handbook/...", True),
+        ("file:///handbook/.well-known?at=../x", True),
+        ("file:///handbook/../../etc/passwd", False),
+        ("file:///handbook/..", False),
+        ("file:///handbook/./secret.md", False),
+        ("file:///handbook/%2e%2E/etc", False),
+        ("file:///handbook/..%2fetc", False),
+        ("file:///handbook/..%5Cetc", False),
+        ("file:///handbook\\..\\etc", False),
+        ("file:///handbook/s%65cret.md", False),
+        ("file:///handbook/secret%7e", False),
+    ],
+)
+def test_a_uri_that_a_server_may_take_for_another_is_only_read_where_it_is_listed(
+    uri: str, is_clear: bool
+) -> None:
+    listed = a_resource(uri)
+    unlisted = replace(listed, definition={"uri": uri})
+    for tool, passes in ((listed, True), (unlisted, is_clear)):
+        case = a_case(tool=tool, contract=replace(BUILT_IN, pin=tool.pin))
+        answer = contract.admit(case)
+        assert isinstance(answer, Case) is passes
+        if not passes:
+            assert refusal(answer).code == "unclear_uri"
 
 
 def test_an_object_sent_as_text_is_named_with_what_was_expected() -> None:
