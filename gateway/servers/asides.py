@@ -17,6 +17,7 @@ from gateway.types.json import JsonObject
 _POST_S = 5.0  # a note to a server may take so long
 _GOODBYE_S = 1.0
 _OPEN_S = 2.0  # so long a lane waits for its stream: a question could come on it at once
+_MOST_RUNNING = 1_000  # log messages for callers that are slow to take them
 _MOST_POSTS = 32  # posted at the same time; a server could ask for any number of answers
 
 
@@ -37,6 +38,7 @@ class Asides:
         self._tasks = tasks
         self._headers = headers
         self._posting = 0
+        self._running = 0
         self._stream: anyio.CancelScope | None = None
         self._open = anyio.Event()  # a stream is open, or is not to be had
 
@@ -50,6 +52,17 @@ class Asides:
         if not self.closed:
             self._tasks.start_soon(run_safely, work)
         return not self.closed
+
+    def start_some(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run work that may be left undone, unless too much of it is under way."""
+        if self._running < _MOST_RUNNING and self.start(lambda: self._counted(work)):
+            self._running += 1
+
+    async def _counted(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        finally:
+            self._running -= 1
 
     def post_soon(self, message: JsonObject, method: str) -> None:
         """Post a message beside the calls, unless too many are on their way."""

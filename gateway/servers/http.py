@@ -382,7 +382,7 @@ class HttpConnection:
             talk.hearing.asked(message)
         elif method == MESSAGE and isinstance(params, dict):
             ear = talk.ear
-            self._asides.start(lambda: ear.log(params))
+            self._asides.start_some(lambda: ear.log(params))
         else:
             self._take(message)
 

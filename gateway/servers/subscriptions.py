@@ -12,6 +12,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Rejected, Undelivered
 
 _PATIENCE_S = 30.0  # for requests that nobody waits for
+_GATHER_S = 0.05  # updates within this time are one: whoever is told is weighed by the rules again
 _ACKNOWLEDGED_S = 1.0  # a server that never says that it has begun to tell is taken at its silence
 
 
@@ -22,6 +23,8 @@ class Subscriptions:
         self._server = server
         self._told: dict[str, list[Callable[[], None]]] = {}
         self._begun: dict[str, asyncio.Event] = {}  # whether a stateless server tells of a URI
+        self._due: set[str] = set()  # updated, and not told yet
+        self._is_telling = False
         self._connection: Connection | None = None
         self._spoken: Spoken | None = None
         self._tasks: TaskGroup | None = None
@@ -98,10 +101,18 @@ class Subscriptions:
         uri = params.get("uri") if isinstance(params, dict) else None
         if not isinstance(uri, str):
             return
-        for subscribed, told in tuple(self._told.items()):
+        for subscribed in self._told:
             if uri == subscribed or uri.startswith(subscribed.rstrip("/") + "/"):
-                for tell in tuple(told):
-                    tell()
+                self._due.add(subscribed)
+        if self._due and not self._is_telling:
+            self._is_telling = True
+            asyncio.get_running_loop().call_later(_GATHER_S, self._tell)
+
+    def _tell(self) -> None:
+        due, self._due, self._is_telling = self._due, set(), False
+        for subscribed in due:
+            for tell in tuple(self._told.get(subscribed, ())):
+                tell()
 
     def _remove(self, uri: str, told: Callable[[], None]) -> None:
         held = self._told.get(uri, [])

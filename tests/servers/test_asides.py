@@ -43,6 +43,24 @@ async def test_a_fault_beside_the_calls_ends_nothing_else(
             assert not asides.start(broken)
 
 
+async def test_only_so_much_runs_that_may_be_left_undone() -> None:
+    with FakeHttp(Script()) as fake:
+        entry, go, done = http_entry(fake), anyio.Event(), list[int]()
+
+        async def slow() -> None:
+            await go.wait()
+            done.append(1)
+
+        async with client_session(entry) as pool, anyio.create_task_group() as tasks:
+            asides = Asides(entry, pool, tasks, _headers)
+            for _ in range(2_000):
+                asides.start_some(slow)
+            go.set()
+            await until_async(lambda: len(done) == 1_000)
+            asides.start_some(slow)
+            await until_async(lambda: len(done) == 1_001)
+
+
 async def test_a_new_stream_takes_over_from_the_one_before() -> None:
     with FakeHttp(Script()) as fake:
         entry, heard = http_entry(fake), list[JsonObject]()

@@ -92,7 +92,7 @@ async def test_a_new_session_is_subscribed_again_and_listed_again() -> None:
             await call(alpha)
             await until_async(lambda: len(fake.calls("resources/subscribe")) == 2)
             await until_async(lambda: len(fake.calls("prompts/list")) == 2)
-            assert told == [1]
+            await until_async(lambda: told == [1])
 
 
 async def test_a_server_without_subscriptions_says_so(tmp_path: Path) -> None:
@@ -126,3 +126,17 @@ async def test_an_update_right_after_a_subscription_is_told() -> None:
                 before = len(told)
                 fake.announce(UPDATED, uri=uri)
                 await until_async(lambda before=before: len(told) > before)
+
+
+async def test_a_flood_of_updates_is_told_now_and_then() -> None:
+    with FakeHttp(Script(eras=["legacy"], capabilities=EVERYTHING)) as fake:
+        async with running(http_entry(fake)) as servers:
+            alpha, told = servers.server("alpha"), list[int]()
+            assert callable(await _subscribe(alpha, "x://1", lambda: told.append(1)))
+            assert callable(await _subscribe(alpha, "x://2", lambda: told.append(2)))
+            await until_async(lambda: len(fake.streams) == 1)
+            for part in range(1_000):
+                fake.announce(UPDATED, uri=f"x://1/{part}")
+            fake.announce(UPDATED, uri="x://2")
+            await until_async(lambda: told[-1:] == [2])
+            assert 1 <= told.count(1) < 500
