@@ -9,6 +9,7 @@ processes.
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Awaitable, Callable
@@ -360,13 +361,14 @@ class Server:
     async def _tell(self, method: str, params: Json) -> None:
         uri = params.get("uri")
         for peer in tuple(self.listeners):
-            if not self.is_modern:
-                if uri is None or uri in self.subscribed:
-                    await peer.note(method, params)
-            elif peer.wants.get(_CHANGES.get(method, "")) or (
-                uri in (peer.wants.get("resourceSubscriptions") or ())
-            ):
-                await peer.note(method, {**params, "_meta": {SUBSCRIPTION: peer.subscription}})
+            with contextlib.suppress(ConnectionError):  # it has left, and is removed soon
+                if not self.is_modern:
+                    if uri is None or uri in self.subscribed:
+                        await peer.note(method, params)
+                elif peer.wants.get(_CHANGES.get(method, "")) or (
+                    uri in (peer.wants.get("resourceSubscriptions") or ())
+                ):
+                    await peer.note(method, {**params, "_meta": {SUBSCRIPTION: peer.subscription}})
 
 
 def _marked(question: Json, mark: str | None) -> Json:
