@@ -198,12 +198,13 @@ async def test_a_dead_collector_costs_no_call_anything(tmp_path: Path, kind: str
             contracts=house.contracts(house.contract(find)),
             environ={
                 "OTEL_EXPORTER_OTLP_ENDPOINT": url,
+                "OTEL_EXPORTER_OTLP_TIMEOUT": "60",  # whatever waited for it would show
                 "OTEL_BSP_SCHEDULE_DELAY": "50",
                 "OTEL_METRIC_EXPORT_INTERVAL": "100",
             },
         ) as gateway:
             await gateway.listed("alpha__find")
-            assert time.monotonic() - began < 8  # most of it is the start of the interpreter
+            assert time.monotonic() - began < 20  # most of it is the start of the interpreter
             slowest = 0.0
             for _ in range(100):
                 began = time.monotonic()
