@@ -32,6 +32,14 @@ def capabilities_for(methods: Iterable[Method]) -> JsonObject:
     return {CAPABILITY_OF[each]: _WHOLE[each] for each in methods if each in CAPABILITY_OF}
 
 
+class QuestionDenied(AskRefused):
+    """No rule lets the server ask this; the server is told what a client without it would say."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(METHOD_NOT_FOUND, "the gateway's policy does not allow this question")
+        self.decision = decision
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One question of a server."""
@@ -91,7 +99,7 @@ class Questions:
         return Question(method=kind, params=params or {})
 
     def check(self, case: Case, question: Question) -> None:
-        """Hold a question against the policy; raises AskRefused."""
+        """Hold a question against the policy; raises QuestionDenied."""
         decision = self.decide(case, question.method, question.params)
         if decision.effect is not DecisionEffect.ALLOW:
-            raise AskRefused(METHOD_NOT_FOUND, "the gateway's policy does not allow this question")
+            raise QuestionDenied(decision)

@@ -10,11 +10,12 @@ from typing import Final
 
 from gateway.case import Case
 from gateway.errors import AskRefused
-from gateway.relay.questions import Question, Questions
+from gateway.relay.questions import Question, QuestionDenied, Questions
 from gateway.relay.seals import LONGEST
 from gateway.relay.states import RESPONSES, STATE, States
 from gateway.relay.tasks import Tasks
 from gateway.types.calls import Era, Method
+from gateway.types.decisions import Decision
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
@@ -114,6 +115,8 @@ class Rounds:
                     asked.get("method"), asked.get("params"), outbound.capabilities
                 )
                 self.questions.check(case, question)
+            except QuestionDenied as denied:
+                return _denied(case, denied.decision)
             except AskRefused as refused:
                 return _refused(case, f"asks what the caller can't be asked: {refused.message}")
             found[key] = question
@@ -127,6 +130,17 @@ class Rounds:
                 return _refused(case, "has more state than its caller can bring back")
             result = {**result, STATE: token}
         return Answer(result=result, status=Status.INPUT_REQUIRED)
+
+
+def _denied(case: Case, decision: Decision) -> Refusal:
+    """Say that policy forbids the question, which the call can't go on without."""
+    return Refusal(
+        status=Status.DENIED,
+        code=decision.code,
+        rule=decision.rule,
+        reason=decision.reason or f"the policy does not let `{case.tool.server}` ask this",
+        executed=Execution.NO if case.is_plain_read else Execution.UNKNOWN,
+    )
 
 
 def _is_minimised(case: Case) -> bool:

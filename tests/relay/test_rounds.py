@@ -158,7 +158,8 @@ async def test_policy_may_forbid_a_question_of_a_stateless_server() -> None:
     questions = some_questions(decide=lambda method, params: False)
     end = await settle(a_round(Asked(era=Era.MODERN)), wants("q"), questions=questions)
     assert isinstance(end, Refusal)
-    assert "policy" in end.reason
+    assert end.status is Status.DENIED
+    assert "the policy does not let `crm` ask this" in end.reason
 
 
 async def test_input_is_only_asked_for_where_the_protocol_has_it() -> None:
