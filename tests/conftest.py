@@ -4,7 +4,8 @@ import pytest
 from hypothesis import settings
 
 # No deadline: a busy machine is slow, and a test that asserts times proves nothing.
-settings.register_profile("quiet", deadline=None)
+settings.register_profile("quiet", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=1000)  # --hypothesis-profile
 settings.load_profile("quiet")
 
 
