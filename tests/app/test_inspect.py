@@ -40,8 +40,8 @@ async def test_it_leaves_no_process_behind(tmp_path: Path) -> None:
 async def test_a_server_that_never_answers_is_waited_for_only_as_long_as_told(
     tmp_path: Path,
 ) -> None:
-    mute = Script(eras=[], on_initialize=[{"delay_ms": 60_000}], on_discover=[{"delay_ms": 60_000}])
-    place = a_workspace(tmp_path, {"mute": house.stdio(mute, tmp_path, "mute")})
+    mute = {"command": "sh", "args": ["-c", "cat > /dev/null"]}  # ends with its input
+    place = a_workspace(tmp_path, {"mute": mute})
     found = await inspect(place.loaded(), tmp_path, place.environ, within_s=0.01)
     assert found.tools == ()
     assert [state.status for state in found.states] == [ServerStatus.STARTING]
