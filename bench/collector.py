@@ -6,7 +6,7 @@ import sys
 import uvicorn
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from bench.downstream import respond
+from bench.asgi import live, read, respond
 
 _spans = 0
 
@@ -19,19 +19,11 @@ def count(body: bytes) -> int:
 async def app(scope, receive, send):
     global _spans  # noqa: PLW0603 - the one thing that this process is for
     if scope["type"] == "lifespan":
-        while True:
-            event = await receive()
-            await send({"type": event["type"] + ".complete"})
-            if event["type"] == "lifespan.shutdown":
-                return
-    body = b""
-    while True:
-        event = await receive()
-        if event["type"] == "http.disconnect":
-            return
-        body += event.get("body", b"")
-        if not event.get("more_body"):
-            break
+        await live(receive, send)
+        return
+    body = await read(receive)
+    if body is None:
+        return
     if scope["path"] == "/v1/traces":
         zipped = (b"content-encoding", b"gzip") in scope["headers"]
         _spans += count(gzip.decompress(body) if zipped else body)

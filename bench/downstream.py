@@ -5,6 +5,8 @@ import sys
 import orjson
 import uvicorn
 
+from bench.asgi import live, read, respond
+
 TOOL = {
     "name": "echo",
     "description": "Return the text and a row for it.",
@@ -58,19 +60,11 @@ def answer(method: str, params: dict) -> dict | None:
 
 async def app(scope, receive, send):
     if scope["type"] == "lifespan":
-        while True:
-            event = await receive()
-            await send({"type": event["type"] + ".complete"})
-            if event["type"] == "lifespan.shutdown":
-                return
-    body = b""
-    while True:
-        event = await receive()
-        if event["type"] == "http.disconnect":
-            return
-        body += event.get("body", b"")
-        if not event.get("more_body"):
-            break
+        await live(receive, send)
+        return
+    body = await read(receive)
+    if body is None:
+        return
     if scope["method"] != "POST":
         await respond(send, 405, b"")
         return
@@ -85,15 +79,6 @@ async def app(scope, receive, send):
     else:
         reply["result"] = result
     await respond(send, 200 if result is not None else 404, orjson.dumps(reply))
-
-
-async def respond(send, status: int, body: bytes) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 if __name__ == "__main__":

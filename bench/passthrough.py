@@ -4,6 +4,7 @@ import sys
 
 import uvicorn
 
+from bench.asgi import live
 from bench.client import Pool
 
 _DROP = {b"host", b"content-length", b"connection", b"authorization", b"transfer-encoding"}
@@ -14,11 +15,8 @@ def build(port: int):
 
     async def app(scope, receive, send):
         if scope["type"] == "lifespan":
-            while True:
-                event = await receive()
-                await send({"type": event["type"] + ".complete"})
-                if event["type"] == "lifespan.shutdown":
-                    return
+            await live(receive, send)
+            return
         body = b""
         while True:
             event = await receive()

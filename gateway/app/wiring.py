@@ -86,6 +86,7 @@ class Wiring:
         )
         await activation.start()
         servers.catalog.expect(lambda: activation.current().contracts)
+        tasks = Tasks(seals=Seals(self.keeping.store.keys.seals(), self.clock))
         resolve = Resolve(
             catalogue=servers.catalog,
             revision=activation.current,
@@ -93,10 +94,10 @@ class Wiring:
             default_phase=settings.runs.default_phase,
             seen=self.keeping.find_origins,
             sees=sees,
-            tasks=lambda call: _tool_of_task(self._tasks, servers.catalog, call),
+            tasks=lambda call: _tool_of_task(tasks, servers.catalog, call),
         )
         gateway = Gateway(
-            pipeline=self._pipeline(servers.catalog, resolve, redactor, owner),
+            pipeline=self._pipeline(servers.catalog, resolve, redactor, owner, tasks),
             listing=Listing(
                 catalogue=servers.catalog,
                 resolve=resolve,
@@ -147,11 +148,11 @@ class Wiring:
         return Redactor(self.keeping.store.keys.redaction, self.loaded.secrets)
 
     def _pipeline(
-        self, catalog: Catalog, resolve: Resolve, redactor: Redactor, owner: Owner
+        self, catalog: Catalog, resolve: Resolve, redactor: Redactor, owner: Owner, tasks: Tasks
     ) -> Pipeline:
         limits, store = self.loaded.settings.limits, self.keeping.store
-        states = States(seals=self._seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
-        relay = self._relay(states)
+        states = States(seals=tasks.seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
+        relay = self._relay(states, tasks)
         return Pipeline(
             resolve=resolve,
             claim=Claim(limits=store.limits),
@@ -174,15 +175,7 @@ class Wiring:
             owner=owner,
         )
 
-    @property
-    def _seals(self) -> Seals:
-        return Seals(self.keeping.store.keys.seals(), self.clock)
-
-    @property
-    def _tasks(self) -> Tasks:
-        return Tasks(seals=self._seals)
-
-    def _relay(self, states: States) -> Relay:
+    def _relay(self, states: States, tasks: Tasks) -> Relay:
         settings = self.loaded.settings
         questions = Questions(allowed=policy.asks, decide=policy.decide_ask)
         return Relay(
@@ -195,7 +188,7 @@ class Wiring:
                 },
             ),
             questions=questions,
-            rounds=Rounds(questions=questions, states=states, tasks=self._tasks),
+            rounds=Rounds(questions=questions, states=states, tasks=tasks),
             ask_s=settings.limits.ask_timeout,
             ask_bytes=settings.limits.max_result_bytes,
         )

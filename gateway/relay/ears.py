@@ -1,6 +1,5 @@
 """A caller as the server that works on its request gets to hear it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,8 +10,6 @@ from gateway.relay.questions import Questions
 from gateway.types.calls import Caller, Method
 from gateway.types.json import JsonObject
 from gateway.types.relay import Outbound
-
-Mask = Callable[[JsonObject], JsonObject]
 
 
 class Turns(Protocol):

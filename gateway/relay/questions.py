@@ -1,4 +1,4 @@
-"""What a server may ask of a caller: what the caller declared, less what policy forbids."""
+"""What a server may ask of a caller: what the caller declared, as far as a rule allows it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,8 +18,6 @@ CAPABILITY_OF: Final[Mapping[Method, str]] = {
     Method.LIST_ROOTS: "roots",
 }
 _METHOD_OF: Final = {capability: method for method, capability in CAPABILITY_OF.items()}
-
-
 _WHOLE: Final[Mapping[Method, JsonObject]] = {
     Method.ELICIT: {"form": {}, "url": {}},
     Method.SAMPLE: {},
@@ -79,8 +77,8 @@ class Questions:
 
     def asks_any(self, case: Case) -> bool:
         """Say whether the server may come with a question that the caller can be asked."""
-        declared = case.call.caller.capabilities
-        return bool(declared) and any(name in _METHOD_OF for name in self.shared(case))
+        asked = [_METHOD_OF[name] for name in case.call.caller.capabilities if name in _METHOD_OF]
+        return bool(asked) and not self.allowed(case).isdisjoint(asked)
 
     def may_log(self, case: Case, params: JsonObject) -> bool:
         """Say whether one log message may reach the caller."""

@@ -15,7 +15,6 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered
 from gateway.types.relay import Outbound
 
-EXTENSION: Final = "io.modelcontextprotocol/tasks"
 ID: Final = "taskId"
 _PURPOSE: Final = "task"
 

@@ -159,7 +159,7 @@ class Nobody:
         del params
 
     async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
-        """Ask nobody; there is no answer."""
+        """Never called: nobody declares anything that could be asked."""
         del params, within_s
         raise NotImplementedError(method)
 

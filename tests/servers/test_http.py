@@ -20,18 +20,6 @@ from tests.helpers.fleets import (
 )
 
 
-@pytest.fixture(params=["legacy", "modern"])
-def fake(request: pytest.FixtureRequest) -> Generator[FakeHttp]:
-    with FakeHttp(Script(eras=[request.param])) as server:
-        yield server
-
-
-@pytest.fixture
-def legacy() -> Generator[FakeHttp]:
-    with FakeHttp(Script(eras=["legacy"])) as server:
-        yield server
-
-
 @pytest.fixture
 def modern() -> Generator[FakeHttp]:
     with FakeHttp(Script(eras=["modern"])) as server:

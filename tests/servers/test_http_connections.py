@@ -1,7 +1,6 @@
 """Servers behind Streamable HTTP: sessions and connections that end, and who waits for what."""
 
 import time
-from collections.abc import Generator
 from typing import Any
 
 import anyio
@@ -10,7 +9,7 @@ import pytest
 from gateway.servers.headers import SESSION
 from gateway.types.operations import Delivered, Execution, Failure
 from tests.helpers.fake_http import FakeHttp
-from tests.helpers.fake_server import Script, until_async
+from tests.helpers.fake_server import until_async
 from tests.helpers.fleets import (
     call,
     failed,
@@ -18,18 +17,6 @@ from tests.helpers.fleets import (
     http_entry,
     running,
 )
-
-
-@pytest.fixture(params=["legacy", "modern"])
-def fake(request: pytest.FixtureRequest) -> Generator[FakeHttp]:
-    with FakeHttp(Script(eras=[request.param])) as server:
-        yield server
-
-
-@pytest.fixture
-def legacy() -> Generator[FakeHttp]:
-    with FakeHttp(Script(eras=["legacy"])) as server:
-        yield server
 
 
 @pytest.mark.parametrize("is_read", [True, False])

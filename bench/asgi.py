@@ -1,0 +1,32 @@
+"""What the small ASGI servers of the bench have in common."""
+
+
+async def live(receive, send):
+    """Agree to start and to stop."""
+    while True:
+        event = await receive()
+        await send({"type": event["type"] + ".complete"})
+        if event["type"] == "lifespan.shutdown":
+            return
+
+
+async def read(receive):
+    """Return the body of a request, or None when its client left."""
+    body = b""
+    while True:
+        event = await receive()
+        if event["type"] == "http.disconnect":
+            return None
+        body += event.get("body", b"")
+        if not event.get("more_body"):
+            return body
+
+
+async def respond(send, status: int, body: bytes) -> None:
+    """Answer with JSON."""
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
