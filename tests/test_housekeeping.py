@@ -24,7 +24,7 @@ class Reloads:
             raise RuntimeError("broken")
 
     async def wait(self, count: int) -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while len(self.reasons) < count:
                 await self.happened.wait()
 

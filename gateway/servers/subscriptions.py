@@ -23,7 +23,7 @@ class Subscriptions:
         self._server = server
         self._told: dict[str, list[Callable[[], None]]] = {}
         self._begun: dict[str, asyncio.Event] = {}  # whether a stateless server tells of a URI
-        self._due: set[str] = set()  # updated, and not told yet
+        self._due: dict[str, None] = {}  # updated and not told yet, in the order of the first
         self._is_telling = False
         self._connection: Connection | None = None
         self._spoken: Spoken | None = None
@@ -103,13 +103,13 @@ class Subscriptions:
             return
         for subscribed in self._told:
             if uri == subscribed or uri.startswith(subscribed.rstrip("/") + "/"):
-                self._due.add(subscribed)
+                self._due[subscribed] = None
         if self._due and not self._is_telling:
             self._is_telling = True
             asyncio.get_running_loop().call_later(_GATHER_S, self._tell)
 
     def _tell(self) -> None:
-        due, self._due, self._is_telling = self._due, set(), False
+        due, self._due, self._is_telling = self._due, {}, False
         for subscribed in due:
             for tell in tuple(self._told.get(subscribed, ())):
                 tell()

@@ -44,7 +44,7 @@ class Log:
 
     async def holds(self, number: int) -> JsonObject:
         """Wait for so many events and return the body of the last."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while len(self.events) < number:
                 await self.grew.wait()
         return self.events[number - 1].body

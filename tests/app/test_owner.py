@@ -30,7 +30,7 @@ class Work:
 
 @asynccontextmanager
 async def an_owner() -> AsyncGenerator[ProcessOwner]:
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as tasks:
             yield ProcessOwner(tasks)
             tasks.cancel_scope.cancel()

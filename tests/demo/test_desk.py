@@ -74,7 +74,7 @@ async def test_a_rewrite_changes_one_description_and_tells_the_listeners(
         before = {tool.name: tool.description for tool in (await client.list_tools()).tools}
         async with client.listen(tools_list_changed=True) as changes, httpx2.AsyncClient() as http:
             (await http.post(f"{url}/demo/rewrite")).raise_for_status()
-            with anyio.fail_after(5):
+            with anyio.fail_after(15):
                 event = await anext(aiter(changes))
         after = {tool.name: tool.description for tool in (await client.list_tools()).tools}
     assert isinstance(event, ToolsListChanged)

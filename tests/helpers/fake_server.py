@@ -69,7 +69,7 @@ Step = dict[str, Any]
 
 LEGACY_VERSION = "2025-11-25"
 MODERN_VERSION = "2026-07-28"
-WAIT_S = 5.0  # the longest that any helper waits
+WAIT_S = 15.0  # the longest that any helper waits
 
 
 def tool(name: str, **more: Any) -> Message:

@@ -69,7 +69,7 @@ async def test_many_callers_at_once_cause_one_fetch() -> None:
         async def ask() -> None:
             seen.append(await kids(keys, "k1"))
 
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             async with anyio.create_task_group() as group:
                 for _ in range(20):
                     group.start_soon(ask)
@@ -92,7 +92,7 @@ async def test_while_one_caller_renews_the_others_go_on_with_the_keys_at_hand() 
             await go_on.wait()
 
         published.before, published.body = hold, BOTH
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             async with anyio.create_task_group() as group:
                 group.start_soon(kids, keys, "k1")
                 await asked.wait()
@@ -111,7 +111,7 @@ async def test_a_caller_that_goes_away_leaves_nothing_held() -> None:
             await go_on.wait()
 
         published.before = hold
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             async with anyio.create_task_group() as group:
                 group.start_soon(kids, keys, "k1")
                 await asked.wait()

@@ -131,7 +131,7 @@ async def test_a_child_that_dies_ends_its_calls_at_once_and_comes_back(tmp_path:
         began = time.monotonic()
         died = outcome(await gateway.call("alpha__die"))
         write_end = outcome(await pending[1])
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5  # a stop waits for 10
         for end in (write_end, died):
             assert (end["status"], end["executed"]) == ("indeterminate", "unknown")
         assert "`alpha`" in died["reason"]
@@ -266,8 +266,8 @@ async def test_a_second_signal_ends_gateway_and_children_at_once(tmp_path: Path)
                 await gateway.process.wait()
         began = time.monotonic()
         gateway.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(15):
             assert await gateway.process.wait() == -signal.SIGTERM
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5  # a stop waits for 10
         await asyncio.gather(waiting, return_exceptions=True)
     await until_async(lambda: not left(tmp_path) and not alive(helper))

@@ -144,7 +144,7 @@ async def test_nobody_answers_for_ever() -> None:
         case = a_read()
         first = await park.run(case, asking(within_s=0.05))
         call = answered(states, case, first, {"late": True})
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while park.waiting:
                 await anyio.sleep(0.01)
         late = await park.resume(awaited(states, call), call)
@@ -157,7 +157,7 @@ async def test_an_end_that_nobody_fetches_is_forgotten() -> None:
         case = a_read()
         first = await park.run(case, asking(within_s=0.01))
         call = answered(states, case, first, {})
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while not park.has_nothing:
                 await anyio.sleep(0.01)
         assert await park.resume(awaited(states, call), call) is None
@@ -194,7 +194,7 @@ async def test_a_caller_that_leaves_ends_a_read_and_no_write(
         tasks.start_soon(park.run, case, work)
         await reached.wait()
         tasks.cancel_scope.cancel()
-        with anyio.CancelScope(shield=True), anyio.fail_after(5):
+        with anyio.CancelScope(shield=True), anyio.fail_after(15):
             if goes_on:
                 let_go.set()
             while not ends:

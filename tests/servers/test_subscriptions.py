@@ -138,5 +138,5 @@ async def test_a_flood_of_updates_is_told_now_and_then() -> None:
             for part in range(1_000):
                 fake.announce(UPDATED, uri=f"x://1/{part}")
             fake.announce(UPDATED, uri="x://2")
-            await until_async(lambda: told[-1:] == [2])
+            await until_async(lambda: 2 in told)
             assert 1 <= told.count(1) < 500

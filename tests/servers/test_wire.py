@@ -21,7 +21,7 @@ def run(request: pytest.FixtureRequest) -> Loop:
 
     def bounded(work: Coroutine[None, None, None]) -> None:
         async def within() -> None:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(15):
                 await work
 
         runner(within())

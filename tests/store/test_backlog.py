@@ -78,7 +78,7 @@ async def test_one_waits_for_what_was_appended_before_and_for_nothing_else() -> 
     first = group(backlog)
     backlog.append(entries(1), owed=False, now=NOW)
     backlog.done(first)
-    await asyncio.wait_for(waiter.future, 5)
+    await asyncio.wait_for(waiter.future, 15)
     assert backlog.wait() is not None
 
 
@@ -95,7 +95,7 @@ async def test_a_wait_that_was_given_up_hurts_nobody() -> None:
     assert left is not None
     gone.future.cancel()
     backlog.done(group(backlog))
-    await asyncio.wait_for(left.future, 5)
+    await asyncio.wait_for(left.future, 15)
 
 
 def test_a_loop_that_ended_while_it_waited_hurts_nobody() -> None:

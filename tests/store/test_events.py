@@ -152,7 +152,7 @@ async def test_tail_follows_what_another_gateway_appends(open_store: OpenStore) 
     async with AsyncExitStack() as stack:
         tail = reader.events.tail(follow=True, poll_s=0.01)
         stack.push_async_callback(tail.aclose)  # pyright: ignore - an async generator has it
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(15):
             assert (await anext(tail)).json()["id"] == "e1"
             writer.events.append([an_event(id="e2")])
             assert (await anext(tail)).json()["id"] == "e2"

@@ -80,7 +80,7 @@ async def test_a_commit_that_gets_no_answer_counts_as_failing_while_it_lasts(
     await log.kept()
     with connect().transaction(lock=Lock.EVENTS):
         log.append([an_event()])
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(15):
             while not log.failing:
                 await asyncio.sleep(0.01)
         assert "no answer" in log.failing
@@ -112,7 +112,7 @@ async def test_closing_during_an_outage_ends_within_its_bound_and_says_what_is_l
 
 
 async def _recovered(log: EventLog) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(15):
         while True:
             with suppress(StoreUnavailable):
                 return await log.kept()

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 from gateway.telemetry.lane import Lane
 
-WAIT_S = 5.0
+WAIT_S = 15.0
 
 
 class Basket:
