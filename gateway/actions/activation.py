@@ -35,6 +35,7 @@ class Activation:
     clock: Clock
     keep: Callable[[Revision, str], Awaitable[None]]  # stores it whole; raises StoreUnavailable
     tell: Callable[[Reloaded, str], None]  # event and metric
+    servers: frozenset[str] = frozenset()  # the configured ones
     problem: str = ""
     warnings: int = 0
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -103,4 +104,5 @@ class Activation:
             unreviewed=self.unreviewed,
             at=self.clock.now(),
             prefix=f"{self.folder}/",
+            servers=self.servers,
         )

@@ -1,7 +1,7 @@
 """From a folder of files to a revision: read, lint, test; then the switch, all or nothing."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -87,8 +87,18 @@ def _text(path: Path) -> str:
         raise FileError(f"can't be read: {error}", file=str(path)) from error
 
 
-def build(folder: Folder, *, unreviewed: Unreviewed, at: datetime, prefix: str = "") -> Built:
-    """Compile, lint and test; `prefix` goes before file names in messages."""
+def build(
+    folder: Folder,
+    *,
+    unreviewed: Unreviewed,
+    at: datetime,
+    prefix: str = "",
+    servers: Iterable[str] = (),
+) -> Built:
+    """Compile, lint and test; `prefix` goes before file names in messages.
+
+    `servers` are the configured ones, which rules may name before any contract does.
+    """
     errors: list[FileError] = []
     contracts = _contracts(folder, prefix, errors)
     compiled = _schemas(contracts, errors)
@@ -100,7 +110,7 @@ def build(folder: Folder, *, unreviewed: Unreviewed, at: datetime, prefix: str =
             errors.extend(each(error))
     if errors:
         return Built(revision=None, errors=tuple(errors))
-    findings = lint(parsed, contracts)
+    findings = lint(parsed, contracts, servers=servers)
     try:
         policy = policies.compile_policy(parsed)
     except FilesError as error:

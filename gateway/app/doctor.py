@@ -74,6 +74,7 @@ def _build(loaded: Loaded) -> revisions.Built:
         unreviewed=Unreviewed(settings.contracts.unreviewed),
         at=SystemClock().now(),
         prefix=f"{settings.policies}/",
+        servers=settings.servers,
     )
 
 

@@ -83,6 +83,7 @@ class Wiring:
             clock=self.clock,
             keep=self.keeping.keep_revision,
             tell=self._reloaded,
+            servers=frozenset(settings.servers),
         )
         await activation.start()
         servers.catalog.expect(lambda: activation.current().contracts)

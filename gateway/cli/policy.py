@@ -51,16 +51,19 @@ def folder_option(option: Command) -> Command:
 
 
 def _built(path: Path, folder: Path | None) -> revisions.Built:
-    unreviewed = Unreviewed.REFUSE
+    unreviewed, servers = Unreviewed.REFUSE, frozenset[str]()
     if folder is None:
         settings = load(path).settings
         folder, unreviewed = settings.policies, Unreviewed(settings.contracts.unreviewed)
+        servers = frozenset(settings.servers)
     try:
         texts = revisions.read(folder)
     except FileError as error:
         return revisions.Built(revision=None, errors=revisions.each(error))
     now = SystemClock().now()
-    return revisions.build(texts, unreviewed=unreviewed, at=now, prefix=f"{folder}/")
+    return revisions.build(
+        texts, unreviewed=unreviewed, at=now, prefix=f"{folder}/", servers=servers
+    )
 
 
 def _found(built: revisions.Built) -> list[Finding]:

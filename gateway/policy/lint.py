@@ -23,6 +23,7 @@ def lint_texts(
     contracts: Sequence[Contract],
     *,
     roles: Iterable[str] = (),
+    servers: Iterable[str] = (),
 ) -> tuple[Finding, ...]:
     """Check files by name and text; files that can't be read are reported and left out."""
     files: list[PolicyFile] = []
@@ -32,7 +33,7 @@ def lint_texts(
             files.append(load(text, file=name))
         except FileError as error:
             findings.extend(of_error(each) for each in _each(error))
-    findings.extend(lint(files, contracts, roles=roles))
+    findings.extend(lint(files, contracts, roles=roles, servers=servers))
     return tuple(sorted(findings, key=lambda each: each.order))
 
 
@@ -41,14 +42,18 @@ def lint(
     contracts: Sequence[Contract],
     *,
     roles: Iterable[str] = (),
+    servers: Iterable[str] = (),
 ) -> tuple[Finding, ...]:
-    """Check files against contracts; `roles` are the roles that the identity part knows."""
+    """Check files against contracts; `roles` are the roles that the identity part knows.
+
+    `servers` are the configured ones; without any, those under a contract are all that is known.
+    """
     findings: list[Finding] = []
     try:
         compile_policy(files)
     except FilesError as error:
         findings.extend(of_error(each, check=_name(each)) for each in error.errors)
-    view = survey(in_order(files), contracts, roles)
+    view = survey(in_order(files), contracts, roles, servers)
     for check in _CHECKS:
         findings.extend(check(view))
     return tuple(sorted(set(findings), key=lambda each: each.order))

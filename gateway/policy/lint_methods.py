@@ -96,7 +96,7 @@ def _example(pattern: str) -> str:
 
 
 def _prompts(each: Surveyed, survey: Survey) -> Iterator[Finding]:
-    servers = sorted({contract.tool.partition(".")[0] for contract in survey.contracts})
+    servers = survey.servers
     for index, pattern in enumerate(each.rule.match.prompts or ()):
         place = ("match", "prompts", index)
         server, dot, _ = pattern.partition(".")

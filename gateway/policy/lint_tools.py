@@ -18,6 +18,7 @@ def check(survey: Survey) -> Iterator[Finding]:
     """Run every check of this module."""
     for each in survey.rules:
         yield from _unknown_tools(each, survey)
+        yield from _unknown_servers(each, survey)
         yield from _nothing_selected(each, survey)
         yield from _constrained_arguments(each)
         yield from _kept_fields(each)
@@ -27,7 +28,7 @@ def check(survey: Survey) -> Iterator[Finding]:
 
 def _unknown_tools(each: Surveyed, survey: Survey) -> Iterator[Finding]:
     names = [contract.tool for contract in survey.contracts]
-    servers = sorted({name.partition(".")[0] for name in names})
+    servers = {name.partition(".")[0] for name in names}
     for index, pattern in enumerate(each.rule.match.tools or ()):
         if not any(_selects(pattern, name) for name in names):
             nearest = suggest(pattern, names)
@@ -40,17 +41,24 @@ def _unknown_tools(each: Surveyed, survey: Survey) -> Iterator[Finding]:
                 f"`{pattern}` matches no known tool{nearest}",
                 *("match", "tools", index),
             )
+
+
+def _unknown_servers(each: Surveyed, survey: Survey) -> Iterator[Finding]:
     is_about_calls = Method.CALL_TOOL in each.matcher.methods
     for index, server in enumerate(each.rule.match.servers or ()):
-        # A server that offers no tools has no contracts that it could be known from.
-        if server not in servers and (is_about_calls or suggest(server, servers)):
-            nearest = suggest(server, servers)
-            yield each.finding(
-                Level.ERROR if nearest else Level.WARNING,
-                "unknown-tool",
-                f"no known tool is on server `{server}`{nearest}",
-                *("match", "servers", index),
-            )
+        nearest = suggest(server, survey.servers)
+        if server in survey.servers:
+            continue
+        # One that offers no tools has no contracts that it could be known from.
+        if not (survey.configured or is_about_calls or nearest):
+            continue
+        said = "is configured, and none is under a contract" if survey.configured else "is known"
+        yield each.finding(
+            Level.ERROR if is_about_calls and nearest else Level.WARNING,
+            "unknown-server",
+            f"no server `{server}` {said}{nearest}",
+            *("match", "servers", index),
+        )
 
 
 def _nothing_selected(each: Surveyed, survey: Survey) -> Iterator[Finding]:

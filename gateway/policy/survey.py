@@ -62,12 +62,21 @@ class Survey:
     contracts: tuple[Contract, ...]
     sets: Mapping[str, tuple[Scalar, ...]]
     roles: frozenset[str]
+    configured: frozenset[str] = frozenset()  # servers; empty when no configuration is known
+
+    @property
+    def servers(self) -> list[str]:
+        """The servers that are known: configured, or under a contract."""
+        return sorted({*self.configured, *(each.tool.partition(".")[0] for each in self.contracts)})
 
 
 def survey(
-    files: Sequence[PolicyFile], contracts: Iterable[Contract], roles: Iterable[str]
+    files: Sequence[PolicyFile],
+    contracts: Iterable[Contract],
+    roles: Iterable[str],
+    servers: Iterable[str] = (),
 ) -> Survey:
-    """Look at files that are in order; `roles` are known from elsewhere."""
+    """Look at files that are in order; `roles` and `servers` are known from elsewhere."""
     known, sets = tuple(contracts), sets_of(files)
     rules = tuple(_rules(files, known, sets))
     named = frozenset(
@@ -77,7 +86,12 @@ def survey(
         for name in (*(each.rule.match.roles.any or ()), *(each.rule.match.roles.all or ()))
     )
     return Survey(
-        files=files, rules=rules, contracts=known, sets=sets, roles=named | frozenset(roles)
+        files=files,
+        rules=rules,
+        contracts=known,
+        sets=sets,
+        roles=named | frozenset(roles),
+        configured=frozenset(servers),
     )
 
 

@@ -11,7 +11,7 @@ from gateway import jsontext
 from gateway.cli.main import main
 from gateway.demo.workspace import policies
 from gateway.types.tools import Effect
-from tests.helpers.workspaces import weighbridge
+from tests.helpers.workspaces import a_workspace, weighbridge
 from tests.journeys import house
 
 
@@ -206,6 +206,21 @@ def test_warnings_fail_only_a_strict_lint(tmp_path: Path) -> None:
     words = a_folder(tmp_path, everybody, tests="")
     assert weighbridge("policy", "lint", *words).exit_code == 0
     assert weighbridge("policy", "lint", *words, "--strict").exit_code == 1
+
+
+def test_a_server_that_the_configuration_does_not_have_is_told_with_the_nearest(
+    tmp_path: Path,
+) -> None:
+    rule = (
+        "rules:\n  - {id: read, decision: allow, "
+        "match: {resources: ['file:*'], servers: [flies], roles: {any: [support]}}}\n"
+    )
+    place = a_workspace(tmp_path, {"files": {"command": "x"}}, policy=rule)
+    done = place.run("policy", "lint")
+    assert done.exit_code == 0
+    assert "policy.yaml:2:" in done.stdout
+    assert "warning [unknown-server] no server `flies` is configured" in done.stdout
+    assert "did you mean `files`?" in done.stdout
 
 
 def test_a_policy_without_a_fault_is_told_so(tmp_path: Path) -> None:

@@ -95,4 +95,4 @@ def test_a_denial_of_everything_that_reads_an_argument_is_told() -> None:
 def test_a_server_without_contracts_may_offer_resources() -> None:
     assert found("decision: allow, match: {servers: [files], resources: ['file:*']}") == []
     (said,) = found("decision: allow, match: {servers: [payment], resources: ['file:*']}")
-    assert "no known tool is on server `payment`; did you mean `payments`?" in said
+    assert "no server `payment` is known; did you mean `payments`?" in said

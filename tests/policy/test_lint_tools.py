@@ -19,8 +19,32 @@ def test_a_tool_that_nobody_knows_is_told_with_the_nearest() -> None:
     rules = "  - {id: a, decision: deny, match: {tools: [crm.fnd, 'crm.*'], servers: [crn, crm]}}"
     assert found(rules, READ) == [
         "error unknown-tool: `crm.fnd` matches no known tool; did you mean `crm.find`?",
-        "error unknown-tool: no known tool is on server `crn`; did you mean `crm`?",
+        "error unknown-server: no server `crn` is known; did you mean `crm`?",
     ]
+
+
+def servers_told(rule: str, *configured: str) -> list[str]:
+    view = survey(files(f"rules:\n  - {{id: a, {rule}}}\n"), (READ,), (), configured)
+    return [
+        f"{each.level} {each.message}"
+        for each in lint_tools.check(view)
+        if each.check == "unknown-server"
+    ]
+
+
+def test_a_server_that_is_not_configured_is_told_whatever_the_rule_is_about() -> None:
+    unlike = "decision: allow, match: {resources: ['file:*'], servers: [handbooks]}"
+    assert servers_told(unlike) == []  # it may have resources and no tools
+    said = "no server `handbooks` is configured, and none is under a contract"
+    assert servers_told(unlike, "crm") == [f"warning {said}"]
+    assert servers_told(unlike, "handbook") == [f"warning {said}; did you mean `handbook`?"]
+    assert servers_told(unlike, "handbooks") == []
+
+
+def test_a_configured_server_is_no_slip_of_the_pen_for_another() -> None:
+    rule = "decision: deny, match: {tools: ['*'], servers: [crm2]}"
+    assert servers_told(rule) == ["error no server `crm2` is known; did you mean `crm`?"]
+    assert servers_told(rule, "crm2") == []
 
 
 def test_a_rule_for_an_effect_that_its_tools_never_have_is_told() -> None:
