@@ -209,8 +209,16 @@ class Rule(Model):
 
     @model_validator(mode="after")
     def _fits_its_decision(self) -> "Rule":
-        if (self.decision == "require_approval") is not (self.approval is not None):
-            raise ValueError("`approval` goes with `decision: require_approval`, and only with it")
+        if self.decision == "require_approval" and self.approval is None:
+            raise ValueError(
+                "holds calls for approval without an `approval` section; say who may approve: "
+                "`approval: {approvers: {roles: [lead]}}`"
+            )
+        if self.decision != "require_approval" and self.approval is not None:
+            raise ValueError(
+                f"has an `approval` section, and a rule with `decision: {self.decision}` waits for "
+                "nobody; remove it, or write `decision: require_approval`"
+            )
         obliges = self.constrain or self.limits or self.output
         if self.decision == "deny" and obliges:
             raise ValueError("a denied call has nothing to constrain, limit or redact")

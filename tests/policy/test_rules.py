@@ -24,8 +24,13 @@ def faults(text: str) -> list[str]:
         ("allow", ", match: {tools: []}", "at least 1 item"),
         ("allow", ", risk: extreme", "`rules.0.risk` is `extreme`"),
         ("allow", ", code: Not Good", "`rules.0.code`"),
-        ("allow", f", {APPROVAL}", "`approval` goes with `decision: require_approval`"),
-        ("require_approval", "", "`approval` goes with `decision: require_approval`"),
+        ("allow", f", {APPROVAL}", "a rule with `decision: allow` waits for nobody; remove it"),
+        (
+            "require_approval",
+            "",
+            "without an `approval` section; say who may approve: "
+            "`approval: {approvers: {roles: [lead]}}`",
+        ),
         ("deny", ", constrain: {set: {a: 1}}", "a denied call has nothing to constrain"),
         ("obligation", "", "an obligation needs"),
         ("require_approval", ", approval: {approvers: {}}", "name at least one role or user"),
