@@ -28,6 +28,13 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _SECRET = re.compile(
     r"(^|_)(password|passwd|passphrase|secret|token|api_?key|credential|private_?key|pin|cvv|cvc)s?($|_)"
 )
+# Of language models and of pages, a token is counted or pointed with, and opens nothing.
+_NO_CREDENTIAL = re.compile(
+    r"(^|_)((max|min|num|n|total)_([a-z]+_)*tokens?|(budget|input|output|prompt|completion)_tokens"
+    r"|tokens?_(count|limit|budget|usage|total|length|type)|tokens_(used|left|remaining|per|in|out)"
+    r"|(next|page|continuation)_token)($|_)"
+)
+_COUNTS, _SWITCHES = frozenset({"integer", "number"}), frozenset({"boolean", "null"})
 _PERSONAL = re.compile(
     r"(^|_)(e_?mail|phone|iban|ssn|birth\w*|address|first_name|last_name|full_name|passport)s?($|_)"
 )
@@ -112,9 +119,37 @@ def _sensitive(schema: Json, pointer: JsonPointer) -> Iterator[tuple[JsonPointer
     for name, inner in properties.items():
         place = f"{pointer}/{escape(name)}"
         plain = "_".join(words(name))
-        if _SECRET.search(plain):
+        if _is_secret(plain, inner):
             yield place, Sensitivity.SECRET
         elif _PERSONAL.search(plain):
             yield place, Sensitivity.PERSONAL
         else:
             yield from _sensitive(inner, place)
+
+
+def _is_secret(plain: str, schema: Json) -> bool:
+    """Tell credentials from what is only counted in the same word, by name and declared type."""
+    found = _SECRET.search(plain)
+    if found is None:
+        return False
+    types = frozenset(_types(schema))
+    if "boolean" in types and types <= _SWITCHES:
+        return False
+    if found[2] != "token":
+        return True  # a PIN may well be a number
+    return not _NO_CREDENTIAL.search(plain) and not (
+        types & _COUNTS and types <= _COUNTS | _SWITCHES
+    )
+
+
+def _types(schema: Json) -> Iterator[str]:
+    """Return the types that a schema declares, `any` for an open alternative."""
+    here = _map(schema)
+    declared = here.get("type")
+    for each in declared if isinstance(declared, list) else [declared]:
+        if isinstance(each, str):
+            yield each
+    for word in ("anyOf", "oneOf"):
+        options = here.get(word)
+        for option in options if isinstance(options, list) else []:
+            yield from [*_types(option)] or ["any"]

@@ -97,6 +97,53 @@ def test_arguments_that_promise_secrets_or_persons_are_sensitive() -> None:
     }
 
 
+NUMBER: JsonObject = {"type": "integer"}
+MAYBE: JsonObject = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("maxTokens", {}),
+        ("max_output_tokens", {}),
+        ("num_tokens", {}),
+        ("token_count", {}),
+        ("tokens_used", {}),
+        ("prompt_tokens", {}),
+        ("budget_tokens", {}),
+        ("tokenLimit", {}),
+        ("nextToken", {}),
+        ("next_page_token", {}),
+        ("tokens", NUMBER),
+        ("thinking_tokens", MAYBE),
+        ("token", {"type": ["number", "null"]}),
+        ("reset_password", {"type": "boolean"}),
+    ],
+)
+def test_what_is_counted_or_switched_is_no_secret(name: str, schema: JsonObject) -> None:
+    assert draft(a_tool("get_customer", {name: schema})).contract.sensitive == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("token", {}),
+        ("tokens", {"type": "array"}),
+        ("access_token", {"type": "string"}),
+        ("refreshToken", {}),
+        ("per_user_token", {}),
+        ("token", {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/t"}]}),
+        ("token", {"type": "null"}),
+        ("pin", NUMBER),
+        ("cvv", NUMBER),
+        ("max_password", {}),
+    ],
+)
+def test_what_could_open_something_stays_a_secret(name: str, schema: JsonObject) -> None:
+    sensitive = draft(a_tool("get_customer", {name: schema})).contract.sensitive
+    assert list(sensitive.values()) == [Sensitivity.SECRET]
+
+
 def test_a_draft_is_not_reviewed_and_holds_only_what_is_pinned() -> None:
     tool = a_tool("get_customer")
     contract = draft(tool).contract
