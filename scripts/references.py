@@ -5,6 +5,8 @@ from pathlib import Path
 
 from gateway.config import reference as config_reference
 from gateway.events import schemas as event_schemas
+from gateway.policy.methods import USE
+from gateway.results import envelope
 from gateway.types import outcomes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,7 +28,21 @@ def statuses() -> str:
         error_class = row.error_class.value if row.error_class is not None else "–"
         retryable = "yes" if row.retryable else "no"
         rows.append(f"| `{status.value}` | {error_class} | {retryable} | {row.next or '–'} |")
+    rows += [
+        "",
+        "The names speak of tools and hold for resources, templates and prompts too, as far as "
+        "they apply: a URI or a prompt that doesn't exist, or that the caller may not see, is "
+        "`unknown_tool` as well. An answer's own `code` then says what was named "
+        f"({_codes()}), and its `next` which list to look at; where an answer gives a `next` of "
+        "its own, that one counts.",
+    ]
     return "\n".join(rows) + "\n"
+
+
+def _codes() -> str:
+    """Return the codes of unknown names, one for each kind of thing that can be named."""
+    codes = {envelope.missing("", method).code for method in USE.values()}
+    return ", ".join(f"`{code}`" for code in sorted(codes))
 
 
 def pages() -> dict[Path, str]:
