@@ -86,3 +86,84 @@ class Verification:
 
     state: VerificationState
     detail: str = ""
+
+
+class OpState(StrEnum):
+    """Where an operation stands; `gateway.operations.machine` has the ways between."""
+
+    PROPOSED = "proposed"  # validated, not decided
+    DENIED = "denied"  # a person said no
+    AWAITING_APPROVAL = "awaiting_approval"
+    READY = "ready"  # decided, not sent
+    DISPATCHING = "dispatching"  # the intent is committed; sent, or about to be
+    SUCCEEDED = "succeeded"
+    FAILED_RETRYABLE = "failed_retryable"  # proved not to have been carried out
+    FAILED_FINAL = "failed_final"  # carried out, and the tool says that it failed
+    INDETERMINATE = "indeterminate"  # sent, and nobody knows what became of it
+    COMPENSATING = "compensating"
+    COMPENSATED = "compensated"
+    ABANDONED = "abandoned"  # never sent, given up
+
+
+class RetryClass(StrEnum):
+    """What makes it safe to send a call a second time."""
+
+    READ = "read"  # it changes nothing
+    KEYED = "keyed"  # the downstream knows the key again
+    NATURAL = "natural"  # the same change twice is one change
+    QUERY = "query"  # the downstream can be asked whether it happened
+    NEVER = "never"
+
+
+class KeySource(StrEnum):
+    """Where the key of an operation comes from."""
+
+    CALLER = "caller"  # the host, where the model can't see it
+    CONTRACT = "contract"  # the argument that the contract names
+    DERIVED = "derived"  # the intent fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntentKey:
+    """What makes two calls the same: digests are `sha256:` and 64 hex digits."""
+
+    key: str
+    source: KeySource
+    scope: str  # digest over principal, server and run: no key of one meets another's
+    intent: str  # digest over server, tool and the fields that identify the intent
+    arguments: str  # digest over all arguments
+    transport: str = ""  # digest over the id of a host's tool use: the same request once more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One intent, whatever its attempts; times are whole microseconds since 1970 in UTC."""
+
+    op_id: str
+    tenant: str
+    run_id: str = ""
+    user: str = ""
+    server: str
+    tool: str  # `server.name`
+    pin: str
+    revision: str
+    key: IntentKey
+    generation: int = 0
+    retry: RetryClass
+    state: OpState
+    epoch: int = 0  # the attempt that may settle it
+    owner: str = ""  # the gateway that sends
+    call_id: str = ""  # the call that sends, or sent last
+    lease_until: int = 0
+    downstream_key: str = ""  # what was injected, if anything
+    verification: VerificationState = VerificationState.NOT_DECLARED
+    evidence: str = ""  # how the outcome is known, where that is not its own answer
+    compensates: str = ""  # the operation that this one undoes
+    compensation: str = ""  # the class that the contract gave it
+    created_at: int = 0
+    dispatched_at: int = 0
+    settled_at: int = 0
+    replay_until: int = 0
+    shown: str = "{}"  # the arguments as people may see them: JSON, redacted
+    arguments: str = ""  # sealed
+    outcome: str = ""  # sealed; empty while there is none

@@ -1,0 +1,1 @@
+"""The rules of operations: keys, states, what a failure means, and the way back."""
