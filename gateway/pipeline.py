@@ -279,18 +279,40 @@ class Pipeline:
             reason = f"`{case.tool.server}` answered with a task whose result is no object"
             return Refusal(status=Status.RESULT_INVALID, code="result", reason=reason)
         verified = verify.check(case, delivered)
-        return verified if isinstance(verified, Refusal) else self.normalise(case, verified)
+        if isinstance(verified, Refusal):
+            return verified
+        if case.call.method.is_task:
+            return self._as_then_and_now(case, verified)
+        return self.normalise(case, verified)
 
     def _task_ended(self, case: Case, delivered: Delivered, task: JsonObject) -> Answer | Refusal:
-        """Let through the result of a call that went on as a task, by then's and now's word."""
-        of_call = replace(case, call=replace(case.call, method=Method.CALL_TOOL))
-        answer = self._shaped(self.relay.rounds.tasks.decided(of_call), delivered)
-        if isinstance(answer, Answer):
-            again = verify.Verified(
-                delivered=replace(delivered, result=answer.result),
-                verification=answer.verification,
-            )
-            answer = self.normalise(of_call, again)
+        """Let through the result of a call that went on as a task, and what is said around it."""
+        verified = verify.check(replace(case, call=_of_tool(case.call)), delivered)
+        if isinstance(verified, Refusal):
+            return verified
+        answer = self._as_then_and_now(case, verified, _of_tool(case.call))
         if isinstance(answer, Refusal):
             return answer
-        return replace(answer, result={**task, "result": answer.result})
+        around = {name: member for name, member in task.items() if name != "result"}
+        left = self.normalise.around(self.relay.rounds.tasks.decided(case), around)
+        left = left.joined(self.normalise.around(case, left.result))
+        return replace(
+            answer,
+            result={**left.result, "result": answer.result},
+            redactions=answer.redactions + left.count,
+        )
+
+    def _as_then_and_now(
+        self, case: Case, verified: verify.Verified, call: ProposedCall | None = None
+    ) -> Answer | Refusal:
+        """Let through what may leave by what was decided when a task began, and by what is now."""
+        then, call = self.relay.rounds.tasks.decided(case), call or case.call
+        answer = self.normalise(replace(then, call=call), verified)
+        if isinstance(answer, Refusal):
+            return answer
+        left = replace(verified.delivered, result=answer.result, redactions=answer.redactions)
+        return self.normalise(replace(case, call=call), replace(verified, delivered=left))
+
+
+def _of_tool(call: ProposedCall) -> ProposedCall:
+    return replace(call, method=Method.CALL_TOOL)

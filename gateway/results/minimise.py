@@ -6,6 +6,8 @@ from typing import Final, TypeAlias
 
 from gateway import jsontext
 from gateway.errors import JsonError
+from gateway.results import members
+from gateway.types.calls import Method
 from gateway.types.decisions import OutputPolicy, RedactAs, Redaction
 from gateway.types.json import Json, JsonObject
 
@@ -22,6 +24,10 @@ class Minimised:
     result: JsonObject
     count: int
 
+    def joined(self, later: "Minimised") -> "Minimised":
+        """Return what a second minimisation left of the first one's result."""
+        return Minimised(result=later.result, count=self.count + later.count)
+
 
 @dataclass(slots=True)
 class _Tally:
@@ -29,17 +35,25 @@ class _Tally:
     told: list[str]  # texts that must not leave in free text either
 
 
-def apply(result: JsonObject, output: OutputPolicy, digest: Digest) -> Minimised:
+def apply(
+    result: JsonObject, output: OutputPolicy, digest: Digest, method: Method = Method.CALL_TOOL
+) -> Minimised:
     """Keep and redact in `structuredContent`, and in the texts of blocks, documents and messages.
 
     A text that is JSON is minimised like the structure. In other text, each value that was kept
     back is blacked out; without a structure to compare with, such a text is replaced, since nobody
     can tell what is in it. The same goes for completed values and whatever is no text at all.
+
+    With `keep`, of the rest only the members stay that the protocol defines for the method.
     """
     if not output.keep and not output.redact:
         return Minimised(result=result, count=0)
-    minimising = _Minimising(output, digest, _Tally(0, []), "structuredContent" in result)
-    return Minimised(result=minimising.result(result), count=minimising.tally.count)
+    names = members.of_result(result, method)
+    # A structure that goes with the rest tells nothing about the texts that stay.
+    is_structured = "structuredContent" in (result.keys() & names if output.keep else result)
+    minimising = _Minimising(output, digest, _Tally(0, []), is_structured)
+    kept = minimising.known(result, names)
+    return Minimised(result=minimising.result(kept), count=minimising.tally.count)
 
 
 @dataclass(slots=True)
@@ -50,6 +64,35 @@ class _Minimising:
     digest: Digest
     tally: _Tally
     is_structured: bool  # there is a structure, from which the text is known
+
+    def known(self, value: JsonObject, names: frozenset[str]) -> JsonObject:
+        """Drop the members that `keep` doesn't name and nobody needs to read the others."""
+        if not self.output.keep:
+            return value
+        kept: JsonObject = {}
+        for name, member in value.items():
+            if name == "_meta":
+                self.meta(member, kept)
+            elif name not in names:
+                _note(member, self.tally)
+            elif name == "annotations" and isinstance(member, dict):
+                kept[name] = self.known(member, members.ANNOTATIONS)
+            else:
+                kept[name] = member
+        return kept
+
+    def meta(self, meta: Json, kept: JsonObject) -> None:
+        """Keep what the protocol needs of a `_meta`; what either hop makes anew doesn't count."""
+        given: JsonObject = meta if isinstance(meta, dict) else {}
+        needed: JsonObject = {}
+        for name, value in given.items():
+            found = members.needed(name, value)
+            if found is not None:
+                needed[name] = found
+            elif not members.is_remade(name):
+                _note(value, self.tally)
+        if needed:
+            kept["_meta"] = needed
 
     def result(self, result: JsonObject) -> JsonObject:
         """Minimise every member that says something, whatever kind of result it is."""
@@ -65,6 +108,10 @@ class _Minimising:
             values = completion.get("values")
             self.tally.count += len(values) if isinstance(values, list) else 1
             minimised["completion"] = {"values": []}
+        for member in members.PROSE if self.output.keep else ():
+            text = result.get(member)
+            if isinstance(text, str):
+                minimised[member] = self.text(text)
         return minimised
 
     def block(self, block: Json) -> Json:
@@ -74,7 +121,7 @@ class _Minimising:
         text = block.get("text")
         if block.get("type") != "text" or not isinstance(text, str):
             return {"type": "text", "text": self.removed(f"`{block.get('type')}` block")}
-        return {**block, "text": self.text(text)}
+        return {**self.known(block, members.BLOCK), "text": self.text(text)}
 
     def document(self, entry: Json) -> Json:
         """Minimise one entry of `contents`."""
@@ -82,7 +129,7 @@ class _Minimising:
             return entry
         text = entry.get("text")
         if isinstance(text, str):
-            return {**entry, "text": self.text(text)}
+            return {**self.known(entry, members.DOCUMENT), "text": self.text(text)}
         return {"uri": entry.get("uri"), "text": self.removed("blob")}
 
     def message(self, message: Json) -> Json:
@@ -90,9 +137,10 @@ class _Minimising:
         if not isinstance(message, dict):
             return message
         content = message.get("content")
+        rest = self.known(message, members.MESSAGE)
         if isinstance(content, list):
-            return {**message, "content": [self.block(block) for block in content]}
-        return {**message, "content": self.block(content)}
+            return {**rest, "content": [self.block(block) for block in content]}
+        return {**rest, "content": self.block(content)}
 
     def removed(self, what: str) -> str:
         """Count what can't be minimised, like bytes and links: policy asked for it, so it stays."""

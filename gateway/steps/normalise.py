@@ -29,11 +29,7 @@ class Normalise:
             for path, sensitivity in case.contract.sensitive_results.items()
             if sensitivity is Sensitivity.SECRET
         )
-        output = minimise.with_secrets(case.decision.output, secret)
-        tenant = case.actor.tenant
-        minimised = minimise.apply(
-            delivered.result, output, lambda value: self.digest(tenant, value)
-        )
+        minimised = self._minimised(case, delivered.result, secret)
         result = _as_asked(case, _with_text(minimised.result))
         redactions = delivered.redactions + minimised.count
         size = delivered.size if not redactions else len(jsontext.dump(result))
@@ -49,6 +45,18 @@ class Normalise:
             verification=verified.verification,
             redactions=redactions,
             notes=(*notes, f"cut from {size} bytes") if capped.cut else notes,
+        )
+
+    def around(self, case: Case, task: JsonObject) -> minimise.Minimised:
+        """Return what may leave of a finished task beside its result."""
+        return self._minimised(case, task)
+
+    def _minimised(
+        self, case: Case, result: JsonObject, secret: tuple[str, ...] = ()
+    ) -> minimise.Minimised:
+        output, tenant = minimise.with_secrets(case.decision.output, secret), case.actor.tenant
+        return minimise.apply(
+            result, output, lambda value: self.digest(tenant, value), case.call.method
         )
 
 

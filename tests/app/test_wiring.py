@@ -210,3 +210,34 @@ async def test_what_comes_with_a_question_is_minimised_and_bounded_like_a_result
     )
     assert finished.status is status
     assert "LEAK" not in str(finished.result)
+
+
+KEEPING = "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}, output: {keep: [/id]}}\n"
+
+
+_MORE: dict[str, Any] = {"row": "LEAK", "_meta": {"vendor/row": "LEAK"}}
+_RESULT: dict[str, Any] = {"structuredContent": {"id": 7, "secret": "LEAK"}, "content": [], **_MORE}
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [({"status": "working"}, 2), ({"status": "completed", "result": _RESULT}, 5)],
+)
+async def test_what_surrounds_the_result_of_a_task_is_minimised_and_counted_as_well(
+    tmp_path: Path, said: dict[str, Any], count: int
+) -> None:
+    begun = {"resultType": "task", "taskId": "t-1", "status": "working", **_MORE}
+    script = Script(
+        tools=[FIND],
+        on_call={"find": [{"reply": begun}]},
+        on_method={"tasks/get": [{"reply": {"taskId": "t-1", **said, **_MORE}}]},
+    )
+    entry, contracts = house.stdio(script, tmp_path), [house.contract(FIND)]
+    place = a_workspace(tmp_path, {"alpha": entry}, policy=KEEPING, contracts=contracts)
+    async with place.opened() as gateway:
+        started = await gateway.handle(a_call("alpha__find", caller=Patient()))
+        token = str(started.result["taskId"])
+        told = await gateway.handle(a_call(token, method=Method.GET_TASK, params={"taskId": token}))
+    assert "LEAK" not in str([started.result, told.result])
+    outcomes: list[Any] = [started.result["_meta"], told.result["_meta"]]
+    assert [each["weighbridge/outcome"]["redactions"] for each in outcomes] == [2, count]

@@ -2,6 +2,7 @@
 
 from gateway import jsontext
 from gateway.results import minimise
+from gateway.types.calls import Method
 from gateway.types.decisions import OutputPolicy, RedactAs, Redaction
 from gateway.types.json import Json, JsonObject
 
@@ -85,8 +86,12 @@ def test_every_item_of_a_list_can_be_removed() -> None:
 
 
 def test_a_document_that_is_json_is_minimised_like_a_structure() -> None:
-    entry: JsonObject = {"uri": "crm://1", "text": '{"items":[{"id":1,"mail":"a@x"}]}', "own": 1}
-    found = minimise.apply({"contents": [entry]}, KEEP, digest)
+    entry: JsonObject = {
+        "uri": "crm://1",
+        "text": '{"items":[{"id":1,"mail":"a@x"}]}',
+        "mimeType": "m/n",
+    }
+    found = minimise.apply({"contents": [entry]}, KEEP, digest, Method.READ_RESOURCE)
     kept = minimise.apply(
         {"structuredContent": {"items": [{"id": 1, "mail": "a@x"}]}}, KEEP, digest
     )
@@ -97,21 +102,100 @@ def test_a_document_that_is_json_is_minimised_like_a_structure() -> None:
 
 def test_what_can_not_be_told_apart_leaves_no_document_and_no_message() -> None:
     text: JsonObject = {"type": "text", "text": "Ann, a@x"}
-    result: JsonObject = {
-        "contents": [{"uri": "a:1", "text": "Ann, a@x"}, {"uri": "a:2", "blob": "QW5u"}],
-        "messages": [{"role": "user", "content": text}, {"role": "user", "content": [text]}],
-        "completion": {"values": ["Ann"], "total": 1},
+    entries: JsonObject = {
+        "contents": [{"uri": "a:1", "text": "Ann, a@x"}, {"uri": "a:2", "blob": "QW5u"}]
     }
-    found = minimise.apply(result, KEEP, digest)
-    assert "Ann" not in str(found.result)
-    assert "QW5u" not in str(found.result)
-    assert found.result["completion"] == {"values": []}
-    assert found.count == 5
-    assert "[a blob was removed by policy]" in str(found.result["contents"])
+    read = minimise.apply(entries, KEEP, digest, Method.READ_RESOURCE)
+    assert "Ann" not in str(read.result)
+    assert "QW5u" not in str(read.result)
+    assert "[a blob was removed by policy]" in str(read.result["contents"])
+    messages: JsonObject = {
+        "messages": [{"role": "user", "content": text}, {"role": "user", "content": [text]}]
+    }
+    got = minimise.apply(messages, KEEP, digest, Method.GET_PROMPT)
+    assert "Ann" not in str(got.result)
+    values: JsonObject = {"completion": {"values": ["Ann"], "total": 1}}
+    completed = minimise.apply(values, KEEP, digest, Method.COMPLETE)
+    assert completed.result["completion"] == {"values": []}
+    assert (read.count, got.count, completed.count) == (2, 2, 1)
 
 
 def test_a_prompts_json_is_minimised_inside() -> None:
     block: JsonObject = {"type": "text", "text": '{"items":[],"mail":"a@x"}'}
-    found = minimise.apply({"messages": [{"role": "user", "content": block}]}, KEEP, digest)
+    messages: JsonObject = {"messages": [{"role": "user", "content": block}]}
+    found = minimise.apply(messages, KEEP, digest, Method.GET_PROMPT)
     assert "a@x" not in str(found.result)
     assert "removed" not in str(found.result)
+
+
+def test_only_members_of_the_method_leave_beside_what_is_kept() -> None:
+    result: JsonObject = {
+        "content": [],
+        "structuredContent": ROWS,
+        "isError": False,
+        "resultType": "complete",
+        "vendor": {"mail": "bob@example.org"},
+        "contents": [{"uri": "a:1", "text": "of another method"}],
+        "_meta": {
+            "vendor/rows": [1],
+            "io.modelcontextprotocol/serverInfo": {"name": "crm"},
+            "io.modelcontextprotocol/related-task": {"taskId": "t", "more": 1},
+            "weighbridge/untrusted": {"server": "crm"},
+        },
+    }
+    found = minimise.apply(result, KEEP, digest)
+    assert found.result == {
+        "content": [],
+        "structuredContent": {"items": [{"id": 1, "name": "Ann"}]},
+        "isError": False,
+        "resultType": "complete",
+        "_meta": {"io.modelcontextprotocol/related-task": {"taskId": "t"}},
+    }
+    assert found.count == 2 + 3  # of the rows; `vendor`, `contents` and one key of `_meta`
+
+
+def test_what_is_dropped_beside_the_structure_does_not_leave_in_prose() -> None:
+    text: JsonObject = {"type": "text", "text": "ask bob@example.org"}
+    vendor: JsonObject = {"mail": "bob@example.org"}
+    result: JsonObject = {"content": [text], "structuredContent": {}, "vendor": vendor}
+    assert "bob@" not in str(minimise.apply(result, KEEP, digest).result)
+
+
+def test_blocks_documents_and_messages_keep_the_members_that_the_protocol_defines() -> None:
+    more: JsonObject = {"annotations": {"audience": ["user"], "note": "s"}, "_meta": {"n": "s"}}
+    block: JsonObject = {"type": "text", "text": "{}", "own": "s", **more}
+    document: JsonObject = {"uri": "a:1", "text": "{}", "own": "s", **more}
+    message: JsonObject = {"role": "user", "content": block, "own": "s"}
+    shown: JsonObject = {"annotations": {"audience": ["user"]}}
+    read = minimise.apply({"contents": [document]}, KEEP, digest, Method.READ_RESOURCE)
+    assert read.result == {"contents": [{"uri": "a:1", "text": "{}", **shown}]}
+    assert read.count == 3
+    got = minimise.apply({"messages": [message]}, KEEP, digest, Method.GET_PROMPT)
+    kept: JsonObject = {"type": "text", "text": "{}", **shown}
+    assert got.result == {"messages": [{"role": "user", "content": kept}]}
+    assert got.count == 4
+
+
+def test_a_servers_words_about_a_prompt_or_task_are_text_like_any_other() -> None:
+    got = minimise.apply({"description": "of Ann", "messages": []}, KEEP, digest, Method.GET_PROMPT)
+    assert "Ann" not in str(got.result)
+    task: JsonObject = {"taskId": "t", "status": "working", "statusMessage": "Ann", "row": "Ann"}
+    told = minimise.apply(task, KEEP, digest, Method.GET_TASK)
+    assert "Ann" not in str(told.result)
+    assert told.result.keys() == {"taskId", "status", "statusMessage"}
+    assert told.count == 2
+
+
+def test_redaction_alone_leaves_everything_else_as_it_came() -> None:
+    output = OutputPolicy(redact=(Redaction(path="/total", form=RedactAs.REMOVE),))
+    rest: JsonObject = {"content": [], "vendor": 1, "_meta": {"a": 1}, "description": "d"}
+    found = minimise.apply({**rest, "structuredContent": {"total": 1}}, output, digest)
+    assert found.result == {**rest, "structuredContent": {}}
+
+
+def test_a_structure_where_none_belongs_lets_no_prose_through() -> None:
+    text: JsonObject = {"type": "text", "text": "Ann"}
+    messages: JsonObject = {"messages": [{"role": "user", "content": text}]}
+    got = minimise.apply({**messages, "structuredContent": {}}, KEEP, digest, Method.GET_PROMPT)
+    assert "Ann" not in str(got.result)
+    assert got.count == 2
