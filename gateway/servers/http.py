@@ -1,7 +1,6 @@
 """A server behind Streamable HTTP: pooled connections, both eras, nothing of the caller's."""
 
 import asyncio
-import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +16,6 @@ from gateway.servers import handshake, headers, resuming, streams, tls, wire
 from gateway.servers.asides import Asides
 from gateway.servers.connection import (
     CANCELLED,
-    MESSAGE,
     NOBODY,
     NOTHING,
     ConnectFault,
@@ -38,19 +36,13 @@ from gateway.servers.connection import (
 from gateway.servers.entry import Entry
 from gateway.servers.hearing import Hearing, Rest, may_ask, reschedule
 from gateway.servers.replies import Exchange, read_reply
+from gateway.servers.talks import Talks
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
 from gateway.types.relay import Ear
 
 _IDLE_S = 4.0  # common servers close an idle connection after 5 s; ours go before that
-
-
-def tls_of(entry: Entry) -> ssl.SSLContext | None:
-    """Return the TLS context of a server, None for plain HTTP."""
-    if not entry.url.lower().startswith("https:"):
-        return None
-    return tls.trusting(entry.tls_ca, verify=entry.tls_verify)
 
 
 def client_session(entry: Entry) -> aiohttp.ClientSession:
@@ -61,7 +53,7 @@ def client_session(entry: Entry) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         # Every lane holds a stream open; what is posted has a limit of its own.
         connector=aiohttp.TCPConnector(
-            limit=0, keepalive_timeout=_IDLE_S, ssl=tls_of(entry) or True
+            limit=0, keepalive_timeout=_IDLE_S, ssl=tls.of_entry(entry) or True
         ),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=entry.timeouts.connect_s),
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -105,9 +97,9 @@ class HttpConnection:
         declared: Declared = NOBODY,
     ) -> None:
         self.declared = declared
-        self.tainted = False
         self._entry = entry
         self._asides = Asides(entry, pool, tasks, self._headers)
+        self._talks = Talks(self._asides, self._take)
         self.heard = self._asides.heard
         self._on_lost = on_lost
         self._on_note = on_note
@@ -116,15 +108,13 @@ class HttpConnection:
             entry.url,
             connect_s=entry.timeouts.connect_s,
             idle_s=_IDLE_S,
-            tls=tls_of(entry),
+            tls=tls.of_entry(entry),
         )
         self._base = headers.of_entry(entry)
         self._spoken: Spoken | None = None
         self._session = ""
         self._doubtful = False  # the server complained about the session in its own way
         self._renewing = anyio.Lock()
-        self._talks: list[_Call] = []  # calls whose server may ask, on a connection that may
-        self._given_up = False  # such a call was given up, and its server may still ask
         self._last_id = 0
         self._lost: Lost | None = None
 
@@ -132,6 +122,11 @@ class HttpConnection:
     def lost(self) -> Lost | None:
         """Why it can't be used any more, or None."""
         return self._lost
+
+    @property
+    def tainted(self) -> bool:
+        """Whether a question had to be refused that may belong to a call which was given up."""
+        return self._talks.tainted
 
     def adopt(self, spoken: Spoken) -> None:
         """Use what the handshake settled from now on."""
@@ -144,11 +139,11 @@ class HttpConnection:
             return
         if spoken.era is Era.MODERN:
             if spoken.changes or uris:
-                self._asides.listen(partial(self._open_modern, uris), self._take_loose, uris)
+                self._asides.listen(partial(self._open_modern, uris), self._talks.take_loose, uris)
         elif not self._asides.listens and (
             spoken.changes or spoken.watches or may_ask(self.declared.capabilities)
         ):
-            self._asides.listen(self._asides.open_get, self._take_loose)
+            self._asides.listen(self._asides.open_get, self._talks.take_loose)
 
     async def exchange(self, method: str, params: JsonObject, *, deadline: float) -> Reply:
         """Send a handshake request; `initialize` starts a new session."""
@@ -217,23 +212,15 @@ class HttpConnection:
 
     async def _talk(self, call: _Call, rest: Rest, is_read: bool) -> Reply:
         """Send a request in the course of which the server may ask."""
-        if call.ear is not None:
-            call.hearing = Hearing(
-                call.ear,
-                rest,
-                start=self._asides.start,
-                answer=lambda reply: self._asides.post_soon(reply, ""),
-            )
-        self._talks.append(call)
+        talk = self._talks.begin(call.ear, rest)
+        call.hearing = talk.hearing
         try:
             return await self._settle(call, is_read)
         except asyncio.CancelledError:  # also when the deadline passed
-            self._given_up |= bool(call.number)
+            self._talks.given_up |= bool(call.number)
             raise
         finally:
-            self._talks.remove(call)
-            if call.hearing is not None:
-                call.hearing.end()
+            self._talks.end(talk)
 
     async def _settle(self, call: _Call, is_read: bool) -> Reply:
         if self._renewing.locked() or self._doubtful:
@@ -365,26 +352,6 @@ class HttpConnection:
             answer = answer_to(message)
             if answer is not None:
                 self._asides.post_soon(answer, "")
-
-    def _take_loose(self, message: JsonObject) -> None:
-        """Take a message that doesn't say to which call it belongs: to the only one, if any."""
-        method, params = message.get("method"), message.get("params")
-        if method == CANCELLED:
-            for each in self._talks:
-                if each.hearing is not None:
-                    each.hearing.withdrawn(params)
-            return
-        talk = self._talks[0] if len(self._talks) == 1 and not self._given_up else None
-        if method == "ping" or talk is None or talk.ear is None or talk.hearing is None:
-            self.tainted |= "id" in message and method != "ping" and self._given_up
-            self._take(message)
-        elif "id" in message:
-            talk.hearing.asked(message)
-        elif method == MESSAGE and isinstance(params, dict):
-            ear = talk.ear
-            self._asides.start_some(lambda: ear.log(params))
-        else:
-            self._take(message)
 
     def _tell_cancelled(self, call: _Call, reason: str) -> None:
         """In the handshake era a closed response is no cancellation; a note is."""

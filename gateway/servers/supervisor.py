@@ -14,7 +14,6 @@ import aiohttp
 import anyio
 from anyio.abc import TaskGroup
 
-from gateway.servers import headers
 from gateway.servers.connection import (
     ACKNOWLEDGED,
     CHANGES,
@@ -30,19 +29,14 @@ from gateway.servers.lanes import Lanes, showing
 from gateway.servers.life import Life
 from gateway.servers.listing import Offer
 from gateway.servers.lists import KeptList
-from gateway.servers.masking import masked, masker
+from gateway.servers.masking import masker
 from gateway.servers.opening import Opener, Surroundings
-from gateway.servers.places import Lending, Place, Places
 from gateway.servers.state import QuarantinedTool, ServerState
 from gateway.servers.stdio import StdioConnection
-from gateway.servers.subscriptions import Subscriptions
-from gateway.types.calls import Era, Method
+from gateway.servers.ways import Ways
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
-    Delivered,
     Delivery,
-    Execution,
-    Failure,
     Peer,
     Rejected,
     Undelivered,
@@ -51,7 +45,6 @@ from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Listed
 
 _log = logging.getLogger("gateway.servers")
-_NO_MIRRORS: headers.HeaderMap = {}
 
 
 class Watcher(Protocol):
@@ -75,17 +68,13 @@ class Server:
         self._mask = masker(entry.secrets, around.mask)
         self._lists = {what: KeptList(what, entry, self._mask, self._published) for what in Listed}
         self._lists[Listed.TOOLS].able = lambda: showing(
-            self._lanes, self._spoken, around.asks(entry.name)
+            self._ways.lanes, self._ways.spoken, around.asks(entry.name)
         )
         self._opener = Opener(entry, around, self._mask)
         self._address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
         self._life = Life(entry, around.clock, self._mask, self._last_words)
-        self._places = Places(entry)
-        self._subscriptions = Subscriptions(entry.name)
-        self._lanes: Lanes | None = None  # while it runs
+        self._ways = Ways(entry, self._life, self._mask)
         self._last: Connection | None = None  # for its last words
-        self._spoken: Spoken | None = None
-        self._mirrors: dict[str, headers.HeaderMap] = {}
         self._first_list = asyncio.Event()  # every list was tried once, or the first start failed
         self._gone = asyncio.Event()  # the connection is lost
         self._beside: TaskGroup | None = None  # of the connection
@@ -103,7 +92,7 @@ class Server:
     @property
     def state(self) -> ServerState:
         """A snapshot for people and for `status`."""
-        life, spoken, last = self._life, self._spoken, self._last
+        life, spoken, last = self._life, self._ways.spoken, self._last
         tools = self._lists[Listed.TOOLS]
         child = last if isinstance(last, StdioConnection) else None
         return ServerState(
@@ -127,8 +116,8 @@ class Server:
             list_error=next((kept.fault for kept in self._lists.values() if kept.fault), ""),
             stale=bool(tools.offers) and (life.connection is None or bool(tools.fault)),
             attempts=life.attempts,
-            in_flight=self._places.taken,
-            lanes=len(self._lanes) if self._lanes is not None else 0,
+            in_flight=self._ways.places.taken,
+            lanes=len(self._ways.lanes) if self._ways.lanes is not None else 0,
             pid=child.pid if child and life.connection else 0,
             stderr_tail=child.stderr_tail if child else "",
         )
@@ -136,7 +125,7 @@ class Server:
     @property
     def peer(self) -> Peer:
         """How the server is reached right now, for spans and events."""
-        version = self._spoken.version if self._spoken is not None else ""
+        version = self._ways.spoken.version if self._ways.spoken is not None else ""
         if not self.entry.is_http:
             return Peer(transport="stdio", version=version)
         return Peer(transport="http", version=version, address=self._address)
@@ -153,7 +142,7 @@ class Server:
     @property
     def capabilities(self) -> JsonObject:
         """What the server said that it can do, when it was last reached."""
-        return self._spoken.capabilities if self._spoken else {}
+        return self._ways.spoken.capabilities if self._ways.spoken else {}
 
     def outage(self) -> Undelivered:
         """Say what calls are told while there is no connection."""
@@ -166,104 +155,14 @@ class Server:
     # Requests
 
     async def request(self, outbound: Outbound, ear: Ear | None = None) -> Delivery:
-        """Send one request; never raises for anything that a server can do.
-
-        Waiting for a free place and for a first start counts towards the deadline. When the
-        calling task is cancelled, the server is told and `CancelledError` goes on.
-        """
-        deadline = asyncio.get_running_loop().time() + outbound.deadline_s
-        refused = await self._places.take(deadline)
-        if refused is not None:
-            return refused
-        place = Place(self._places)
-        ear = Lending(ear=ear, place=place) if ear is not None and outbound.may_ask else ear
-        try:
-            delivery = await self._send(outbound, ear, deadline)
-            if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
-                delivery = await self._send(outbound, ear, deadline)
-        finally:
-            place.leave()
-        return masked(delivery, self._mask)
-
-    def _may_repeat(self, outbound: Outbound, delivery: Delivery) -> bool:
-        """A child that was lost takes its calls along; over HTTP the connection repeats by itself.
-
-        What the child never got may be sent again as well as a read.
-        """
-        return (
-            isinstance(delivery, Undelivered)
-            and delivery.failure is Failure.CLOSED
-            and not self.entry.is_http
-            and (outbound.is_read or delivery.executed is Execution.NO)
-        )
-
-    async def _send(self, outbound: Outbound, ear: Ear | None, deadline: float) -> Delivery:
-        own = bool(outbound.capabilities or outbound.log_level)
-        lanes = self._lanes if own else None
-        if lanes is None or not lanes.holds(outbound):  # a lane works on through an outage
-            connection = self._life.connection or await self._life.connected(deadline)
-            if isinstance(connection, Undelivered):
-                return connection
-            if lanes is None or not (
-                self._needs_lane(outbound) or await lanes.mirrors(outbound, deadline)
-            ):
-                return await connection.call(
-                    outbound.method,
-                    _traced(outbound.params, outbound.traceparent),
-                    deadline=deadline,
-                    ear=ear,
-                    capabilities=outbound.capabilities,
-                    log_level=outbound.log_level,
-                    headers=self._headers(outbound),
-                    is_read=outbound.is_read,
-                )
-        return await lanes.call(
-            outbound,
-            _traced(outbound.params, outbound.traceparent),
-            deadline=deadline,
-            ear=ear,
-            headers=self._headers(outbound),
-        )
-
-    def _needs_lane(self, outbound: Outbound) -> bool:
-        """In the handshake era, what a client can do is said once for a connection."""
-        spoken = self._spoken
-        if spoken is None or spoken.era is Era.MODERN:
-            return False
-        return outbound.may_ask or (bool(outbound.log_level) and spoken.logs)
+        """Send one request; never raises for anything that a server can do; see `Ways.request`."""
+        return await self._ways.request(outbound, ear)
 
     async def subscribe(
         self, uri: str, outbound: Outbound, told: Callable[[], None]
     ) -> Callable[[], None] | Rejected | Undelivered:
-        """Have `told` called whenever a resource was updated; returns the way out.
-
-        The subscription outlives connections: after each new one, `told` is called in any case.
-        """
-        deadline = asyncio.get_running_loop().time() + outbound.deadline_s
-        connection = self._life.connection or await self._life.connected(deadline)
-        if isinstance(connection, Undelivered):
-            return connection
-        params = _traced(outbound.params, outbound.traceparent)
-        found = await self._subscriptions.add(connection, uri, params, told, deadline=deadline)
-        if isinstance(found, Rejected | Undelivered):
-            failed = masked(found, self._mask)
-            assert not isinstance(failed, Delivered)  # noqa: S101 - masking keeps the kind
-            return failed
-        return found
-
-    def _headers(self, outbound: Outbound) -> dict[str, str] | None:
-        if not self.entry.is_http:
-            return None
-        made: dict[str, str] = {}
-        modern = self._spoken is not None and self._spoken.era is Era.MODERN
-        if modern and outbound.method is Method.CALL_TOOL:
-            mirrors = self._mirrors.get(str(outbound.params["name"]), _NO_MIRRORS)
-            arguments = outbound.params["arguments"]
-            if mirrors and isinstance(arguments, dict):
-                made = headers.mirrored(mirrors, arguments)
-        if outbound.traceparent:
-            made["traceparent"] = outbound.traceparent
-        return made
+        """Have `told` called whenever a resource was updated; see `Ways.subscribe`."""
+        return await self._ways.subscribe(uri, outbound, told)
 
     def _last_words(self) -> str:
         return self._last.last_words if isinstance(self._last, StdioConnection) else ""
@@ -275,13 +174,13 @@ class Server:
         pool = client_session(self.entry) if self.entry.is_http else None
         try:
             async with anyio.create_task_group() as tasks:
-                self._lanes = Lanes(self.entry, self._opener, tasks, pool)
+                self._ways.lanes = Lanes(self.entry, self._opener, tasks, pool)
                 while True:
                     self._life.failed(await self._attempt_safely(pool))
                     self._first_list.set()
                     await self._life.pause()
         finally:
-            self._lanes = None
+            self._ways.lanes = None
             self._life.stopped()
             self._first_list.set()
             if pool is not None:
@@ -310,13 +209,13 @@ class Server:
             )
             self._last = connection
             try:
-                self._spoken = await self._opener.start(connection)
-                ended = await self._hold(connection, self._spoken, tasks)
+                self._ways.spoken = await self._opener.start(connection)
+                ended = await self._hold(connection, self._ways.spoken, tasks)
             except ConnectFault as fault:
                 ended = fault
             finally:
                 self._life.connection = None
-                self._subscriptions.detach()
+                self._ways.subscriptions.detach()
                 tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
                     await connection.close()
@@ -338,22 +237,22 @@ class Server:
 
     def _opened(self, connection: Connection, spoken: Spoken, tasks: TaskGroup) -> None:
         self._life.opened(connection)
-        if self._lanes is not None:
-            self._lanes.forget()  # it may be another version of the server
+        if self._ways.lanes is not None:
+            self._ways.lanes.forget()  # it may be another version of the server
         if connection.lost is not None:  # between the handshake and now
             self._lost()
             return
         self._beside = tasks
         self._watcher.connected(self)
-        self._subscriptions.attach(connection, spoken, tasks)
+        self._ways.subscriptions.attach(connection, spoken, tasks)
 
     def _renewed(self) -> None:
         """A server that forgot its session was most likely replaced by another version."""
-        connection, spoken, tasks = self._life.connection, self._spoken, self._beside
+        connection, spoken, tasks = self._life.connection, self._ways.spoken, self._beside
         if connection is not None and spoken is not None and tasks is not None:
             for kept in self._lists.values():
                 kept.changed()
-            self._subscriptions.attach(connection, spoken, tasks)
+            self._ways.subscriptions.attach(connection, spoken, tasks)
 
     async def _await_lists(self) -> None:
         for kept in self._lists.values():
@@ -362,8 +261,8 @@ class Server:
 
     def roots_changed(self, lane: str) -> None:
         """Hand on that a caller's roots changed."""
-        if self._lanes is not None:
-            self._lanes.roots_changed(lane)
+        if self._ways.lanes is not None:
+            self._ways.lanes.roots_changed(lane)
 
     def rules_changed(self) -> None:
         """Look again at the lists: other clients may be able to see more of them."""
@@ -376,25 +275,14 @@ class Server:
 
     def _noted(self, method: str, params: Json) -> None:
         if method == UPDATED:
-            self._subscriptions.updated(params)
+            self._ways.subscriptions.updated(params)
         elif method == ACKNOWLEDGED:
-            self._subscriptions.acknowledged(params)
+            self._ways.subscriptions.acknowledged(params)
         for what in CHANGES.get(method, ()):
             self._lists[what].changed()
 
     def _published(self, what: Listed) -> None:
         if what is Listed.TOOLS:
             offers = self._lists[what].offers
-            self._mirrors = {offer.name: offer.mirrors for offer in offers if offer.mirrors}
+            self._ways.mirrors = {offer.name: offer.mirrors for offer in offers if offer.mirrors}
         self._watcher.publish(self, what)
-
-
-def _traced(params: JsonObject, traceparent: str) -> JsonObject:
-    """Put the trace context where servers look for it (SEP-414)."""
-    if not traceparent:
-        return params
-    meta = params.get("_meta")
-    return {
-        **params,
-        "_meta": {**(meta if isinstance(meta, dict) else {}), "traceparent": traceparent},
-    }

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from gateway.errors import ConfigurationError
+from gateway.servers.entry import Entry
 
 # X509_V_ERR_* of OpenSSL, x509_vfy.h.
 _REFUSED: Final = {
@@ -23,6 +24,13 @@ _REFUSED: Final = {
 _NOT_TLS: Final = frozenset(
     {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
 )
+
+
+def of_entry(entry: Entry) -> ssl.SSLContext | None:
+    """Return the TLS context of a server, None for plain HTTP. Raises ConfigurationError."""
+    if not entry.url.lower().startswith("https:"):
+        return None
+    return trusting(entry.tls_ca, verify=entry.tls_verify)
 
 
 @lru_cache(maxsize=64)

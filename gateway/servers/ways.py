@@ -1,0 +1,151 @@
+"""Which way a request takes to a server: the connection that everybody shares, or a lane."""
+
+import asyncio
+from collections.abc import Callable
+
+from gateway.servers import headers
+from gateway.servers.connection import Mask, Spoken
+from gateway.servers.entry import Entry
+from gateway.servers.lanes import Lanes
+from gateway.servers.life import Life
+from gateway.servers.masking import masked
+from gateway.servers.places import Lending, Place, Places
+from gateway.servers.subscriptions import Subscriptions
+from gateway.types.calls import Era, Method
+from gateway.types.json import JsonObject
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Failure,
+    Rejected,
+    Undelivered,
+)
+from gateway.types.relay import Ear, Outbound
+
+_NO_MIRRORS: headers.HeaderMap = {}
+
+
+class Ways:
+    """The ways to one server, and the places on them. Its supervisor says what is open."""
+
+    def __init__(self, entry: Entry, life: Life, mask: Mask) -> None:
+        self.lanes: Lanes | None = None  # while it runs
+        self.spoken: Spoken | None = None  # what the shared connection settled last
+        self.mirrors: dict[str, headers.HeaderMap] = {}  # arguments of tools that headers repeat
+        self.places = Places(entry)
+        self.subscriptions = Subscriptions(entry.name)
+        self._entry = entry
+        self._life = life
+        self._mask = mask
+
+    async def request(self, outbound: Outbound, ear: Ear | None) -> Delivery:
+        """Send one request; never raises for anything that a server can do.
+
+        Waiting for a free place and for a first start counts towards the deadline. When the
+        calling task is cancelled, the server is told and `CancelledError` goes on.
+        """
+        deadline = asyncio.get_running_loop().time() + outbound.deadline_s
+        refused = await self.places.take(deadline)
+        if refused is not None:
+            return refused
+        place = Place(self.places)
+        ear = Lending(ear=ear, place=place) if ear is not None and outbound.may_ask else ear
+        try:
+            delivery = await self._send(outbound, ear, deadline)
+            if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
+                delivery = await self._send(outbound, ear, deadline)
+        finally:
+            place.leave()
+        return masked(delivery, self._mask)
+
+    def _may_repeat(self, outbound: Outbound, delivery: Delivery) -> bool:
+        """A child that was lost takes its calls along; over HTTP the connection repeats by itself.
+
+        What the child never got may be sent again as well as a read.
+        """
+        return (
+            isinstance(delivery, Undelivered)
+            and delivery.failure is Failure.CLOSED
+            and not self._entry.is_http
+            and (outbound.is_read or delivery.executed is Execution.NO)
+        )
+
+    async def _send(self, outbound: Outbound, ear: Ear | None, deadline: float) -> Delivery:
+        own = bool(outbound.capabilities or outbound.log_level)
+        lanes = self.lanes if own else None
+        if lanes is None or not lanes.holds(outbound):  # a lane works on through an outage
+            connection = self._life.connection or await self._life.connected(deadline)
+            if isinstance(connection, Undelivered):
+                return connection
+            if lanes is None or not (
+                self._needs_lane(outbound) or await lanes.mirrors(outbound, deadline)
+            ):
+                return await connection.call(
+                    outbound.method,
+                    _traced(outbound.params, outbound.traceparent),
+                    deadline=deadline,
+                    ear=ear,
+                    capabilities=outbound.capabilities,
+                    log_level=outbound.log_level,
+                    headers=self._headers(outbound),
+                    is_read=outbound.is_read,
+                )
+        return await lanes.call(
+            outbound,
+            _traced(outbound.params, outbound.traceparent),
+            deadline=deadline,
+            ear=ear,
+            headers=self._headers(outbound),
+        )
+
+    def _needs_lane(self, outbound: Outbound) -> bool:
+        """In the handshake era, what a client can do is said once for a connection."""
+        spoken = self.spoken
+        if spoken is None or spoken.era is Era.MODERN:
+            return False
+        return outbound.may_ask or (bool(outbound.log_level) and spoken.logs)
+
+    async def subscribe(
+        self, uri: str, outbound: Outbound, told: Callable[[], None]
+    ) -> Callable[[], None] | Rejected | Undelivered:
+        """Have `told` called whenever a resource was updated; returns the way out.
+
+        The subscription outlives connections: after each new one, `told` is called in any case.
+        """
+        deadline = asyncio.get_running_loop().time() + outbound.deadline_s
+        connection = self._life.connection or await self._life.connected(deadline)
+        if isinstance(connection, Undelivered):
+            return connection
+        params = _traced(outbound.params, outbound.traceparent)
+        found = await self.subscriptions.add(connection, uri, params, told, deadline=deadline)
+        if isinstance(found, Rejected | Undelivered):
+            failed = masked(found, self._mask)
+            assert not isinstance(failed, Delivered)  # noqa: S101 - masking keeps the kind
+            return failed
+        return found
+
+    def _headers(self, outbound: Outbound) -> dict[str, str] | None:
+        if not self._entry.is_http:
+            return None
+        made: dict[str, str] = {}
+        modern = self.spoken is not None and self.spoken.era is Era.MODERN
+        if modern and outbound.method is Method.CALL_TOOL:
+            mirrors = self.mirrors.get(str(outbound.params["name"]), _NO_MIRRORS)
+            arguments = outbound.params["arguments"]
+            if mirrors and isinstance(arguments, dict):
+                made = headers.mirrored(mirrors, arguments)
+        if outbound.traceparent:
+            made["traceparent"] = outbound.traceparent
+        return made
+
+
+def _traced(params: JsonObject, traceparent: str) -> JsonObject:
+    """Put the trace context where servers look for it (SEP-414)."""
+    if not traceparent:
+        return params
+    meta = params.get("_meta")
+    return {
+        **params,
+        "_meta": {**(meta if isinstance(meta, dict) else {}), "traceparent": traceparent},
+    }
