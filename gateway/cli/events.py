@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,9 +11,8 @@ import click
 
 from gateway import __version__, ids
 from gateway.cli import output
+from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option, load
-from gateway.clock import SystemClock
-from gateway.config.units import parse_duration
 from gateway.errors import WeighbridgeError
 from gateway.events.envelope import Origin
 from gateway.store.events import EventFilter, StoredEvent
@@ -91,8 +89,8 @@ def query(
         status=status,
         rule=rule,
         trace=trace,
-        since=_moment(since),
-        until=_moment(until),
+        since=earlier(since),
+        until=earlier(until),
         limit=limit,
         newest_first=newest,
     )
@@ -168,16 +166,3 @@ def _row(event: JsonObject) -> tuple[str, ...]:
 
 def _object(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}
-
-
-def _moment(text: str) -> datetime | None:
-    if not text:
-        return None
-    now = SystemClock().now()
-    try:
-        if text[0].isdigit() and text[-1] in "smhd":
-            return now - timedelta(seconds=parse_duration(text))
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        output.fail(f"`{text}` is neither a time (2026-11-29T09:00:00) nor an age (24h)")
-    return found if found.tzinfo is not None else found.replace(tzinfo=now.tzinfo)

@@ -3,6 +3,7 @@
 import click
 
 from gateway.cli import output
+from gateway.cli.moments import later
 from gateway.cli.options import json_option
 from gateway.identity import apikeys
 
@@ -12,15 +13,41 @@ def command() -> None:
     """Make API keys; the gateway keeps only their hashes."""
 
 
-@command.command(epilog="Example: weighbridge keys new sam-laptop --user sam --tenant acme")
+@command.command(
+    epilog="Example: weighbridge keys new sam-laptop --user sam --tenant acme --role support "
+    "--scope payments:write --expires 90d"
+)
 @click.argument("key_id")
 @click.option("--user", required=True, help="Who acts with this key.")
 @click.option("--tenant", required=True, help="The tenant the key acts for.")
+@click.option("--role", "roles", multiple=True, help="A role for policies; may be repeated.")
+@click.option("--scope", "scopes", multiple=True, help="A scope for contracts; may be repeated.")
+@click.option("--client", default="", help="Name of the client; default: KEY_ID.")
+@click.option(
+    "--expires", default="", help="When it stops to work: in UTC (2027-03-01), or after (90d)."
+)
 @json_option
-def new(key_id: str, user: str, tenant: str, as_json: bool) -> None:
+def new(
+    key_id: str,
+    user: str,
+    tenant: str,
+    roles: tuple[str, ...],
+    scopes: tuple[str, ...],
+    client: str,
+    expires: str,
+    as_json: bool,
+) -> None:
     """Make a key: the key itself for the agent host, and the entry for `identity.api_keys`."""
     try:
-        made = apikeys.new_api_key(key_id, user=user, tenant=tenant)
+        made = apikeys.new_api_key(
+            key_id,
+            user=user,
+            tenant=tenant,
+            roles=roles,
+            scopes=scopes,
+            client=client,
+            expires=later(expires),
+        )
     except ValueError as error:
         output.fail(str(error))
     if as_json:
@@ -29,3 +56,8 @@ def new(key_id: str, user: str, tenant: str, as_json: bool) -> None:
     click.echo(f"key, shown only now:  {made.key}")
     click.echo("entry for identity.api_keys in config.yaml:")
     click.echo(made.config_line)
+    if not roles and not scopes:
+        click.echo(
+            "(no rule that asks for a role or scope matches it; --role and --scope name some)",
+            err=True,
+        )

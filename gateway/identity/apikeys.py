@@ -79,15 +79,33 @@ def hash_key(key: str) -> str:
     return "sha256:" + hashlib.sha256(key.encode()).hexdigest()
 
 
-def new_api_key(key_id: str, *, user: str, tenant: str) -> NewKey:
-    """Make a key and its entry for `identity.api_keys`."""
+def new_api_key(
+    key_id: str,
+    *,
+    user: str,
+    tenant: str,
+    roles: Iterable[str] = (),
+    scopes: Iterable[str] = (),
+    client: str = "",
+    expires: datetime | None = None,
+) -> NewKey:
+    """Make a key and its entry for `identity.api_keys`; what isn't given is left out of it."""
     key = f"{PREFIX}{key_id}_{secrets.token_hex(32)}"
     if not _KEY.fullmatch(key):
         raise ValueError("a key id has up to 40 letters, digits and `-`")
     # JSON texts are YAML texts, whatever the names hold.
-    entry = f"id: {json.dumps(key_id)}, hash: {json.dumps(hash_key(key))}"
-    names = f"user: {json.dumps(user)}, tenant: {json.dumps(tenant)}"
-    return NewKey(key=key, config_line=f"- {{{entry}, {names}}}")
+    entry: dict[str, str | list[str]] = {
+        "id": key_id,
+        "hash": hash_key(key),
+        "user": user,
+        "tenant": tenant,
+        "roles": [*roles],
+        "scopes": [*scopes],
+        "client": client,
+        "expires": expires.isoformat() if expires is not None else "",
+    }
+    said = ", ".join(f"{name}: {json.dumps(value)}" for name, value in entry.items() if value)
+    return NewKey(key=key, config_line=f"- {{{said}}}")
 
 
 class ApiKeys:

@@ -1,11 +1,13 @@
 """`weighbridge keys`: a key for an agent, and the entry that lets it in."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import yaml
 
+from gateway.clock import SystemClock
 from gateway.config.load import load
 from gateway.identity.apikeys import ApiKeys, hash_key
 from tests.helpers.cases import NOW
@@ -36,6 +38,25 @@ def test_a_person_sees_the_key_once_and_an_entry_that_holds_only_its_hash() -> N
     assert yaml.safe_load(entry) == [
         {"id": "sam-laptop", "hash": hash_key(key), "user": "sam", "tenant": "acme"}
     ]
+
+
+def test_an_entry_is_complete_with_all_that_rules_and_contracts_ask_for(tmp_path: Path) -> None:
+    more = ("--role", "support", "--role", "lead", "--scope", "payments:write", "--client", "ide")
+    done = weighbridge("keys", "new", "k", *WHO, *more, "--expires", "90d", "--json")
+    made = json.loads(done.stdout)
+    config = tmp_path / "config.yaml"
+    config.write_text(f"servers: {{}}\nidentity:\n  api_keys:\n    {made['entry']}\n")
+    (entry,) = load(config, {}).settings.identity.api_keys
+    assert (entry.roles, entry.scopes) == ({"support", "lead"}, {"payments:write"})
+    assert entry.client == "ide"
+    assert entry.expires is not None
+    left = entry.expires - SystemClock().now()
+    assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
+
+
+def test_a_key_that_no_role_goes_with_is_told_so_beside_the_entry() -> None:
+    assert "--role and --scope" in weighbridge("keys", "new", "k", *WHO).stderr
+    assert weighbridge("keys", "new", "k", *WHO, "--role", "r").stderr == ""
 
 
 def test_no_two_keys_are_the_same() -> None:
