@@ -17,7 +17,7 @@ class Pinned:
     """What happened to one tool's contract."""
 
     tool: str
-    change: str  # drafted | renewed
+    change: str  # drafted | renewed | reviewed
     file: Path
     reasons: tuple[str, ...] = ()
 
@@ -28,7 +28,8 @@ def pin(
     """Draft contracts for tools that have none; renew those that are named.
 
     A renewed contract keeps everything that a person wrote about the tool: naming it is the review
-    of its new definition. Quarantined tools are left out, since nothing could be enforced. Raises
+    of its new definition. With `reviewed`, drafts of what the servers still publish count as
+    reviewed, old ones too. Quarantined tools are left out, since nothing could be enforced. Raises
     FileError for files that can't be read.
     """
     wanted = frozenset(names)
@@ -40,8 +41,12 @@ def pin(
             continue
         if tool.key not in known:
             drafts.setdefault(tool.server, []).append(tool)
+            continue
+        path, contract = known[tool.key]
+        if reviewed and not contract.reviewed and contract.pin == tool.pin:
+            _mark(path, tool.key)
+            done.append(Pinned(tool=tool.key, change="reviewed", file=path))
         elif wanted:
-            path, contract = known[tool.key]
             renewed = replace(
                 contract,
                 pin=tool.pin,
@@ -84,6 +89,17 @@ def _add(path: Path, tools: Sequence[Tool], *, reviewed: bool) -> list[Pinned]:
         Pinned(tool=each.contract.tool, change="drafted", file=path, reasons=tuple(each.reasons))
         for each in made
     ]
+
+
+def _mark(path: Path, tool: str) -> None:
+    """Set `reviewed: true` in one entry, and leave every other letter of the file."""
+    text = _read(path)
+    line, column = yamltext.load(text, file=str(path)).place(("tools", tool, "reviewed"))
+    lines = text.splitlines(keepends=True)
+    said = lines[line - 1]
+    end = column - 1 + len("false")  # nothing else makes an entry unreviewed
+    lines[line - 1] = f"{said[: column - 1]}true{said[end:]}"
+    _write(path, "".join(lines))
 
 
 def _replace(path: Path, contract: Contract) -> None:

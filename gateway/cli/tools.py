@@ -1,5 +1,6 @@
 """`weighbridge tools`: what servers publish, what was reviewed, and what changed since."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -92,7 +93,9 @@ def list_tools(path: Path, as_json: bool) -> None:
 @command.command("pin", epilog="Example: weighbridge tools pin, then review the drafts")
 @click.argument("names", nargs=-1)
 @config_option
-@click.option("--reviewed", is_flag=True, help="Mark as reviewed what is written now.")
+@click.option(
+    "--reviewed", is_flag=True, help="Mark as reviewed what is written now, and earlier drafts."
+)
 @json_option
 def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool) -> None:
     """Draft contracts for new tools; NAMES renews the pins of reviewed ones that changed.
@@ -133,6 +136,31 @@ def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool)
         output.fail(f"the tools of {unread} could not be read", output.EXIT_FAILED)
     if not done:
         click.echo("nothing to pin: every tool has a contract")
+        _tell_waiting(found, _contracts(loaded))
+
+
+def _tell_waiting(found: Inspection, known: Mapping[str, Contract]) -> None:
+    """Say what keeps tools from being served though they have a contract, and what helps."""
+    pairs = [(tool, known[tool.key]) for tool in found.tools if tool.key in known]
+    changed = [tool.key for tool, contract in pairs if contract.pin != tool.pin]
+    drafts = [
+        tool.key for tool, contract in pairs if not contract.reviewed and tool.key not in changed
+    ]
+    if drafts:
+        output.one_line(
+            f"drafts wait for a review: {_some(drafts)}; set `reviewed: true` in their contracts, "
+            "or run `weighbridge tools pin --reviewed`"
+        )
+    if changed:
+        output.one_line(
+            f"not as pinned: {_some(changed)}; look at `weighbridge tools diff`, then run "
+            f"`weighbridge tools pin {changed[0]}`"
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(f"`{name}`" for name in names[:3]) + more
 
 
 @command.command("diff", epilog="Example: weighbridge tools diff crm.find")

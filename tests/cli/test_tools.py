@@ -102,7 +102,40 @@ def test_new_tools_get_drafts_that_wait_for_a_person(tmp_path: Path) -> None:
     contracts = written(place)
     assert contracts["alpha.find"].pin == pin(FIND)
     assert not any(contract.reviewed for contract in contracts.values())
+    assert place.run("tools", "pin").stdout.splitlines() == [
+        "nothing to pin: every tool has a contract",
+        "drafts wait for a review: `alpha.add_note`, `alpha.find`; set `reviewed: true` in their "
+        "contracts, or run `weighbridge tools pin --reviewed`",
+    ]
+
+
+def test_earlier_drafts_are_marked_as_reviewed_once_somebody_says_so(tmp_path: Path) -> None:
+    place = a_place(tmp_path)
+    place.run("tools", "pin")
+    code, done = place.json("tools", "pin", "alpha.find", "--reviewed")
+    assert (code, [(each["tool"], each["change"]) for each in done]) == (
+        0,
+        [("alpha.find", "reviewed")],
+    )
+    assert {name for name, each in written(place).items() if each.reviewed} == {"alpha.find"}
+    shown = place.run("tools", "pin", "--reviewed").stdout
+    assert shown.startswith("reviewed  alpha.add_note  in ")
+    assert all(each.reviewed for each in written(place).values())
     assert place.run("tools", "pin").stdout == "nothing to pin: every tool has a contract\n"
+
+
+def test_a_draft_of_what_its_server_no_longer_publishes_is_not_marked_by_the_way(
+    tmp_path: Path,
+) -> None:
+    old = house.contract({**FIND, "description": "as it was"}, reviewed=False)
+    place = a_place(tmp_path, [old, house.contract(NOTE)])
+    done = place.run("tools", "pin", "--reviewed")
+    assert done.stdout.splitlines() == [
+        "nothing to pin: every tool has a contract",
+        "not as pinned: `alpha.find`; look at `weighbridge tools diff`, then run "
+        "`weighbridge tools pin alpha.find`",
+    ]
+    assert not written(place)["alpha.find"].reviewed
 
 
 def test_a_program_gets_every_change_with_its_file_and_reasons(tmp_path: Path) -> None:
