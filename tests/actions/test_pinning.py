@@ -39,7 +39,7 @@ def test_naming_a_changed_tool_renews_its_pin_and_nothing_else(tmp_path: Path) -
     pinning.pin(tmp_path, tools("add", "find", "list"))
     path = tmp_path / "crm.yaml"
     text = path.read_text().replace("  crm.list:", "  # the list is used by support\n  crm.list:")
-    path.write_text(text.replace("    reviewed: false", "    reviewed: true"))
+    path.write_text(text.replace("reviewed: false", "reviewed: true"))
     before = {each.tool: each for each in files.load(path.read_text(), file="f")}
     changed: JsonObject = a_definition("find", description="another")
     now = [*tools("add", "list"), a_tool(changed)]
@@ -72,5 +72,5 @@ def test_marking_an_earlier_draft_leaves_every_other_letter_as_it_is(tmp_path: P
         ("crm.find", "reviewed"),
         ("crm.wipe", "reviewed"),
     ]
-    assert path.read_text() == text.replace("reviewed: false", "reviewed: true")
+    assert path.read_text() == text.replace("    reviewed: false", "    reviewed: true")
     assert pinning.pin(tmp_path, tools("find", "wipe"), reviewed=True) == ()
