@@ -7,6 +7,7 @@ from typing import Final
 
 _HEADER: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
+_ROW: Final = re.compile(r"VALUES (\([^)]*\))")
 _FOLDER: Final = resources.files("gateway.store") / "sql"
 
 
@@ -33,6 +34,18 @@ def migrations(dialect: str) -> tuple[tuple[int, str, str], ...]:
         (int(name[:4]), name, parts[""] + parts.get(dialect, ""))
         for name, parts in sorted(found.items())
     )
+
+
+@cache
+def of_rows(name: str, count: int) -> tuple[str, tuple[str, ...]]:
+    """Return a statement that inserts one row in the form for many, and a row's values by name.
+
+    In place of the names there are `?`, for the values of one row after the other.
+    """
+    head, row, tail = _ROW.split(statements()[name])
+    names = tuple(_PARAMETER.findall(row))
+    places = f"({', '.join('?' * len(names))})"
+    return f"{head}VALUES {', '.join([places] * count)}{tail}", names
 
 
 def psycopg_form(text: str) -> str:

@@ -2,12 +2,12 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
-
-import orjson
 
 from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.store import queries
@@ -18,6 +18,7 @@ _SETTINGS: Final = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
 )
+_MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
 _BUSY: Final = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SAID: Final = {
     "SQLITE_BUSY": "the database is locked by another process",
@@ -190,6 +191,14 @@ def _open(connection: sqlite3.Connection, begin: str) -> Generator[None, None, N
         raise
 
 
+def _powers_of_two(total: int) -> Iterator[int]:
+    """Yield the largest that fit into the total, one after the other."""
+    while total:
+        power = min(1 << (total.bit_length() - 1), _MOST_ROWS)
+        yield power
+        total -= power
+
+
 class _Transaction:
     """Statements on an open transaction."""
 
@@ -200,12 +209,23 @@ class _Transaction:
         return self._connection.execute(queries.statements()[name], parameters).rowcount
 
     def execute_many(self, name: str, parameters: Sequence[Parameters]) -> None:
-        at_once = queries.statements().get(f"{name}_at_once")
-        if at_once is None:
-            self._connection.executemany(queries.statements()[name], parameters)
-        else:
-            rows = orjson.dumps(parameters).decode()
-            self._connection.execute(at_once, {"rows": rows})
+        if f"{name}_at_once" in queries.statements():
+            try:
+                self._insert(f"{name}_at_once", parameters)
+            except sqlite3.IntegrityError:  # the statement for one knows what to do then
+                pass
+            else:
+                return
+        self._connection.executemany(queries.statements()[name], parameters)
+
+    def _insert(self, name: str, rows: Sequence[Parameters]) -> None:
+        """Insert rows in as few steps as statements of so many rows allow that stay prepared."""
+        left = iter(rows)
+        for count in _powers_of_two(len(rows)):
+            text, names = queries.of_rows(name, count)
+            row_of = itemgetter(*names)
+            values = chain.from_iterable(map(row_of, islice(left, count)))
+            self._connection.execute(text, tuple(values))
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         text = queries.statements()[name].replace("{where}", where)

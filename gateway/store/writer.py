@@ -130,7 +130,9 @@ class Writer:
         self._began_s = self._clock.monotonic()
         try:
             with self._engine.transaction(lock=Lock.EVENTS, durable=durable) as transaction:
-                transaction.execute_many("append_event", list(rows.values()))
+                last = transaction.fetch("last_seq", {})[0].integer("seq")
+                numbered = [{**row, "seq": last + nr} for nr, row in enumerate(rows.values(), 1)]
+                transaction.execute_many("append_event", numbered)
         except StoreUnavailable:
             raise
         except Exception as error:  # the thread has to outlive faults that nobody foresaw

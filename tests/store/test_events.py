@@ -59,6 +59,19 @@ async def test_the_same_event_is_never_there_twice(store: Store) -> None:
     assert [(event.seq, event.json()["id"]) for event in events] == [(1, "e1"), (2, "e2")]
 
 
+async def test_an_event_that_is_there_already_costs_the_new_ones_neither_place_nor_order(
+    store: Store,
+) -> None:
+    old, new = [an_event() for _ in range(150)], [an_event() for _ in range(150)]
+    store.events.append(old, durable=True)
+    await store.events.kept()
+    store.events.append([*new[:70], old[5], *new[70:], old[149]], durable=True)
+    await store.events.kept()
+    events = await store.events.query(EventFilter(limit=1_000))
+    assert [event.seq for event in events] == list(range(1, 301))
+    assert [event.json()["id"] for event in events] == [event.id for event in (*old, *new)]
+
+
 async def test_several_gateways_share_one_log_without_gaps(open_store: OpenStore) -> None:
     stores = [open_store(), open_store(), open_store()]
 

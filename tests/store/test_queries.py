@@ -27,6 +27,14 @@ def test_parameters_become_those_of_the_driver_and_nothing_else_changes() -> Non
     )
 
 
+def test_an_insertion_is_written_out_for_so_many_rows() -> None:
+    text, names = queries.of_rows("keep_fact", 2)
+    assert names == ("name", "value")
+    assert text == (
+        "INSERT INTO meta (name, value) VALUES (?, ?), (?, ?) ON CONFLICT (name) DO NOTHING"
+    )
+
+
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
 def test_migrations_are_numbered_without_gaps_and_end_with_the_dialects_own_part(
     dialect: str,

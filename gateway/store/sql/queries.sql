@@ -11,28 +11,13 @@ SELECT COALESCE((SELECT MAX(seq) FROM events), 0) + 1, :id, :at, :kind, :stage, 
 WHERE NOT EXISTS (SELECT 1 FROM events WHERE id = :id);
 
 -- name: append_event_at_once
--- The same for many events, on SQLite: each step of a statement gives the interpreter's lock away
--- and has to win it back from a busy event loop, so a step an event would starve the writer.
+-- The same for many new events, on SQLite, numbered by whoever appends; fails when one is there
+-- already. It is run with many rows: each step of a statement gives the interpreter's lock away and
+-- has to win it back from a busy event loop, so a step an event would starve the writer.
 INSERT INTO events (seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision,
                     rule, status, trace_id, body)
-SELECT COALESCE((SELECT MAX(seq) FROM events), 0) + ROW_NUMBER() OVER (ORDER BY row.key),
-       json_extract(row.value, '$.id'),
-       json_extract(row.value, '$.at'),
-       json_extract(row.value, '$.kind'),
-       json_extract(row.value, '$.stage'),
-       json_extract(row.value, '$.tenant'),
-       json_extract(row.value, '$.run_id'),
-       json_extract(row.value, '$.call_id'),
-       json_extract(row.value, '$.tool'),
-       json_extract(row.value, '$.actor_user'),
-       json_extract(row.value, '$.decision'),
-       json_extract(row.value, '$.rule'),
-       json_extract(row.value, '$.status'),
-       json_extract(row.value, '$.trace_id'),
-       json_extract(row.value, '$.body')
-FROM json_each(:rows) AS row
-WHERE NOT EXISTS (SELECT 1 FROM events WHERE id = json_extract(row.value, '$.id'))
-ORDER BY row.key;
+VALUES (:seq, :id, :at, :kind, :stage, :tenant, :run_id, :call_id, :tool, :actor_user, :decision,
+        :rule, :status, :trace_id, :body);
 
 -- name: query_events
 -- Events that match all given conditions, oldest first.
