@@ -1,0 +1,355 @@
+"""Keys of operations."""
+
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway import jsontext
+from gateway.operations.keys import KeyRefused, changed, derive, downstream_key, inject
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace, Normal
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import IntentKey, KeySource
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+ARGUMENTS = st.dictionaries(NAMES, JSON, max_size=4)
+
+
+def key(arguments: JsonObject, idempotency: Idempotency | None = None, **other: Any) -> IntentKey:
+    call: dict[str, Any] = {
+        "tenant": "t1",
+        "principal": ("issuer", "A"),
+        "server": "desk",
+        "tool": "desk.put_item",
+        "run_id": "",
+        "caller_key": None,
+        "transport_id": None,
+        **other,
+    }
+    return derive(arguments=arguments, idempotency=idempotency or Idempotency(), **call)
+
+
+def test_every_part_of_a_key_is_a_digest() -> None:
+    found = key({"v": 1}, transport_id="toolu_1")
+    for part in (found.key, found.scope, found.intent, found.arguments, found.transport):
+        assert part.startswith("sha256:")
+        assert len(part) == 71
+    assert key({}).transport == ""
+
+
+# --- sources ---------------------------------------------------------------------------------
+
+
+def test_the_callers_key_comes_first_then_the_contracts_then_the_intent() -> None:
+    named = Idempotency(key_from="/order")
+    assert key({"order": "o1"}, named, caller_key="k1").source is KeySource.CALLER
+    assert key({"order": "o1"}, named).source is KeySource.CONTRACT
+    assert key({"order": "o1"}).source is KeySource.DERIVED
+
+
+def test_a_callers_key_is_the_same_key_on_other_arguments_and_other_tools_of_a_server() -> None:
+    """case: IDM-04"""
+    first = key({"v": 1}, caller_key="k1")
+    other = key({"v": 2}, caller_key="k1")
+    tool = key({"v": 1}, caller_key="k1", tool="desk.del_item")
+    assert first.key == other.key == tool.key
+    assert len({first.intent, other.intent, tool.intent}) == 3
+    reordered = key({"v": 1, "w": None}, caller_key="k1")
+    assert reordered.arguments == key({"w": None, "v": 1}, caller_key="k1").arguments
+    assert reordered.arguments != first.arguments
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"tenant": "t2"}, {"principal": ("issuer", "B")}, {"server": "crm"}, {"run_id": "run_2"}],
+)
+@pytest.mark.parametrize("caller_key", ["order-1", None])
+def test_no_key_meets_that_of_another_tenant_principal_server_or_run(
+    other: dict[str, Any], caller_key: str | None
+) -> None:
+    """case: IDM-05"""
+    mine = key({"v": 1}, caller_key=caller_key)
+    theirs = key({"v": 1}, caller_key=caller_key, **other)
+    assert mine.key != theirs.key
+    assert mine.scope != theirs.scope
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "empty"),
+        ("  ", "empty"),
+        ("k" * 201, "longer than 200"),
+        ("schlüssel", "printable ASCII"),
+        ("a\nb", "printable ASCII"),
+        ("a\n", "printable ASCII"),
+        ("\ud800", "printable ASCII"),
+    ],
+)
+def test_a_callers_key_has_a_length_and_characters(text: str, why: str) -> None:
+    """case: IDM-05"""
+    with pytest.raises(KeyRefused, match=why):
+        key({}, caller_key=text)
+
+
+def test_a_callers_key_may_have_200_characters() -> None:
+    assert key({}, caller_key="k" * 200).source is KeySource.CALLER
+
+
+def test_a_business_key_of_the_contract_counts_per_tool_and_whatever_else_was_asked() -> None:
+    named = Idempotency(key_from="/order")
+    first = key({"order": "o1", "v": 1}, named)
+    assert first.key == key({"order": "o1", "v": 2}, named).key
+    assert first.key != key({"order": "o2", "v": 1}, named).key
+    assert first.key != key({"order": "o1", "v": 1}, named, tool="desk.del_item").key
+    assert first.intent != key({"order": "o1", "v": 2}, named).intent
+
+
+@pytest.mark.parametrize("value", [None, "", [], ["o1"], {}, {"id": 1}])
+def test_a_business_key_that_is_none_leaves_the_intent_as_the_key(value: Json) -> None:
+    named = Idempotency(key_from="/order")
+    assert key({"order": value}, named).source is KeySource.DERIVED
+    assert key({}, named) == key({})
+
+
+def test_a_business_key_is_normalised() -> None:
+    named = Idempotency(key_from="/order", normalise={"/order": Normal.UPPER})
+    assert key({"order": "o1"}, named).key == key({"order": "O1"}, named).key
+
+
+def test_the_id_of_a_tool_use_counts_within_its_scope() -> None:
+    mine = key({"v": 1}, transport_id="toolu_1")
+    assert mine.transport == key({"v": 2}, transport_id="toolu_1").transport
+    assert mine.transport != key({"v": 1}, transport_id="toolu_2").transport
+    assert mine.transport != key({"v": 1}, transport_id="toolu_1", tenant="t2").transport
+    assert mine.key == key({"v": 1}).key
+
+
+# --- intent ----------------------------------------------------------------------------------
+
+
+def test_only_the_fields_of_the_intent_identify_a_call() -> None:
+    chosen = Idempotency(intent=("/customer", "/amount"))
+    first = key({"customer": "c1", "amount": 1, "note": "please"}, chosen)
+    again = key({"customer": "c1", "amount": 1, "note": "now!"}, chosen)
+    assert first.key == again.key
+    assert first.intent == again.intent
+    assert first.arguments != again.arguments
+    assert first.key != key({"customer": "c1", "amount": 2, "note": "please"}, chosen).key
+
+
+def test_an_absent_field_is_not_a_null() -> None:
+    chosen = Idempotency(intent=("/customer", "/amount"))
+    assert (
+        key({"customer": "c1"}, chosen).key != key({"customer": "c1", "amount": None}, chosen).key
+    )
+    assert key({"v": 1}).key != key({"v": 1, "w": None}).key
+
+
+def test_a_value_at_another_place_is_another_intent() -> None:
+    chosen = Idempotency(intent=("/from", "/to"))
+    assert key({"from": "a"}, chosen).intent != key({"to": "a"}, chosen).intent
+
+
+def test_ignored_fields_don_t_count_wherever_they_are() -> None:
+    ignoring = Idempotency(ignore=("/at", "/items/*/note", "/tags/*"))
+    first: JsonObject = {"at": 1, "items": [{"id": 1, "note": "a"}, {"id": 2}], "tags": ["x", "y"]}
+    again: JsonObject = {"at": 2, "items": [{"id": 1}, {"id": 2, "note": "b"}], "tags": []}
+    assert key(first, ignoring).key == key(again, ignoring).key
+    other: JsonObject = {"items": [{"id": 1}, {"id": 3}], "tags": []}
+    assert key(first, ignoring).key != key(other, ignoring).key
+
+
+def test_a_wildcard_chooses_every_item() -> None:
+    chosen = Idempotency(intent=("/items/*/id",))
+    first: JsonObject = {"items": [{"id": 1, "note": "a"}]}
+    assert key(first, chosen).key == key({"items": [{"id": 1}]}, chosen).key
+    assert key(first, chosen).key != key({"items": [{"id": 1}, {"id": 2}]}, chosen).key
+
+
+@pytest.mark.parametrize(
+    ("normal", "one", "other"),
+    [
+        (Normal.UPPER, "eur", "EUR"),
+        (Normal.LOWER, "Ann@Example.org", "ann@example.ORG"),
+        (Normal.TRIM, " a\u0301 ", "\u00e1"),
+        (Normal.UPPER, "a\u0301", "\u00c1"),
+    ],
+)
+def test_named_texts_are_made_comparable(normal: Normal, one: str, other: str) -> None:
+    alike = Idempotency(normalise={"/v": normal})
+    assert key({"v": one}, alike).key == key({"v": other}, alike).key
+    assert key({"v": one}).key != key({"v": other}).key
+    assert key({"v": one}, alike).arguments != key({"v": other}, alike).arguments
+
+
+def test_only_texts_are_made_comparable() -> None:
+    alike = Idempotency(normalise={"/v": Normal.UPPER})
+    values: list[Json] = [1, True, None, ["eur"]]
+    for value in values:
+        assert key({"v": value}, alike).intent == key({"v": value}).intent
+
+
+# --- the canonical form ----------------------------------------------------------------------
+
+
+@given(ARGUMENTS)
+def test_the_canonical_form_of_a_canonical_form_is_itself(arguments: JsonObject) -> None:
+    written = jsontext.canonical(arguments)
+    assert jsontext.canonical(jsontext.parse_result(written)) == written
+
+
+@given(ARGUMENTS, ARGUMENTS)
+def test_digests_are_equal_exactly_when_the_canonical_bytes_are(
+    one: JsonObject, other: JsonObject
+) -> None:
+    same = jsontext.canonical(one) == jsontext.canonical(other)
+    assert (key(one).arguments == key(other).arguments) is same
+    assert (key(one).key == key(other).key) is same
+
+
+@given(ARGUMENTS, st.randoms(use_true_random=False))
+def test_the_order_of_keys_does_not_matter(arguments: JsonObject, random: Any) -> None:
+    names = list(arguments)
+    random.shuffle(names)
+    assert key({name: arguments[name] for name in names}) == key(arguments)
+
+
+@given(st.integers(min_value=2**53), st.integers(min_value=2**53))
+def test_two_large_integers_never_share_a_key(one: int, other: int) -> None:
+    assert (key({"id": one}).key == key({"id": other}).key) is (one == other)
+
+
+def test_large_integers_side_by_side_are_apart() -> None:
+    ids = [1234567890123456789, 1234567890123456788, 1234567890123456800]
+    assert len({key({"id": each}).key for each in ids}) == 3
+
+
+def test_numbers_are_equal_as_rfc_8785_says() -> None:
+    assert key({"v": 100}).key == key({"v": 100.0}).key == key({"v": Decimal("1e2")}).key
+    assert key({"v": 0}).key == key({"v": -0.0}).key
+    unlike: list[Json] = [1, "1", True, [1]]
+    assert len({key({"v": each}).key for each in unlike}) == 4
+
+
+@given(st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=3), NAMES, NAMES)
+def test_the_scope_keeps_tenants_and_principals_apart(
+    one: list[str], other: list[str], tenant: str, another: str
+) -> None:
+    mine = key({}, principal=tuple(one), tenant=tenant)
+    theirs = key({}, principal=tuple(other), tenant=another)
+    assert (mine.scope == theirs.scope) is ((one, tenant) == (other, another))
+    assert (mine.key == theirs.key) is ((one, tenant) == (other, another))
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), Decimal("NaN"), "\ud800", {"\ud800": 1}]
+)
+def test_what_has_no_canonical_form_has_no_key(value: Json) -> None:
+    with pytest.raises(KeyRefused, match="can't be compared"):
+        key({"v": value})
+
+
+# --- changes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pointers"),
+    [
+        ({"v": 1}, {"v": 1.0}, ()),
+        ({"v": 1}, {"v": True}, ("/v",)),
+        ({"v": 1}, {"w": 1}, ("/v", "/w")),
+        ({"v": None}, {}, ("/v",)),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}}, ("/a/c",)),
+        ({"a": {"b": 1, "c": 2}}, {"a": "x"}, ("/a",)),
+        ({"a": {"b": 1, "c": 2}}, {}, ("/a",)),
+        ({"l": [1, 2]}, {"l": [1, 3]}, ("/l/1",)),
+        ({"l": [1, 2]}, {"l": [1]}, ("/l",)),
+        ({"a/b": {"~": 1}}, {"a/b": {"~": 2}}, ("/a~1b/~0",)),
+    ],
+)
+def test_changes_are_named_where_they_begin(
+    before: JsonObject, after: JsonObject, pointers: tuple[str, ...]
+) -> None:
+    assert changed(before, after) == pointers
+
+
+def test_only_so_many_changes_are_named() -> None:
+    found = changed({f"k{n:03}": 1 for n in range(50)}, {})
+    assert len(found) == 20
+    assert found == tuple(sorted(found))
+
+
+@given(ARGUMENTS, ARGUMENTS)
+def test_there_are_changes_exactly_when_the_digests_differ(
+    one: JsonObject, other: JsonObject
+) -> None:
+    assert bool(changed(one, other)) is (key(one).arguments != key(other).arguments)
+
+
+# --- the key for the server ------------------------------------------------------------------
+
+INTO_META = Injection(place=InjectPlace.META, name="example/key")
+
+
+def test_the_key_for_a_server_is_one_per_operation() -> None:
+    mine = key({"v": 1})
+    first = downstream_key(INTO_META, mine, "op_1")
+    assert first == downstream_key(INTO_META, mine, "op_1")
+    assert first != downstream_key(INTO_META, mine, "op_2")
+    assert first != downstream_key(INTO_META, key({"v": 2}), "op_1")
+    assert uuid.UUID(first).version == 5
+    assert mine.key.removeprefix("sha256:") not in first
+
+
+def test_the_key_for_a_server_may_be_plain_hex() -> None:
+    plain = Injection(place=InjectPlace.META, name="k", as_uuid=False)
+    found = downstream_key(plain, key({}), "op_1")
+    assert len(found) == 64
+    assert int(found, 16) > 0
+    assert found != downstream_key(plain, key({}), "op_2")
+
+
+def test_a_key_goes_into_an_argument_and_over_what_the_model_put_there() -> None:
+    place = Injection(place=InjectPlace.ARGUMENT, name="/options/key")
+    given: JsonObject = {"v": 1, "options": {"key": "model's", "dry": False}}
+    arguments, meta, headers = inject(given, {}, {}, place, "ours")
+    assert arguments == {"v": 1, "options": {"key": "ours", "dry": False}}
+    assert (meta, headers) == ({}, {})
+    assert given["options"] == {"key": "model's", "dry": False}
+
+
+def test_the_objects_on_the_way_to_a_key_are_made() -> None:
+    place = Injection(place=InjectPlace.ARGUMENT, name="/a/b/c")
+    assert inject({}, {}, {}, place, "ours")[0] == {"a": {"b": {"c": "ours"}}}
+
+
+@pytest.mark.parametrize("options", ["x", None, [1]])
+def test_a_key_without_a_place_is_refused(options: Json) -> None:
+    place = Injection(place=InjectPlace.ARGUMENT, name="/options/key")
+    with pytest.raises(KeyRefused, match="`/options/key`"):
+        inject({"options": options}, {}, {}, place, "ours")
+
+
+def test_a_key_goes_into_meta() -> None:
+    meta: JsonObject = {"progressToken": 1}
+    assert inject({}, meta, {}, INTO_META, "ours")[1] == {**meta, "example/key": "ours"}
+    assert meta == {"progressToken": 1}
+
+
+def test_a_key_goes_into_a_header_whatever_its_case() -> None:
+    place = Injection(place=InjectPlace.HEADER, name="Idempotency-Key")
+    sent = inject({}, {}, {"idempotency-key": "model's", "X-Other": "1"}, place, "ours")[2]
+    assert sent == {"X-Other": "1", "Idempotency-Key": "ours"}
