@@ -62,10 +62,11 @@ def legacy_result(result: JsonObject) -> JsonObject:
 
     Anything else moves, as JSON, into a text block, unless a block with that text is there. A
     `resultType` shows that a server of the stateless era wrote the result; then that era's other
-    members go with it. Without one, equal names are a server's own additions and stay.
+    members go with it, and what it says of itself in `_meta`: the handshake told who answers.
+    Without one, equal names are a server's own additions and stay.
     """
     if "resultType" in result:
-        result = {key: value for key, value in result.items() if key not in _STATELESS_ONLY}
+        result = _without_stateless(result)
     if "structuredContent" not in result or isinstance(result["structuredContent"], dict):
         return result
     text = jsontext.dump(result["structuredContent"]).decode()
@@ -79,6 +80,16 @@ def legacy_result(result: JsonObject) -> JsonObject:
 
 
 _STATELESS_ONLY: Final = frozenset({"resultType", *_UNCACHED})
+
+
+def _without_stateless(result: JsonObject) -> JsonObject:
+    kept = {key: value for key, value in result.items() if key not in _STATELESS_ONLY}
+    meta = kept.get("_meta")
+    if isinstance(meta, dict) and SERVER_INFO_KEY in meta:
+        rest = {key: value for key, value in meta.items() if key != SERVER_INFO_KEY}
+        del kept["_meta"]
+        kept |= {"_meta": rest} if rest else {}
+    return kept
 
 
 def legacy_listed(kind: Listed, page: Page) -> JsonObject:

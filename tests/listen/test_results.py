@@ -64,3 +64,14 @@ def test_members_of_the_stateless_era_go_only_when_a_server_of_that_era_wrote_th
     stateless: JsonObject = {**own, "resultType": "complete", "cacheScope": "public"}
     assert legacy_result(own) == own
     assert legacy_result(stateless) == {"contents": [], "vendor": 1}
+
+
+def test_what_a_stateless_server_says_of_itself_is_none_of_a_handshake_callers_business() -> None:
+    info: JsonObject = {"io.modelcontextprotocol/serverInfo": {"name": "downstream"}}
+    stateless: JsonObject = {"content": [], "resultType": "complete"}
+    assert legacy_result({**stateless, "_meta": {**info, "own": 1}}) == {
+        "content": [],
+        "_meta": {"own": 1},
+    }
+    assert legacy_result({**stateless, "_meta": info}) == {"content": []}
+    assert legacy_result({"content": [], "_meta": info})["_meta"] == info  # its own addition

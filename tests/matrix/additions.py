@@ -16,7 +16,7 @@ ADDITIONS: Final[dict[str, str]] = {
     '_meta["weighbridge/tool"]': "added to listed tools: server, effect, risk, overridden hints",
     '_meta["weighbridge/resource"]': "added to listed resources and templates",
     '_meta["weighbridge/prompt"]': "added to listed prompts",
-    '_meta["io.modelcontextprotocol/serverInfo"]': "names the gateway",
+    '_meta["io.modelcontextprotocol/serverInfo"]': "the gateway; none for handshake callers",
     '_meta["io.modelcontextprotocol/subscriptionId"]': "that of the caller's own stream",
     'error.data["weighbridge/outcome"]': "added to a server's error with no data, or an object",
     "name": "`server__name` for tools and prompts, unless `expose.transparent` is set",

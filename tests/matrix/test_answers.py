@@ -81,6 +81,8 @@ async def test_every_result_of_a_tool_arrives_whole(
     assert differences(wanted, plain(heard.result)) == []
     assert heard.result.get("resultType") == ("complete" if is_modern(caller) else None)
     assert "weighbridge/outcome" in heard.result["_meta"]
+    told = heard.result["_meta"].get("io.modelcontextprotocol/serverInfo", {})
+    assert told.get("name") == ("weighbridge" if is_modern(caller) else None)
 
 
 @pytest.mark.parametrize("tool", ERRORS)
