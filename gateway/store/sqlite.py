@@ -4,12 +4,11 @@ import os
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain, islice
-from operator import itemgetter
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.errors import ConfigurationError, StatementRefused, StoreUnavailable
 from gateway.store import queries
 from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
 
@@ -19,6 +18,7 @@ _SETTINGS: Final = (
     "PRAGMA journal_size_limit = 67108864",
 )
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
+_REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
 _BUSY: Final = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SAID: Final = {
     "SQLITE_BUSY": "the database is locked by another process",
@@ -148,7 +148,8 @@ class SqliteEngine:
             if primary not in _BUSY:
                 self.close()
             said = _SAID.get(primary, str(error) or "unknown fault")
-            raise StoreUnavailable(f"`{self._path}`: {said}") from error
+            kind = StatementRefused if isinstance(error, _REFUSED) else StoreUnavailable
+            raise kind(f"`{self._path}`: {said}") from error
         except FileNotFoundError as error:
             self.close()
             raise StoreUnavailable(
@@ -223,9 +224,8 @@ class _Transaction:
         left = iter(rows)
         for count in _powers_of_two(len(rows)):
             text, names = queries.of_rows(name, count)
-            row_of = itemgetter(*names)
-            values = chain.from_iterable(map(row_of, islice(left, count)))
-            self._connection.execute(text, tuple(values))
+            values = [row[name] for row in islice(left, count) for name in names]
+            self._connection.execute(text, values)
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         text = queries.statements()[name].replace("{where}", where)
