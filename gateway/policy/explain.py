@@ -10,7 +10,7 @@ from gateway.policy.request import PolicyRequest
 from gateway.policy.view import View
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
-from gateway.types.tools import Risk
+from gateway.types.tools import Kind, Risk
 
 _LONGEST_CONDITION = 72
 
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A decision and the word of every rule about the target, strongest effect first."""
+    """A decision, and the word of each rule: those about the target first, strongest first."""
 
     decision: Decision
     lines: tuple[Line, ...]
@@ -73,10 +73,21 @@ class Explanation:
         }
 
 
-def explain(policy: CompiledPolicy, request: PolicyRequest) -> Explanation:
-    """Decide a call and say of every rule about its target why it matched, or why not."""
+def explain(policy: CompiledPolicy, request: PolicyRequest, *, every: bool = False) -> Explanation:
+    """Decide a request and say of every rule about its target why it matched, or why not.
+
+    Rules that miss a resource or prompt are shown too, unless they name something else: its URI
+    or server may be other than their author thought. With `every`, all rules are shown.
+    """
     decision = policy.decide(request)
-    return Explanation(decision=decision, lines=trace(policy, request, decision.risk))
+    lines = trace(policy, request, decision.risk)
+    shown = {line.rule for line in lines}
+    missed = (rule for rule in policy.rules if rule.id not in shown)
+    near = [rule for rule in missed if every or _is_near(rule, request)]
+    rest = sorted(near, key=lambda rule: STRENGTH.index(rule.effect))
+    return Explanation(
+        decision=decision, lines=(*lines, *(_missed(rule, request) for rule in rest))
+    )
 
 
 def trace(
@@ -88,6 +99,26 @@ def trace(
     about = policy.candidates(request.target)
     rules = sorted((*about.enforced, *about.shadow), key=lambda rule: STRENGTH.index(rule.effect))
     return tuple(_line(rule, view) for rule in rules)
+
+
+def _is_near(rule: CompiledRule, request: PolicyRequest) -> bool:
+    """Whether somebody may have meant the rule to be about such a target: tools have too many."""
+    return request.kind is not Kind.TOOL and rule.matcher.kind in (None, request.kind)
+
+
+def _missed(rule: CompiledRule, request: PolicyRequest) -> Line:
+    """Say of a rule that was not evaluated why it is not about the target."""
+    why = rule.matcher.why_not_target(request.target)
+    if not why and rule.shadow and rule.effect is None:
+        why = "an obligation in shadow mode demands nothing"
+    return Line(
+        effect=rule.effect or "obligation",
+        rule=rule.id,
+        place=rule.place,
+        matched=False,
+        why=why or "its arguments were weighed when the task began",
+        shadow=rule.shadow,
+    )
 
 
 def _line(rule: CompiledRule, view: View) -> Line:

@@ -53,6 +53,29 @@ class Matcher:
             and (self.servers is None or target.server in self.servers)
         )
 
+    def why_not_target(self, target: Target) -> str:
+        """Name the first thing about a target that doesn't match, or return an empty string."""
+        if target.method not in self.methods:
+            if self.kind is None and not self.names_methods:
+                return f"names no {target.kind}s, so it is about tools"
+            if self.kind in (None, target.kind):
+                return f"method is {target.method}"
+        if self.kind is not None and self.kind is not target.kind:
+            return f"is about {self.kind}s"
+        if self.servers is not None and target.server not in self.servers:
+            return f"server is {target.server}" if target.server else "the server is not known"
+        if self.patterns and not self.selects(target.key):
+            return f"not covered by {_list(f'`{each}`' for each in self.patterns)}"
+        return ""
+
+    def named_servers(self) -> frozenset[str]:
+        """Return the servers that the rule names, be it in a pattern over `server.name`."""
+        named = set(self.servers or ())
+        if self.kind is not Kind.RESOURCE:
+            heads = {each.partition(".")[0] for each in self.patterns if "." in each}
+            named |= {head for head in heads if not set("*?") & set(head)}
+        return frozenset(named)
+
     def matches(self, request: PolicyRequest, risk: Risk) -> bool:
         """Say whether everything but the target matches; `risk` is the class after raising."""
         actor = request.actor

@@ -77,3 +77,16 @@ def test_conditions_that_were_reached_are_told_apart_from_those_that_were_not() 
     assert lines["payments.refund.small"] is True
     assert lines["payments.refund.cap"] is False
     assert lines["critical.four-eyes"] is None
+
+
+def test_rules_about_other_tools_are_shown_when_all_are_asked_for() -> None:
+    near = {line.rule for line in explain(EXAMPLE, refund(50)).lines}
+    every = explain(EXAMPLE, refund(50), every=True).lines
+    assert [line.rule for line in every[: len(near)]] == [
+        line.rule for line in explain(EXAMPLE, refund(50)).lines
+    ]
+    rest = every[len(near) :]
+    assert {line.rule for line in every} == {rule.id for rule in EXAMPLE.rules}
+    assert all(not line.matched and line.why for line in rest)
+    isolation = next(line for line in rest if line.rule == "guard.tenant-isolation")
+    assert isolation.why.startswith("not covered by ")

@@ -128,3 +128,33 @@ def test_patterns_over_uris() -> None:
     for uri, selected in (("file:///handbook/a/b?c", True), ("file:///payroll/a", False)):
         found = Target(Method.READ_RESOURCE, Kind.RESOURCE, uri, "files")
         assert compiled.selects_target(found) is selected
+
+
+@pytest.mark.parametrize(
+    ("match", "why_not"),
+    [
+        ({"resources": ["file:///b/*"]}, "not covered by `file:///b/*`"),
+        ({"resources": ["*"], "servers": ["desk"]}, "server is files"),
+        ({"resources": ["*"], "methods": ["resources/subscribe"]}, "method is resources/read"),
+        ({"methods": ["tools/call"]}, "method is resources/read"),
+        ({"tools": ["*"]}, "is about tools"),
+        ({"prompts": ["*"]}, "is about prompts"),
+        ({"servers": ["files"]}, "names no resources, so it is about tools"),
+        ({"resources": ["file:///a/*"], "servers": ["files"]}, ""),
+    ],
+)
+def test_what_makes_a_rule_miss_its_target_is_named(match: dict[str, Json], why_not: str) -> None:
+    read = Target(Method.READ_RESOURCE, Kind.RESOURCE, "file:///a/x", "files")
+    assert matcher(match).why_not_target(read) == why_not
+    assert matcher(match).selects_target(read) is not bool(why_not)
+
+
+def test_a_server_that_is_not_known_is_told_from_another() -> None:
+    read = Target(Method.READ_RESOURCE, Kind.RESOURCE, "file:///a", "")
+    why = matcher({"resources": ["*"], "servers": ["files"]}).why_not_target(read)
+    assert why == "the server is not known"
+
+
+def test_servers_are_named_in_patterns_too() -> None:
+    assert matcher({"tools": ["crm.find", "*.list", "desk.*"]}).named_servers() == {"crm", "desk"}
+    assert matcher({"resources": ["file:///a.b"], "servers": ["f"]}).named_servers() == {"f"}
