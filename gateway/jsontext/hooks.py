@@ -89,6 +89,21 @@ def refuse_surrogates(value: Json, pointer: JsonPointer) -> None:
             refuse_surrogates(member, f"{pointer}/{index}")
 
 
+def without_halves(value: Json) -> Json:
+    """Return a value with a sign in the place of each half surrogate pair, which has no UTF-8."""
+    match value:
+        case str():
+            return _SURROGATE.sub("\ufffd", value)
+        case dict():
+            return {
+                _SURROGATE.sub("\ufffd", key): without_halves(each) for key, each in value.items()
+            }
+        case list():
+            return [without_halves(each) for each in value]
+        case _:
+            return value
+
+
 def printable(pointer: JsonPointer) -> JsonPointer:
     """Return a pointer that can be written as UTF-8 whatever the keys on its way."""
     return _SURROGATE.sub("\ufffd", pointer)

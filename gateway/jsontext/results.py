@@ -48,14 +48,31 @@ def parse_result(data: bytes) -> Json:
     return value
 
 
-def _parse_exactly(data: bytes) -> Json:
-    text = hooks.text_of(data, len(data))
+def parse_halves(data: bytes) -> Json:
+    """Read like `parse_result`, but let half surrogate pairs stand, which nothing can write."""
+    try:
+        value = _decoded(data.decode("utf-8", "surrogatepass"))
+        _check_depth(data, hooks.without_halves(value))
+    except UnicodeError:
+        raise JsonError("not valid UTF-8") from None
+    except RecursionError:
+        raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
+    return value
+
+
+def _decoded(text: str) -> Json:
     try:
         value: Json = _EXACT.decode(text)
     except json.JSONDecodeError as error:
         raise hooks.syntax(error) from None
     except RecursionError:
         raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
+    return value
+
+
+def _parse_exactly(data: bytes) -> Json:
+    text = hooks.text_of(data, len(data))
+    value = _decoded(text)
     _check_depth(data, value)
     if "\\ud" in text or "\\uD" in text:
         hooks.refuse_surrogates(value, "")

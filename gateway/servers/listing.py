@@ -155,7 +155,10 @@ def vet(
     that arguments go into headers, so that annotations have to be right.
     """
     sort, offers, faults = SORTS[what], dict[str, Offer](), list[str]()
-    for index, definition in enumerate(entries):
+    for index, entry in enumerate(entries):
+        half = _half(entry)
+        # What can't be written is kept back in the nearest form that can be.
+        definition = entry if half is None else jsontext.without_halves(entry)
         name = definition.get(sort.key) if isinstance(definition, dict) else None
         if not isinstance(definition, dict) or not isinstance(name, str) or not name:
             faults.append(f"entry {index} of {sort.method} has no `{sort.key}`")
@@ -168,11 +171,22 @@ def vet(
             if offers[name].definition != definition:
                 offers[name] = _twice(what, offers[name])
                 faults.append(f"entry {index} of {sort.method} is published twice, in two forms")
+        elif half is not None:
+            offers[name] = _quarantined(name, definition, half.message, half.pointer)
         elif what is Listed.TOOLS:
             offers[name] = _vetted(name, definition, known, mirrors)
         else:
             offers[name] = _plain(name, definition)
     return Listing(offers=tuple(offers[name] for name in sorted(offers)), faults=tuple(faults))
+
+
+def _half(definition: Json) -> JsonError | None:
+    """Return where an entry holds half of a surrogate pair, as only an escape can write it."""
+    try:
+        jsontext.refuse_surrogates(definition, "")
+    except JsonError as error:
+        return error
+    return None
 
 
 def _twice(what: Listed, first: Offer) -> Offer:

@@ -3,12 +3,15 @@
 from typing import Final, NamedTuple
 
 from gateway import jsontext
-from gateway.types.json import Json
+from gateway.errors import JsonError
+from gateway.types.json import Json, JsonObject
+from gateway.types.tools import Listed
 
 _MARK: Final = "[secret]"
 # An escape in which a server may write what a credential consists of, and need not.
 _ASCII_ESCAPE: Final = b"\\u00"
 _ESCAPE: Final = b"\\u"
+_LISTS: Final = frozenset(each.value for each in Listed)
 _SLASH: Final = b"\\/"
 
 
@@ -42,7 +45,12 @@ class Reader:
 
     def read(self, data: bytes) -> Read:
         """Return the message; raises JsonError."""
-        message = jsontext.parse_result(data)
+        try:
+            message = jsontext.parse_result(data)
+        except JsonError:
+            message = _list_with_halves(data)
+            if message is None:
+                raise
         if not self._may_hold(data):
             return Read(message)
         taken = _Taken(self._credentials)
@@ -53,6 +61,29 @@ class Reader:
             if needle in data:
                 return True
         return b"\\" in data and any(escape in data for escape in self._escapes)
+
+
+def _list_with_halves(data: bytes) -> JsonObject | None:
+    """Return a page of a list in which only entries hold half surrogate pairs, or None.
+
+    Such an entry can't be passed on, but `listing.vet` keeps it back alone.
+    """
+    try:
+        message = jsontext.parse_halves(data)
+        result = message.get("result") if isinstance(message, dict) else None
+        if not isinstance(message, dict) or not isinstance(result, dict):
+            return None
+        rest = {name: each for name, each in result.items() if not _is_list(name, each)}
+        if len(rest) == len(result):
+            return None
+        jsontext.refuse_surrogates({**message, "result": rest}, "")
+    except JsonError:
+        return None
+    return message
+
+
+def _is_list(name: str, member: Json) -> bool:
+    return name in _LISTS and isinstance(member, list)
 
 
 class _Taken:

@@ -16,7 +16,7 @@ class ServerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantinedTool:
-    """A tool that is kept back though its server is fine."""
+    """A tool, prompt or resource that is kept back though its server is fine."""
 
     name: str
     pointer: str

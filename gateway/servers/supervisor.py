@@ -25,12 +25,13 @@ from gateway.servers.connection import (
 )
 from gateway.servers.entry import Entry
 from gateway.servers.http import client_session
-from gateway.servers.lanes import Lanes, showing
+from gateway.servers.lanes import Lanes
 from gateway.servers.life import Life
 from gateway.servers.listing import Offer
 from gateway.servers.lists import KeptList
 from gateway.servers.masking import masker
 from gateway.servers.opening import Opener, Surroundings
+from gateway.servers.showing import showing
 from gateway.servers.state import QuarantinedTool, ServerState
 from gateway.servers.stdio import StdioConnection
 from gateway.servers.ways import Ways
@@ -110,7 +111,8 @@ class Server:
                 QuarantinedTool(
                     name=tool.name, pointer=tool.quarantine.pointer, reason=tool.quarantine.reason
                 )
-                for tool in tools.offers
+                for kept in self._lists.values()
+                for tool in kept.offers
                 if tool.quarantine is not None
             ),
             list_error=next((kept.fault for kept in self._lists.values() if kept.fault), ""),

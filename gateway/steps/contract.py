@@ -21,6 +21,9 @@ _UNCLEAR: Final = re.compile(
     r"(?:^|[/\\]|%2f|%5c)\.\.?(?=$|[/\\?#]|%2f|%5c)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)",
     re.IGNORECASE,
 )
+# Empty segments, which servers leave out; a URI inside of another one has its own `//`.
+_PATH: Final = re.compile(r"(?:[^:/?#\\]+:)?(?://[^/?#\\]*)?([^?#]*)", re.DOTALL)
+_EMPTY: Final = re.compile(r"(?<!:)(?<!%3a)(?:[/\\]|%2f|%5c){2}", re.IGNORECASE)
 
 
 def check_definition(case: Case) -> Case | Refusal:
@@ -60,7 +63,7 @@ def admit(case: Case) -> Case | Refusal:
         return Refusal(
             status=Status.INVALID_ARGUMENTS,
             code="unclear_uri",
-            reason="the URI has `.` or `..` as a segment, or escapes what needs no escape",
+            reason="the URI has `.`, `..` or nothing as a segment, or escapes what needs no escape",
         )
     arguments = case.call.arguments
     if case.call.method is Method.GET_PROMPT and not _TEXTS.is_valid(arguments):
@@ -75,7 +78,13 @@ def _is_unclear(case: Case) -> bool:
         definition.get("uri"),
         definition.get("uriTemplate"),
     )
-    return not is_listed and _UNCLEAR.search(uri) is not None
+    return not is_listed and (_UNCLEAR.search(uri) is not None or _has_empty_segment(uri))
+
+
+def _has_empty_segment(uri: str) -> bool:
+    path = _PATH.match(uri)
+    assert path is not None  # noqa: S101 - each part may be empty
+    return _EMPTY.search(uri, *path.span(1)) is not None
 
 
 def _unusable(case: Case) -> Refusal | None:

@@ -39,3 +39,9 @@ def test_surrogates_are_found_in_nested_keys_and_values() -> None:
             hooks.refuse_surrogates(value, "")
         assert refused.value.pointer == pointer
     hooks.refuse_surrogates({"a": ["x", 1, None, "\U0001f600"]}, "")
+
+
+def test_half_surrogate_pairs_are_replaced_in_texts_and_keys() -> None:
+    assert hooks.without_halves({"a\ud800": ["\udfff", 1, None, "\U0001f600"]}) == {
+        "a\ufffd": ["\ufffd", 1, None, "\U0001f600"]
+    }

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import JsonError
-from gateway.jsontext import dump, parse_result
+from gateway.jsontext import dump, parse_halves, parse_result
 
 
 def test_large_integers_come_back_digit_by_digit() -> None:
@@ -112,3 +112,13 @@ def test_short_and_long_texts_agree_on_which_numbers_are_kept_exactly(
             parse_result(padded)
     else:
         assert repr(parse_result(padded)) == found
+
+
+def test_half_a_surrogate_pair_stands_only_where_it_is_asked_for() -> None:
+    text = b'{"a": ["\\ud800", 12345678901234567890123, 0.10]}'
+    assert parse_halves(text) == {"a": ["\ud800", 12345678901234567890123, 0.10]}
+    with pytest.raises(JsonError):
+        parse_result(text)
+    for bad in (b"[" * 100_000, b"[" * 400 + b"1" + b"]" * 400, b"[NaN]", b'"\xff"', b"["):
+        with pytest.raises(JsonError):
+            parse_halves(bad)

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from gateway import jsontext
 from gateway.servers import listing
 from gateway.servers.entry import Caps
 from gateway.types.tools import Listed
-from tests.helpers.fake_server import Script, tool
+from tests.helpers.fake_server import EVERYTHING, Script, tool, until_async
 from tests.helpers.fleets import call, first_text, running, stdio_entry
 
 
@@ -114,3 +115,35 @@ def test_a_server_that_declares_nothing_is_taken_to_have_tools() -> None:
     assert listing.is_offered(Listed.TOOLS, {"logging": {}})
     assert not listing.is_offered(Listed.TOOLS, {"prompts": {}})
     assert not listing.is_offered(Listed.PROMPTS, {"prompts": None})
+
+
+@pytest.mark.parametrize("where", ["name", "description", "_meta"])
+def test_an_entry_that_no_text_can_carry_is_kept_back_alone(where: str) -> None:
+    half = "half \ud800" if where != "_meta" else {"\udfff": 1}
+    for what, key in ((Listed.TOOLS, "name"), (Listed.RESOURCES, "uri"), (Listed.PROMPTS, "name")):
+        good: Any = {**tool("a"), "uri": "a:1"}
+        bad: Any = {**tool("b"), "uri": "b:1", (key if where == "name" else where): half}
+        found = listing.vet(what, [good, bad], {}, mirrors=False)
+        assert [offer.quarantine is None for offer in found.offers] == [True, False]
+        quarantine = found.offers[1].quarantine
+        assert quarantine is not None
+        assert "half of a surrogate pair" in quarantine.reason
+        assert jsontext.dump([found.offers[1].name, found.offers[1].definition])
+
+
+async def test_half_a_surrogate_pair_costs_one_entry_and_is_named_in_the_state(
+    tmp_path: Path,
+) -> None:
+    script = Script(
+        capabilities=EVERYTHING,
+        tools=[tool("good"), tool("bad", description="\ud800")],
+        resources=[{"uri": "a:1", "name": "a"}, {"uri": "b:1", "name": "\ud83d"}],
+        prompts=[{"name": "p"}, {"name": "q", "title": "\udc00"}],
+    )
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        server = servers.server("alpha")
+        assert server is not None
+        await until_async(lambda: server.offers(Listed.RESOURCES) and server.offers(Listed.PROMPTS))
+        (state,) = servers.states()
+        assert (state.tools, state.list_error) == (1, "")
+        assert sorted(each.name for each in state.quarantined) == ["b:1", "bad", "q"]

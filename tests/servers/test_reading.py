@@ -92,3 +92,24 @@ async def test_results_messages_and_questions_reach_a_caller_without_them(
     if not quiet:
         assert ear.logged == [{"level": "info", "data": "[secret]"}]
         assert ear.asked == [("elicitation/create", {"message": "use [secret]?"})]
+
+
+HALF = b'"\\ud800"'
+
+
+def test_a_list_is_read_with_half_surrogate_pairs_in_its_entries_and_nowhere_else() -> None:
+    page = b'{"id":1,"result":{"tools":[{"name":"a"},{"name":%s}]%s}}'
+    read = Reader(()).read(page % (HALF, b""))
+    assert read.message == {"id": 1, "result": {"tools": [{"name": "a"}, {"name": "\ud800"}]}}
+    raw = page % (b'"\xed\xa0\x80"', b"")
+    assert Reader(()).read(raw).message == read.message
+    for data in (
+        page % (b'"b"', b',"_meta":{"x":%s}' % HALF),
+        b'{"id":1,"result":{"content":[{"type":"text","text":%s}]}}' % HALF,
+        b'{"id":1,"error":{"code":1,"message":%s}}' % HALF,
+        b'{"tools":[%s]}' % HALF,
+        page % (HALF, b","),
+        page % (b'"\xff"', b""),
+    ):
+        with pytest.raises(JsonError):
+            Reader(()).read(data)
