@@ -117,6 +117,7 @@ class NotMcp:
             executed=self.executed,
             detail=self.detail,
             retry_after_s=self.retry_after_s,
+            status=self.status,
         )
 
 

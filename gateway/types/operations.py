@@ -66,6 +66,7 @@ class Undelivered:
     executed: Execution
     detail: str  # for people: names the server, holds no secrets
     retry_after_s: float | None = None
+    status: int | None = None  # HTTP's, where the answer was nothing else
 
 
 Delivery: TypeAlias = Delivered | Rejected | Undelivered
