@@ -13,10 +13,12 @@ from gateway import __version__, ids
 from gateway.cli import output
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option, load
+from gateway.cli.search import search
 from gateway.errors import WeighbridgeError
 from gateway.events.envelope import Origin
 from gateway.store.events import EventFilter, StoredEvent
 from gateway.store.store import Store
+from gateway.types.calls import Method
 from gateway.types.events import EventKind
 from gateway.types.json import Json, JsonObject
 
@@ -48,7 +50,13 @@ async def opened(path: Path) -> AsyncGenerator[Store]:
 @click.option("--run", default="")
 @click.option("--call", default="", help="Id of one call; gives its whole story.")
 @click.option("--actor", default="", help="The user who acted.")
-@click.option("--tool", default="", help="As in contracts: server.name")
+@click.option("--tool", default="", help="As in contracts: server.name; or a URI.")
+@click.option(
+    "--method",
+    type=click.Choice([each.value for each in Method if not each.is_ask]),
+    default=None,
+    help="What was asked for, as MCP names it.",
+)
 @click.option("--kind", type=click.Choice([each.value for each in EventKind]), default=None)
 @click.option("--decision", type=click.Choice(["allow", "deny", "require_approval"]), default=None)
 @click.option("--status", default="", help="How the call ended, such as denied or timeout.")
@@ -66,6 +74,7 @@ def query(
     call: str,
     actor: str,
     tool: str,
+    method: str | None,
     kind: str | None,
     decision: str | None,
     status: str,
@@ -97,7 +106,9 @@ def query(
 
     async def find() -> list[StoredEvent]:
         async with opened(path) as store:
-            return await store.events.query(wanted)
+            if method is None:
+                return await store.events.query(wanted)
+            return await search(store.events, wanted, lambda event: _method(event) == method)
 
     found = _run(find)
     if as_json:
@@ -141,7 +152,10 @@ def _run(work: Callable[[], Coroutine[None, None, T]]) -> T:
         output.fail(str(error))
 
 
-_HEADERS = ("seq", "time", "kind", "stage", "tenant", "user", "tool", "outcome", "rule", "call")
+_HEADERS = (
+    *("seq", "time", "kind", "stage", "tenant", "user"),
+    *("method", "tool", "outcome", "rule", "call"),
+)
 
 
 def _row(event: JsonObject) -> tuple[str, ...]:
@@ -157,11 +171,16 @@ def _row(event: JsonObject) -> tuple[str, ...]:
         str(event["stage"]),
         str(event.get("tenant") or ""),
         str(actor.get("user") or ""),
+        _method(event),
         str(body.get("tool") or body.get("name") or ""),
         str(said),
         str(body.get("rule") or body.get("code") or ""),
         str(event.get("call") or ""),
     )
+
+
+def _method(event: JsonObject) -> str:
+    return str(_object(event.get("body")).get("method") or "")
 
 
 def _object(value: Json) -> JsonObject:

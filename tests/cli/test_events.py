@@ -67,6 +67,7 @@ def decided(call: str) -> Event:
         ("--call", "two"),
         ("--actor", "ann"),
         ("--tool", "crm.wipe"),
+        ("--method", "resources/read"),
         ("--kind", "authorization"),
         ("--decision", "deny"),
         ("--status", "denied"),
@@ -83,6 +84,7 @@ def test_every_filter_finds_what_it_names_and_nothing_else(
         "--actor": {"actor": an_actor(user="ann")},
         "--status": {"body": {"tool": "crm.find", "status": "denied"}},
         "--trace": {"trace_id": "ab" * 16},
+        "--method": {"body": {"tool": "file:///a", "method": "resources/read"}},
     }
     change = changes.get(words[0])
     is_decision = words[0] in {"--tool", "--kind", "--decision", "--rule"}
@@ -125,17 +127,19 @@ def test_a_limit_is_told_when_it_may_have_cut(place: Workspace) -> None:
 
 
 def test_a_person_sees_who_called_what_and_how_it_ended(place: Workspace) -> None:
-    kept(place, decided("call_1"), an_event(body={"tool": "crm.find", "status": "timeout"}))
+    called = {"method": "tools/call", "tool": "crm.find", "status": "timeout"}
+    kept(place, decided("call_1"), an_event(body=called))
     headers, decision, end = place.run("events", "query").stdout.splitlines()
     assert headers.split() == [
-        *("seq", "time", "kind", "stage", "tenant", "user", "tool", "outcome", "rule", "call")
+        *("seq", "time", "kind", "stage", "tenant", "user"),
+        *("method", "tool", "outcome", "rule", "call"),
     ]
     assert decision.split()[2:] == [
         *("authorization", "decided", "acme", "sam", "crm.wipe", "deny", "never", "call_1")
     ]
     assert end.split()[1:] == [
-        *("2026-11-30T09:00:00", "tool_call", "finished", "acme", "sam", "crm.find", "timeout"),
-        "call_1",
+        *("2026-11-30T09:00:00", "tool_call", "finished", "acme", "sam"),
+        *("tools/call", "crm.find", "timeout", "call_1"),
     ]
 
 
