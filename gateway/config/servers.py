@@ -147,6 +147,16 @@ class ServerSettings(Section):
         description="calls under way at the same time, without those whose caller is being asked "
         "something",
     )
+    max_lanes: int = Field(
+        default=16,
+        ge=1,
+        le=1_000,
+        description="connections, or processes, for single callers that a server of the handshake "
+        "family may ask or log to; one caller gets at most half of them, and others wait",
+    )
+    lane_idle: Duration = Field(
+        default=300.0, ge=1, description="such a connection closes after so long without a call"
+    )
     max_message_bytes: Size = Field(
         default=8 << 20, ge=1024, le=1 << 30, description="largest message that is read from it"
     )

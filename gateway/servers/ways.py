@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from gateway.servers import headers
-from gateway.servers.connection import Mask, Spoken
+from gateway.servers.connection import Connection, Mask, Spoken
 from gateway.servers.entry import Entry
 from gateway.servers.lanes import Lanes
 from gateway.servers.life import Life
@@ -46,17 +46,9 @@ class Ways:
         calling task is cancelled, the server is told and `CancelledError` goes on.
         """
         deadline = asyncio.get_running_loop().time() + outbound.deadline_s
-        refused = await self.places.take(deadline)
-        if refused is not None:
-            return refused
-        place = Place(self.places)
-        ear = Lending(ear=ear, place=place) if ear is not None and outbound.may_ask else ear
-        try:
+        delivery = await self._send(outbound, ear, deadline)
+        if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
             delivery = await self._send(outbound, ear, deadline)
-            if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
-                delivery = await self._send(outbound, ear, deadline)
-        finally:
-            place.leave()
         return masked(delivery, self._mask)
 
     def _may_repeat(self, outbound: Outbound, delivery: Delivery) -> bool:
@@ -72,32 +64,54 @@ class Ways:
         )
 
     async def _send(self, outbound: Outbound, ear: Ear | None, deadline: float) -> Delivery:
-        own = bool(outbound.capabilities or outbound.log_level)
-        lanes = self.lanes if own else None
-        if lanes is None or not lanes.holds(outbound):  # a lane works on through an outage
-            connection = self._life.connection or await self._life.connected(deadline)
+        lanes = await self._lanes_for(outbound, deadline)
+        if isinstance(lanes, Undelivered):
+            return lanes
+        if lanes is None:
+            return await self._over(None, outbound, ear, deadline)
+        async with lanes.lent(outbound, deadline) as connection:
             if isinstance(connection, Undelivered):
                 return connection
-            if lanes is None or not (
-                self._needs_lane(outbound) or await lanes.mirrors(outbound, deadline)
-            ):
-                return await connection.call(
-                    outbound.method,
-                    _traced(outbound.params, outbound.traceparent),
-                    deadline=deadline,
-                    ear=ear,
-                    capabilities=outbound.capabilities,
-                    log_level=outbound.log_level,
-                    headers=self._headers(outbound),
-                    is_read=outbound.is_read,
-                )
-        return await lanes.call(
-            outbound,
-            _traced(outbound.params, outbound.traceparent),
-            deadline=deadline,
-            ear=ear,
-            headers=self._headers(outbound),
-        )
+            return await self._over(connection, outbound, ear, deadline)
+
+    async def _lanes_for(self, outbound: Outbound, deadline: float) -> Lanes | Undelivered | None:
+        """Return the lanes when a request needs one, None when it goes the way of everybody."""
+        own = bool(outbound.capabilities or outbound.log_level)
+        lanes = self.lanes if own else None
+        if lanes is None or lanes.holds(outbound):  # a lane works on through an outage
+            return lanes
+        connection = self._life.connection or await self._life.connected(deadline)
+        if isinstance(connection, Undelivered):
+            return connection
+        mirrors = self._needs_lane(outbound) or await lanes.mirrors(outbound, deadline)
+        if isinstance(mirrors, Undelivered):
+            return mirrors
+        return lanes if mirrors else None
+
+    async def _over(
+        self, lane: Connection | None, outbound: Outbound, ear: Ear | None, deadline: float
+    ) -> Delivery:
+        """Send a request from a place of its own; without a lane over the shared connection."""
+        refused = await self.places.take(deadline)
+        if refused is not None:
+            return refused
+        place = Place(self.places)
+        try:
+            connection = lane or self._life.connection or await self._life.connected(deadline)
+            if isinstance(connection, Undelivered):
+                return connection
+            return await connection.call(
+                outbound.method,
+                _traced(outbound.params, outbound.traceparent),
+                deadline=deadline,
+                ear=Lending(ear=ear, place=place) if ear and outbound.may_ask else ear,
+                capabilities=outbound.capabilities,
+                log_level=outbound.log_level,
+                headers=self._headers(outbound),
+                is_read=outbound.is_read,
+            )
+        finally:
+            place.leave()
 
     def _needs_lane(self, outbound: Outbound) -> bool:
         """In the handshake era, what a client can do is said once for a connection."""

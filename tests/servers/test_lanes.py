@@ -1,12 +1,12 @@
 """Connections that belong to one caller."""
 
-from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 
+from gateway.servers.entry import Caps
 from gateway.servers.supervisor import Server
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
@@ -32,10 +32,8 @@ def _of(name: str, **more: Any) -> dict[str, Any]:
     return {"capabilities": CAN, "lane": name, **more}
 
 
-async def _together(*work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-    async with anyio.create_task_group() as tasks:
-        for each in work:
-            tasks.start_soon(each)
+async def _slow(server: Server, given: dict[str, Any]) -> None:
+    await call(server, "slow", deadline_s=60, **given)
 
 
 def _server(server: Server | None) -> Server:
@@ -142,41 +140,6 @@ async def test_a_lane_without_a_name_ends_with_its_call(tmp_path: Path) -> None:
         await until_async(lambda: sum(map(alive, record.pids())) == 1)
 
 
-async def test_over_pipes_a_lane_does_one_call_at_a_time_and_lanes_run_side_by_side(
-    tmp_path: Path,
-) -> None:
-    script = Script(eras=["legacy"], on_call={"slow": [{"delay_ms": 300}, {"reply": text("ok")}]})
-    async with running(stdio_entry(script, tmp_path)) as servers:
-        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
-        for name in ("ada", "bob"):
-            await call(alpha, **_of(name))
-        await _together(
-            lambda: call(alpha, "slow", **_of("ada")),
-            lambda: call(alpha, "slow", **_of("ada")),
-            lambda: call(alpha, "slow", **_of("bob")),
-        )
-        times: dict[int, list[float]] = {}
-        for message in record.calls()[2:]:
-            times.setdefault(message["pid"], []).append(message["at"])
-        twice, once = sorted(times.values(), key=len, reverse=True)
-        assert twice[1] - twice[0] >= 0.3
-        assert abs(once[0] - twice[0]) < 0.25
-
-
-async def test_who_waits_for_a_turn_is_busy_at_its_deadline(tmp_path: Path) -> None:
-    script = Script(eras=["legacy"], on_call={"slow": SLOW})
-    async with running(stdio_entry(script, tmp_path)) as servers:
-        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lambda: call(alpha, "slow", **_of("ada")))
-            await until_async(record.calls)
-            got = failed(await call(alpha, deadline_s=0.2, **_of("ada")))
-            assert (got.failure, got.executed) == (Failure.BUSY, Execution.NO)
-            assert "another call of this caller" in got.detail
-            tasks.cancel_scope.cancel()
-        assert first_text(await call(alpha, **_of("ada"))) == "echo"
-
-
 async def test_the_longest_idle_lane_makes_room_and_a_busy_one_never_does(tmp_path: Path) -> None:
     script = Script(eras=["legacy"], on_call={"slow": SLOW})
     async with running(stdio_entry(script, tmp_path, max_lanes=2)) as servers:
@@ -188,10 +151,12 @@ async def test_the_longest_idle_lane_makes_room_and_a_busy_one_never_does(tmp_pa
         await until_async(lambda: not alive(bob))
         async with anyio.create_task_group() as tasks:
             for name in ("ada", "cleo"):
-                tasks.start_soon(lambda name=name: call(alpha, "slow", **_of(name)))
+                tasks.start_soon(_slow, alpha, _of(name))
             await until_async(lambda: len(record.calls()) == 6)
-            got = failed(await call(alpha, **_of("bob")))
+            got = failed(await call(alpha, deadline_s=0.2, **_of("bob")))
             assert (got.failure, got.executed) == (Failure.BUSY, Execution.NO)
+            assert "all 2 lanes (`max_lanes`)" in got.detail
+            assert "until the deadline" in got.detail
             assert first_text(await call(alpha)) == "echo"
             tasks.cancel_scope.cancel()
 
@@ -205,58 +170,20 @@ async def test_one_caller_can_not_take_the_lanes_of_all_others(tmp_path: Path) -
             return _of("eve", owner="eve", capabilities={**CAN, "experimental": {"n": number}})
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lambda: call(alpha, "slow", **eve(0)))
+            tasks.start_soon(_slow, alpha, eve(0))
             await until_async(record.calls)
             await call(alpha, **eve(1))
             await call(alpha, **eve(2))  # in place of her own idle one
             assert alpha.state.lanes == 2
-            tasks.start_soon(lambda: call(alpha, "slow", **eve(2)))
+            tasks.start_soon(_slow, alpha, eve(2))
             await until_async(lambda: len(record.calls()) == 4)
-            got = failed(await call(alpha, **eve(3)))
+            got = failed(await call(alpha, deadline_s=0.2, **eve(3)))
             assert (got.failure, got.executed) == (Failure.BUSY, Execution.NO)
-            assert "connections of this caller" in got.detail
+            assert "one caller may have (2 of 4, `max_lanes`)" in got.detail
+            tasks.start_soon(_slow, alpha, eve(4))  # waits, and keeps nobody else from a lane
             for name in ("ada", "bob"):
                 assert first_text(await call(alpha, **_of(name, owner=name))) == "echo"
             tasks.cancel_scope.cancel()
-
-
-async def test_an_idle_lane_closes(tmp_path: Path) -> None:
-    times = replace(QUICK, lane_idle_s=0.3)
-    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path, timeouts=times)) as servers:
-        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
-        await call(alpha, **_of("ada"))
-        assert alpha.state.lanes == 1
-        await until_async(lambda: alpha.state.lanes == 0)
-        await until_async(lambda: sum(map(alive, record.pids())) == 1)
-        assert first_text(await call(alpha, **_of("ada"))) == "echo"
-
-
-async def test_a_lost_lane_costs_only_its_calls(tmp_path: Path) -> None:
-    script = Script(
-        eras=["legacy"],
-        on_call={
-            "die": [{"exit": 3}],
-            "slow": [{"wait_for_file": str(tmp_path / "go")}, {"reply": text("ok")}],
-        },
-    )
-    async with running(stdio_entry(script, tmp_path)) as servers:
-        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
-        kept: list[Any] = []
-
-        async def slow(**given: Any) -> None:
-            kept.append(first_text(await call(alpha, "slow", **given)))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lambda: slow(**_of("bob")))
-            tasks.start_soon(slow)
-            await until_async(lambda: len(record.calls()) == 2)
-            got = failed(await call(alpha, "die", **_of("ada")))
-            assert (got.failure, got.executed) == (Failure.CLOSED, Execution.UNKNOWN)
-            assert "exited with code 3" in got.detail
-            (tmp_path / "go").touch()
-        assert kept == ["ok", "ok"]
-        assert first_text(await call(alpha, **_of("ada"))) == "echo"
-        assert alpha.state.attempts == 1
 
 
 async def test_a_read_whose_lane_was_lost_is_sent_once_more(tmp_path: Path) -> None:
@@ -270,18 +197,6 @@ async def test_a_read_whose_lane_was_lost_is_sent_once_more(tmp_path: Path) -> N
         assert len([c for c in record.calls() if c["params"]["name"] == "die"]) == 2
 
 
-async def test_a_lane_that_can_not_be_opened_says_why(tmp_path: Path) -> None:
-    with FakeHttp(Script(eras=["legacy"])) as fake:
-        async with running(http_entry(fake)) as servers:
-            alpha = servers.server("alpha")
-            fake.script.on_initialize = [{"error": {"code": -32602, "message": "too many"}}]
-            got = failed(await call(alpha, **_of("ada")))
-            assert (got.failure, got.executed) == (Failure.UNAVAILABLE, Execution.NO)
-            assert "too many" in got.detail
-            fake.script.on_initialize = []
-            assert first_text(await call(alpha, **_of("ada"))) == "echo"
-
-
 async def test_a_lane_works_on_while_the_shared_connection_is_down(tmp_path: Path) -> None:
     times = replace(QUICK, backoff_min_s=60, backoff_max_s=60, wake_gap_s=60)
     script = Script(eras=["legacy"], on_call={"die": [{"exit": 1}]})
@@ -291,3 +206,82 @@ async def test_a_lane_works_on_while_the_shared_connection_is_down(tmp_path: Pat
         await call(alpha, "die")
         assert first_text(await call(alpha, **_of("ada"))) == "echo"
         assert failed(await call(alpha, **_of("bob"))).failure is Failure.UNAVAILABLE
+
+
+def _gate(folder: Path) -> Script:
+    """Return a server whose tools `a` to `e` answer once there is a file of their name."""
+    steps = {
+        name: [{"wait_for_file": str(folder / name)}, {"reply": text(name)}] for name in "abcde"
+    }
+    return Script(eras=["legacy"], on_call=steps)
+
+
+async def test_who_finds_no_free_lane_waits_for_one_in_the_order_of_coming(tmp_path: Path) -> None:
+    async with running(stdio_entry(_gate(tmp_path), tmp_path, max_lanes=1)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        got = dict[str, str]()
+
+        async def one(tool: str, name: str) -> None:
+            got[tool] = first_text(await call(alpha, tool, **_of(name)))
+
+        def begun() -> str:
+            return "".join(message["params"]["name"] for message in record.calls())
+
+        async with anyio.create_task_group() as tasks:
+            for tool, name in (("a", "ada"), ("b", "bob"), ("c", "cleo"), ("d", "ada")):
+                tasks.start_soon(one, tool, name)
+                await anyio.wait_all_tasks_blocked()
+                await until_async(lambda: begun() == "a")
+            for tool, after in (("a", "ab"), ("b", "abc"), ("c", "abcd"), ("d", "abcd")):
+                (tmp_path / tool).touch()
+                await until_async(lambda after=after: begun() == after)
+        assert got == {tool: tool for tool in "abcd"}
+        pids = [message["pid"] for message in record.calls()]
+        assert len(set(pids)) == 4  # the first child of ada made room
+
+
+async def test_who_waits_keeps_no_place_from_callers_that_need_no_lane(tmp_path: Path) -> None:
+    entry = stdio_entry(_gate(tmp_path), tmp_path, max_lanes=1, max_calls=2)
+    async with running(entry) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        async with anyio.create_task_group() as tasks:
+            for tool, name in (("a", "ada"), ("b", "ada"), ("c", "bob")):
+                tasks.start_soon(lambda tool=tool, name=name: call(alpha, tool, **_of(name)))
+            await until_async(record.calls)
+            assert alpha.state.in_flight == 1
+            assert first_text(await call(alpha)) == "echo"
+            for tool in "abc":
+                (tmp_path / tool).touch()
+
+
+async def test_who_leaves_the_line_leaves_its_lane_to_the_next(tmp_path: Path) -> None:
+    async with running(stdio_entry(_gate(tmp_path), tmp_path, max_lanes=1)) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: call(alpha, "a", **_of("ada")))
+            await until_async(record.calls)
+            with anyio.move_on_after(0.1):
+                await call(alpha, "b", **_of("bob"))
+            (tmp_path / "c").touch()
+            tasks.start_soon(lambda: call(alpha, "c", **_of("cleo")))
+            (tmp_path / "a").touch()
+        assert [message["params"]["name"] for message in record.calls()] == ["a", "c"]
+        assert first_text(await call(alpha, **_of("bob"))) == "echo"
+
+
+async def test_a_line_that_is_full_for_one_caller_is_open_to_others(tmp_path: Path) -> None:
+    caps = Caps(queue=4)
+    entry = stdio_entry(_gate(tmp_path), tmp_path, max_lanes=1, caps=caps)
+    async with running(entry) as servers:
+        alpha, record = _server(servers.server("alpha")), record_of(tmp_path, "alpha")
+        async with anyio.create_task_group() as tasks:
+            for tool in "abc":
+                tasks.start_soon(lambda tool=tool: call(alpha, tool, **_of("eve", owner="eve")))
+            await until_async(record.calls)
+            await anyio.wait_all_tasks_blocked()
+            got = failed(await call(alpha, **_of("eve", owner="eve")))
+            assert (got.failure, got.executed) == (Failure.BUSY, Execution.NO)
+            assert "waiting for a lane" in got.detail
+            for tool in "abc":
+                (tmp_path / tool).touch()
+            assert first_text(await call(alpha, **_of("bob", owner="bob"))) == "echo"
