@@ -62,6 +62,10 @@ class StoreUnavailable(WeighbridgeError):
     """The store can't keep what it was given; nothing of it was kept."""
 
 
+class StatementRefused(StoreUnavailable):
+    """The database works, and will never take this; nothing of it was kept."""
+
+
 class ConfigurationError(WeighbridgeError):
     """The gateway refuses to start as it is configured."""
 
@@ -78,6 +82,19 @@ class AskRefused(WeighbridgeError):
         self.code = code
         self.message = message
         self.data = data
+
+
+class AskUnanswered(AskRefused):
+    """Nobody answered a question in time."""
+
+
+class AskFailed(AskRefused):
+    """A client answered a question with an error; its words are for the server that asked."""
+
+    @property
+    def summary(self) -> str:
+        """What may be told to anybody else."""
+        return f"the client answered with error {self.code}"
 
 
 def first_cause(error: BaseException) -> BaseException:

@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from gateway.errors import StoreUnavailable
-from gateway.store.engine import Parameters
+from gateway.store.changes import Change
+from gateway.store.engine import Parameters, Transaction
 
 _GROUP_ENTRIES: Final = 1_000
 _GROUP_BYTES: Final = 4 << 20
@@ -19,11 +20,18 @@ _LINGER_S: Final = 0.02  # how long events that nobody waits for gather before t
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event as it will be stored."""
+    """One event as it will be stored, or a change with the events that tell of it."""
 
-    row: Parameters
+    rows: tuple[Parameters, ...]
     size: int
     durable: bool
+    change: Change[Any] | None = None
+
+    def made(self, transaction: Transaction) -> tuple[Parameters, ...]:
+        """Make the change, if this is one; return the events to store."""
+        if self.change is None or self.change.apply(transaction):
+            return self.rows
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

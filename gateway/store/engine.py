@@ -13,8 +13,7 @@ class Lock(IntEnum):
     """What only one transaction at a time may do, over all processes that share the database."""
 
     MIGRATIONS = 1
-    EVENTS = 2
-    LIMITS = 3
+    EVENTS = 2  # and operations, and limits: they go into one log
 
 
 class Row:
@@ -82,7 +81,7 @@ class Engine(Protocol):
     - With `durable`, a committed transaction survives the loss of power. Without, the last few may
       be lost, but never one out of the middle.
     - Whatever the driver raises comes out as `StoreUnavailable` with one line for people, without
-      addresses' passwords.
+      addresses' passwords; what it will never take, as `StatementRefused`.
     """
 
     def transaction(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from gateway import ids, jsontext
 from gateway.clock import Clock
@@ -13,6 +13,7 @@ from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.envelope import Origin, to_bytes
 from gateway.store.backlog import Backlog, Bounds, Entry, Gap
+from gateway.store.changes import Change
 from gateway.store.engine import Engine, Parameters, Row, Transaction, Value
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
@@ -20,6 +21,7 @@ from gateway.store.writer import Health, Writer
 from gateway.types.events import Event
 from gateway.types.json import JsonObject
 
+_T = TypeVar("_T")
 _WAIT_S: Final = 5.0
 _POLL_S: Final = 0.25
 _PAGE: Final = 500
@@ -145,6 +147,31 @@ class EventLog:
         finally:
             self._backlog.forget(waiter)
 
+    async def carry(
+        self, change: Change[_T], events: Sequence[Event] = (), *, owed: bool = False
+    ) -> _T:
+        """Commit a change of state together with events that tell of it, and wait for it.
+
+        The change says whether the events are kept. Raises StoreUnavailable: then an `owed` change
+        is still made as soon as that is possible, and any other one is taken back, unless the
+        database was at work on it already. Nobody can know; so whoever has to makes up for it.
+        """
+        written = [(event, to_bytes(event, self._origin)) for event in events]
+        entry = Entry(
+            tuple(_columns(event, body) for event, body in written),
+            sum(len(body) for _, body in written),
+            durable=True,
+            change=change,
+        )
+        self._backlog.append([entry], owed=owed, now=self._clock.now())
+        try:
+            await self.kept()
+        except BaseException:
+            if not owed:
+                change.withdraw()
+            raise
+        return change.value()
+
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
         """Return the events that match, in the order of the log."""
         where, parameters = _conditions(wanted)
@@ -188,7 +215,7 @@ class EventLog:
 
     def _entry(self, event: Event, *, durable: bool) -> Entry:
         written = to_bytes(event, self._origin)
-        return Entry(_columns(event, written), len(written), durable)
+        return Entry((_columns(event, written),), len(written), durable)
 
     def _record_gap(self, gap: Gap, reason: str) -> None:
         event = admin.events_refused(

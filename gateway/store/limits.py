@@ -32,7 +32,9 @@ class Limits:
         """
         now = self._clock.now()
         return await self._worker.write(
-            lambda transaction: _reserve(transaction, call_id, limits, now), lock=Lock.LIMITS
+            # The lock of the event writer, which takes limits in its own transactions as well.
+            lambda transaction: take(transaction, call_id, limits, now),
+            lock=Lock.EVENTS,
         )
 
     async def release(self, call_id: str) -> None:
@@ -48,9 +50,12 @@ class Limits:
         )
 
 
-def _reserve(
+def take(
     transaction: Transaction, call_id: str, limits: Sequence[Limit], at: datetime
 ) -> Exceeded | None:
+    """Take from every limit or from none, under the events lock; see `Limits.reserve`."""
+    if not limits:
+        return None
     now = microseconds(at)
     if transaction.fetch("reservations_of_call", {"call_id": call_id})[0].integer("taken"):
         return None

@@ -7,13 +7,14 @@ from typing import Any, Final
 import psycopg
 from psycopg import conninfo, rows
 
-from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.errors import ConfigurationError, StatementRefused, StoreUnavailable
 from gateway.store import queries
 from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
 
 _LOCK_CLASS: Final = 0x57424A31  # keeps our advisory locks apart from those of other programs
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"  # a lock's holder must see what came before
 _STATEMENT_S: Final = 10
+_REFUSED: Final = (psycopg.IntegrityError, psycopg.DataError, psycopg.ProgrammingError)
 _DEFAULTS: Final = {
     "application_name": "weighbridge",
     "connect_timeout": 3,
@@ -123,7 +124,8 @@ class PostgresEngine:
             said = error.diag.message_primary or str(error).strip().partition("\n")[0]
             if isinstance(error, psycopg.errors.LockNotAvailable):
                 said = "the database is locked by another process"
-            raise StoreUnavailable(f"`{self._name}`: {said or 'no connection'}") from error
+            kind = StatementRefused if isinstance(error, _REFUSED) else StoreUnavailable
+            raise kind(f"`{self._name}`: {said or 'no connection'}") from error
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The statements of `sql/queries.sql`, by name."""
+"""The statements of the files in `sql`, by name."""
 
 import re
 from functools import cache
@@ -14,9 +14,13 @@ _FOLDER: Final = resources.files("gateway.store") / "sql"
 @cache
 def statements() -> dict[str, str]:
     """Return name and text of every statement, comments left out."""
-    parts = _HEADER.split((_FOLDER / "queries.sql").read_text(encoding="utf-8"))
-    named = zip(parts[1::2], parts[2::2], strict=True)
-    return {name: _without_comments(text).strip().rstrip(";") for name, text in named}
+    found: dict[str, str] = {}
+    for file in sorted(_FOLDER.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".sql"):
+            parts = _HEADER.split(file.read_text(encoding="utf-8"))
+            for name, text in zip(parts[1::2], parts[2::2], strict=True):
+                found[name] = _without_comments(text).strip().rstrip(";")
+    return found
 
 
 @cache

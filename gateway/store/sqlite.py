@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.errors import ConfigurationError, StatementRefused, StoreUnavailable
 from gateway.store import queries
 from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
 
@@ -18,6 +18,7 @@ _SETTINGS: Final = (
     "PRAGMA journal_size_limit = 67108864",
 )
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
+_REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
 _BUSY: Final = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SAID: Final = {
     "SQLITE_BUSY": "the database is locked by another process",
@@ -147,7 +148,8 @@ class SqliteEngine:
             if primary not in _BUSY:
                 self.close()
             said = _SAID.get(primary, str(error) or "unknown fault")
-            raise StoreUnavailable(f"`{self._path}`: {said}") from error
+            kind = StatementRefused if isinstance(error, _REFUSED) else StoreUnavailable
+            raise kind(f"`{self._path}`: {said}") from error
         except FileNotFoundError as error:
             self.close()
             raise StoreUnavailable(

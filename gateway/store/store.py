@@ -12,6 +12,7 @@ from gateway.store.events import EventLog
 from gateway.store.instances import Instances
 from gateway.store.keys import TenantKeys
 from gateway.store.limits import Limits
+from gateway.store.operations import Operations
 from gateway.store.revisions import Revisions
 from gateway.store.seen import SeenValues
 from gateway.store.worker import Worker
@@ -28,6 +29,7 @@ class Store:
 
     events: EventLog
     limits: Limits
+    operations: Operations
     seen: SeenValues
     revisions: Revisions
     instances: Instances
@@ -71,6 +73,7 @@ class Store:
         return cls(
             events=events,
             limits=Limits(worker, clock),
+            operations=Operations(events, worker, clock, owner=origin.instance),
             seen=SeenValues(worker, tenant_keys, clock),
             revisions=Revisions(worker),
             instances=Instances(worker, clock),

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.clock import Clock
-from gateway.errors import StoreUnavailable
+from gateway.errors import StatementRefused, StoreUnavailable
 from gateway.store.backlog import Backlog, Entry, Gap
 from gateway.store.engine import Engine, Lock, Parameters, Value
 
@@ -110,7 +110,7 @@ class Writer:
             if group is None:
                 break
             try:
-                self._commit(group)
+                self._write(group)
             except StoreUnavailable as error:
                 self._failed(str(error))
                 self._backlog.pause(pause)
@@ -118,18 +118,34 @@ class Writer:
                 if self._backlog.closing:
                     self._stop.wait(_FIRST_PAUSE_S)
             else:
-                self._succeeded(group)
                 pause = _FIRST_PAUSE_S
         self._engine.close()
 
+    def _write(self, group: list[Entry]) -> None:
+        """Commit a group; where the database refuses one, each by itself: the others are sound."""
+        try:
+            self._commit(group)
+        except StatementRefused as error:
+            if len(group) > 1:
+                for entry in group:
+                    self._write([entry])
+                return
+            change = group[0].change
+            if change is None:
+                raise
+            _log.error("a change of state was refused: %s", error)
+            change.refuse(error)
+        self._succeeded(group)
+
     def _commit(self, group: list[Entry]) -> None:
         durable = any(entry.durable for entry in group)
-        rows: dict[Value, Parameters] = {}
-        for entry in group:
-            rows.setdefault(entry.row["id"], entry.row)
         self._began_s = self._clock.monotonic()
         try:
             with self._engine.transaction(lock=Lock.EVENTS, durable=durable) as transaction:
+                rows: dict[Value, Parameters] = {}
+                for entry in group:
+                    for row in entry.made(transaction):
+                        rows.setdefault(row["id"], row)
                 last = transaction.fetch("last_seq", {})[0].integer("seq")
                 numbered = [{**row, "seq": last + nr} for nr, row in enumerate(rows.values(), 1)]
                 transaction.execute_many("append_event", numbered)
@@ -138,7 +154,10 @@ class Writer:
         except Exception as error:  # the thread has to outlive faults that nobody foresaw
             if self._failing is None:
                 _log.exception("the event log met a fault of its own")
-            raise StoreUnavailable(f"the event log met a fault: {type(error).__name__}") from error
+            # A fault in a change must not keep what waits behind it out of the log for ever.
+            has_change = any(entry.change is not None for entry in group)
+            refused = StatementRefused if has_change else StoreUnavailable
+            raise refused(f"the event log met a fault: {type(error).__name__}") from error
         finally:
             self._began_s = None
 

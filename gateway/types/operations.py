@@ -79,6 +79,7 @@ class VerificationState(StrEnum):
     VERIFIED = "verified"
     FAILED = "failed"
     INCONCLUSIVE = "inconclusive"
+    PENDING = "pending"  # goes on after the answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +165,30 @@ class Operation:
     created_at: int = 0
     dispatched_at: int = 0
     settled_at: int = 0
-    replay_until: int = 0
+    replay_until: int = 0  # from then on the same intent is a new operation
+    check_at: int = 0  # when somebody has to look at the outcome again; 0: never
     shown: str = "{}"  # the arguments as people may see them: JSON, redacted
     arguments: str = ""  # sealed
     outcome: str = ""  # sealed; empty while there is none
+
+
+class Met(StrEnum):
+    """What a call finds under its key."""
+
+    TAKEN = "taken"  # it may be sent, by whoever holds this epoch
+    JOINED = "joined"  # the same is under way
+    SETTLED = "settled"  # it has ended, and the answer is there
+    CONFLICT = "conflict"  # the key was used for something else
+    VARIANT = "variant"  # the same intent with other words
+    UNKNOWN = "unknown"  # nobody knows whether it took place
+    OVER_LIMIT = "over_limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The operation that a call met or made, and what that means for the call."""
+
+    met: Met
+    operation: Operation
+    limit: str = ""  # with OVER_LIMIT: which
+    retry_after_s: float = 0.0  # with OVER_LIMIT

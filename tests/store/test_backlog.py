@@ -8,7 +8,7 @@ from tests.helpers.cases import NOW
 
 
 def entries(count: int, *, size: int = 1, durable: bool = False) -> list[Entry]:
-    return [Entry({}, size, durable) for _ in range(count)]
+    return [Entry((), size, durable) for _ in range(count)]
 
 
 def filled(count: int, bounds: Bounds | None = None, *, size: int = 1) -> Backlog:

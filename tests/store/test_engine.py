@@ -63,12 +63,12 @@ def test_texts_come_back_as_they_were(connect: Connect, value: str) -> None:
 def test_a_lock_lets_one_transaction_in_and_the_other_wait_within_a_bound(connect: Connect) -> None:
     first, second = connect(), connect(busy_s=0.2)
     with (
-        first.transaction(lock=Lock.LIMITS),
+        first.transaction(lock=Lock.EVENTS),
         pytest.raises(StoreUnavailable, match="locked"),
-        second.transaction(lock=Lock.LIMITS),
+        second.transaction(lock=Lock.EVENTS),
     ):
         pass
-    with second.transaction(lock=Lock.LIMITS):
+    with second.transaction(lock=Lock.EVENTS):
         pass
 
 

@@ -15,7 +15,7 @@ def test_every_statement_is_used(name: str) -> None:
 
 
 def test_every_statement_has_a_sentence_that_says_what_it_does() -> None:
-    text = (SOURCE / "sql" / "queries.sql").read_text()
+    text = "\n".join(path.read_text() for path in (SOURCE / "sql").glob("*.sql"))
     heads = re.findall(r"^-- name: \w+\n-- [A-Z]", text, re.MULTILINE)
     assert len(heads) == len(queries.statements())
 

@@ -41,10 +41,10 @@ async def test_nobody_waits_longer_than_agreed(connect: Connect) -> None:
     worker = Worker(connect(busy_s=2), wait_s=0.2)
     await worker.read(name_of_thread)
     with (
-        connect().transaction(lock=Lock.LIMITS),
+        connect().transaction(lock=Lock.EVENTS),
         pytest.raises(StoreUnavailable, match=r"no answer in 0\.2 s"),
     ):
-        await worker.write(name_of_thread, lock=Lock.LIMITS)
+        await worker.write(name_of_thread, lock=Lock.EVENTS)
     worker.close()
 
 

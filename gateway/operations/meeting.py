@@ -1,0 +1,93 @@
+"""What a call finds under its key, and what that means for it: one function, no database."""
+
+from enum import StrEnum
+from typing import assert_never
+
+from gateway.types.guarantees import OnVariant
+from gateway.types.operations import Operation, OpState, RetryClass
+
+
+class Meeting(StrEnum):
+    """What has to be done with the operation that is there."""
+
+    NEW = "new"  # make the next generation
+    AGAIN = "again"  # send this one again, in a new epoch
+    MINE = "mine"  # this very call has it already: its claim was repeated
+    JOIN = "join"
+    SETTLED = "settled"
+    CONFLICT = "conflict"
+    VARIANT = "variant"
+    LOST = "lost"  # its lease ran out: unknown, and then weighed again
+    UNKNOWN = "unknown"
+
+
+_SAFE_TWICE = frozenset({RetryClass.KEYED, RetryClass.NATURAL})
+
+
+def meet(found: Operation, wanted: Operation, *, on_variant: OnVariant, now: int) -> Meeting:
+    """Weigh the newest operation under a key against a call; `now` in microseconds.
+
+    A time that has passed makes a new operation out of a settled one. It never makes an unknown
+    one sendable: what leads out of that is evidence.
+    """
+    if found.call_id == wanted.call_id and found.state is OpState.DISPATCHING:
+        return Meeting.MINE
+    if found.state is OpState.DISPATCHING and found.lease_until <= now:
+        return Meeting.LOST
+    match found.state:
+        case OpState.ABANDONED:
+            return Meeting.NEW
+        case (
+            OpState.SUCCEEDED
+            | OpState.FAILED_FINAL
+            | OpState.DENIED
+            | OpState.COMPENSATING
+            | OpState.COMPENSATED
+        ):
+            return _settled(found, wanted, on_variant, now)
+        case OpState.READY | OpState.FAILED_RETRYABLE:
+            return Meeting.AGAIN if _same_intent(found, wanted) else Meeting.CONFLICT
+        case OpState.INDETERMINATE:
+            return _unknown(found, wanted)
+        case OpState.PROPOSED | OpState.AWAITING_APPROVAL | OpState.DISPATCHING:
+            return _otherwise(found, wanted) or Meeting.JOIN
+        case _:
+            assert_never(found.state)
+
+
+def _settled(found: Operation, wanted: Operation, on_variant: OnVariant, now: int) -> Meeting:
+    same_request = (
+        found.key.transport != ""
+        and found.key.transport == wanted.key.transport
+        and found.key.arguments == wanted.key.arguments
+    )
+    if not same_request:
+        harmless = found.state is OpState.SUCCEEDED and wanted.retry is RetryClass.NATURAL
+        if now >= found.replay_until or harmless:
+            return Meeting.NEW
+    differs = _otherwise(found, wanted)
+    if differs is Meeting.VARIANT and on_variant is OnVariant.REPLAY:
+        return Meeting.SETTLED
+    return differs or Meeting.SETTLED
+
+
+def _unknown(found: Operation, wanted: Operation) -> Meeting:
+    differs = _otherwise(found, wanted)
+    if differs is not None:
+        return differs
+    # By what was sent: a key that the server never got can't be known again.
+    keyed = found.retry is RetryClass.KEYED and found.downstream_key != ""
+    if keyed or found.retry is RetryClass.NATURAL:
+        return Meeting.AGAIN if wanted.retry in _SAFE_TWICE else Meeting.UNKNOWN
+    return Meeting.UNKNOWN
+
+
+def _same_intent(found: Operation, wanted: Operation) -> bool:
+    return found.tool == wanted.tool and found.key.intent == wanted.key.intent
+
+
+def _otherwise(found: Operation, wanted: Operation) -> Meeting | None:
+    """Say how a call differs from what is there, if it does."""
+    if not _same_intent(found, wanted):
+        return Meeting.CONFLICT
+    return Meeting.VARIANT if found.key.arguments != wanted.key.arguments else None

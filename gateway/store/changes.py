@@ -1,0 +1,58 @@
+"""Changes of state that are committed together with the events that tell of them."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar, cast
+
+from gateway.errors import StoreUnavailable
+from gateway.store.engine import Transaction
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Generic[_T]):
+    """What a change came to, and whether its events are to be kept."""
+
+    value: _T
+    keeps_events: bool = True
+
+
+class Change(Generic[_T]):
+    """One piece of work inside of somebody else's transaction.
+
+    INVARIANT: `work` bears repeating. A transaction whose commit got no answer is run again, and
+    then it has to find what it did.
+    """
+
+    def __init__(self, work: Callable[[Transaction], Made[_T]]) -> None:
+        self._work: Final = work
+        self._guard = threading.Lock()
+        self._withdrawn = False
+        self._made: Made[_T] | None = None
+        self._refused: StoreUnavailable | None = None
+
+    def apply(self, transaction: Transaction) -> bool:
+        """Do the work; return whether the events that go with it are to be kept."""
+        with self._guard:
+            if self._withdrawn:
+                return False
+        made = self._work(transaction)
+        self._made = made
+        return made.keeps_events
+
+    def refuse(self, error: StoreUnavailable) -> None:
+        """Note that the database will never take it."""
+        self._refused = error
+
+    def withdraw(self) -> None:
+        """Take it back, if the writer hasn't begun with it; nobody can know whether it has."""
+        with self._guard:
+            self._withdrawn = True
+
+    def value(self) -> _T:
+        """Return what the committed change came to; raises StoreUnavailable when it was refused."""
+        if self._refused is not None:
+            raise self._refused
+        return cast("Made[_T]", self._made).value

@@ -1,0 +1,98 @@
+"""What a claim does inside of its transaction: meet what is there, or take it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from gateway.operations.meeting import Meeting, meet
+from gateway.store import limits as counters
+from gateway.store.engine import Parameters, Transaction
+from gateway.store.rows import clean, operation_of, row_of
+from gateway.store.times import microseconds
+from gateway.types.decisions import Limit
+from gateway.types.guarantees import OnVariant
+from gateway.types.operations import Claim, Met, Operation, OpState
+
+_WAYS: Final = {
+    Meeting.JOIN: Met.JOINED,
+    Meeting.SETTLED: Met.SETTLED,
+    Meeting.CONFLICT: Met.CONFLICT,
+    Meeting.VARIANT: Met.VARIANT,
+    Meeting.UNKNOWN: Met.UNKNOWN,
+    Meeting.MINE: Met.TAKEN,
+}
+
+
+def place(wanted: Operation) -> Parameters:
+    """Return what the operations under one key have in common."""
+    return {
+        "tenant": clean(wanted.tenant),
+        "scope": wanted.key.scope,
+        "idem_key": wanted.key.key,
+    }
+
+
+def claim(
+    transaction: Transaction,
+    wanted: Operation,
+    on_variant: OnVariant,
+    limits: Sequence[Limit],
+    at: datetime,
+) -> Claim:
+    """Take the operation of a key for one attempt, or say what stands in its place.
+
+    Runs under the events lock, so that nobody else claims in between; bears repeating.
+    """
+    now = microseconds(at)
+    while True:
+        rows = transaction.fetch("newest_operation", place(wanted))
+        if not rows:
+            return _take(transaction, wanted, None, limits, at)
+        found = operation_of(rows[0])
+        match meet(found, wanted, on_variant=on_variant, now=now):
+            case Meeting.NEW:
+                wanted = replace(wanted, generation=found.generation + 1)
+                return _take(transaction, wanted, None, limits, at)
+            case Meeting.AGAIN:
+                return _take(transaction, wanted, found, limits, at)
+            case Meeting.LOST:
+                lost: Parameters = {
+                    "op_id": found.op_id,
+                    "epoch": found.epoch,
+                    "evidence": "lease_expired",
+                    "now": now,
+                    "check_at": now,
+                }
+                transaction.execute("lose_operation", lost)
+            case meeting:
+                return Claim(met=_WAYS[meeting], operation=found)
+
+
+def _take(
+    transaction: Transaction,
+    wanted: Operation,
+    found: Operation | None,
+    limits: Sequence[Limit],
+    at: datetime,
+) -> Claim:
+    """Take it, and what it uses up; a call that is over a limit changes nothing."""
+    exceeded = counters.take(transaction, wanted.call_id, limits, at)
+    if exceeded is not None:
+        return Claim(
+            met=Met.OVER_LIMIT,
+            operation=wanted,
+            limit=exceeded.limit,
+            retry_after_s=exceeded.retry_after_s,
+        )
+    now = microseconds(at)
+    if found is None:
+        taken = replace(
+            wanted, state=OpState.DISPATCHING, epoch=1, created_at=now, dispatched_at=now
+        )
+        transaction.execute("add_operation", row_of(taken))
+        return Claim(met=Met.TAKEN, operation=taken)
+    row = row_of(replace(wanted, op_id=found.op_id, epoch=found.epoch))
+    transaction.execute("dispatch_operation", {**row, "now": now})
+    again = transaction.fetch("get_operation", {"op_id": found.op_id})
+    return Claim(met=Met.TAKEN, operation=operation_of(again[0]))

@@ -1,0 +1,323 @@
+"""Operations: claimed by key, settled by epoch, in the transactions of the event writer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Protocol, TypeVar
+
+from gateway.clock import Clock
+from gateway.store import claims
+from gateway.store.changes import Change, Made
+from gateway.store.engine import Parameters, Transaction, Value
+from gateway.store.rows import clean, operation_of, row_of
+from gateway.store.times import microseconds
+from gateway.store.worker import Worker
+from gateway.types.decisions import Limit
+from gateway.types.events import Event
+from gateway.types.guarantees import OnVariant
+from gateway.types.operations import Claim, Met, Operation, OpState, VerificationState
+
+_T = TypeVar("_T")
+_SECOND: Final = 1_000_000
+_AT_ONCE: Final = 200  # operations that one sweep looks at
+
+
+class Log(Protocol):
+    """The event log, as far as operations need it."""
+
+    async def carry(
+        self, change: Change[_T], events: Sequence[Event] = (), *, owed: bool = False
+    ) -> _T:
+        """Commit a change with its events, durably. Raises StoreUnavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """How an attempt ended; held against the epoch that it had."""
+
+    op_id: str
+    epoch: int
+    call_id: str
+    state: OpState
+    outcome: str = ""  # sealed
+    evidence: str = ""
+    verification: VerificationState = VerificationState.NOT_DECLARED
+    replay_until: int = 0
+    check_at: int = 0
+    gives_back: bool = False  # nothing was carried out: its limits are free again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationFilter:
+    """What is looked for; an empty field matches everything."""
+
+    state: str = ""
+    tenant: str = ""
+    user: str = ""
+    tool: str = ""
+    verification: str = ""
+    since: datetime | None = None
+    limit: int = 100
+
+
+_CONDITIONS: Final = {
+    "state": "state = :state",
+    "tenant": "tenant = :tenant",
+    "user": "actor_user = :user",
+    "tool": "tool = :tool",
+    "verification": "verification = :verification",
+    "since": "created_at >= :since",
+}
+
+
+class Operations:
+    """The table of operations. Every method raises StoreUnavailable."""
+
+    def __init__(self, log: Log, worker: Worker, clock: Clock, *, owner: str) -> None:
+        self._log = log
+        self._worker = worker
+        self._clock = clock
+        self.owner = owner
+
+    async def claim(
+        self,
+        wanted: Operation,
+        events: Sequence[Event],
+        *,
+        on_variant: OnVariant,
+        limits: Sequence[Limit],
+        lease_s: float,
+    ) -> Claim:
+        """Take the operation for one attempt, or say what stands in its place.
+
+        TAKEN means that intent, limits and events are committed, and nothing else may send. When
+        this raises, the claim may still be committed: `unsend` takes it back.
+        """
+        at = self._clock.now()
+        now = microseconds(at)
+        wanted = replace(wanted, owner=self.owner, lease_until=now + round(lease_s * _SECOND))
+
+        def work(transaction: Transaction) -> Made[Claim]:
+            claim = claims.claim(transaction, wanted, on_variant, limits, at)
+            return Made(claim, keeps_events=claim.met is Met.TAKEN)
+
+        return await self._log.carry(Change(work), events)
+
+    async def settle(self, ending: Settlement, events: Sequence[Event]) -> bool:
+        """Commit an outcome; False when the epoch is over, and then nothing is changed or told."""
+        now = microseconds(self._clock.now())
+        return await self._log.carry(
+            Change(lambda transaction: _settle(transaction, ending, now)), events, owed=True
+        )
+
+    async def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
+        """Take back a claim whose send certainly did not begin, if the claim is there."""
+        now = microseconds(self._clock.now())
+        named: Parameters = {"op_id": wanted.op_id, "call_id": wanted.call_id, "now": now}
+
+        def work(transaction: Transaction) -> Made[None]:
+            transaction.execute("unsend_operation", named)
+            transaction.execute("release", {"call_id": wanted.call_id})
+            return Made(None)
+
+        await self._log.carry(Change(work), events, owed=True)
+
+    async def verified(
+        self,
+        operation: Operation,
+        state: VerificationState,
+        events: Sequence[Event],
+        *,
+        check_at: int = 0,
+        outcome: str | None = None,
+    ) -> bool:
+        """Note what a check said after the answer had left; False when that no longer counts."""
+        named: Parameters = {
+            "op_id": operation.op_id,
+            "epoch": operation.epoch,
+            "verification": str(state),
+            "check_at": check_at,
+            "outcome": operation.outcome if outcome is None else outcome,
+        }
+        return await self._log.carry(
+            Change(lambda transaction: _held(transaction, "verify_operation", named)), events
+        )
+
+    async def mark(
+        self, operation: Operation, state: OpState, evidence: str, events: Sequence[Event]
+    ) -> bool:
+        """Move an operation from the state it was read in; False when it has left that."""
+        named: Parameters = {
+            "op_id": operation.op_id,
+            "epoch": operation.epoch,
+            "before": str(operation.state),
+            "state": str(state),
+            "evidence": clean(evidence),
+            "now": microseconds(self._clock.now()),
+        }
+        return await self._log.carry(
+            Change(lambda transaction: _held(transaction, "mark_operation", named)), events
+        )
+
+    async def add(self, wanted: Operation, events: Sequence[Event]) -> bool:
+        """Keep an operation that somebody asked for; False when its key is taken."""
+
+        def work(transaction: Transaction) -> Made[bool]:
+            found = transaction.fetch("newest_operation", claims.place(wanted))
+            if found:
+                mine = found[0].text("op_id") == wanted.op_id
+                return Made(mine, keeps_events=mine)
+            transaction.execute("add_operation", row_of(wanted))
+            return Made(True)
+
+        return await self._log.carry(Change(work), events)
+
+    async def renew(self, living: Sequence[tuple[str, int]], lease_s: float) -> None:
+        """Lengthen the leases of calls that are under way: pairs of id and epoch."""
+        until = microseconds(self._clock.now()) + round(lease_s * _SECOND)
+        rows = [{"op_id": one, "epoch": epoch, "lease_until": until} for one, epoch in living]
+        await self._worker.write(
+            lambda transaction: transaction.execute_many("renew_operation", rows), durable=False
+        )
+
+    async def lost(self) -> list[Operation]:
+        """Return operations whose lease ran out."""
+        return await self._read(
+            "lost_operations", {"now": microseconds(self._clock.now()), "limit": _AT_ONCE}
+        )
+
+    async def lose(
+        self, operation: Operation, evidence: str, events: Sequence[Event], *, check_at: int = 0
+    ) -> bool:
+        """Note that nobody knows what became of an operation; False when somebody does by now."""
+        named: Parameters = {
+            "op_id": operation.op_id,
+            "epoch": operation.epoch,
+            "evidence": evidence,
+            "now": microseconds(self._clock.now()),
+            "check_at": check_at,
+        }
+        return await self._log.carry(
+            Change(lambda transaction: _held(transaction, "lose_operation", named)), events
+        )
+
+    async def due(self) -> list[Operation]:
+        """Return operations at whose outcome somebody has to look."""
+        return await self._read(
+            "due_operations", {"now": microseconds(self._clock.now()), "limit": _AT_ONCE}
+        )
+
+    async def take_check(self, operation: Operation, *, later: int) -> bool:
+        """Take the look at one operation that is due; False when another gateway has."""
+        named: Parameters = {
+            "op_id": operation.op_id,
+            "check_at": operation.check_at,
+            "later": later,
+        }
+        return await self._worker.write(
+            lambda transaction: transaction.execute("take_check", named) == 1
+        )
+
+    async def ready(self) -> list[Operation]:
+        """Return compensations that somebody asked for, and that nobody has sent yet."""
+        return await self._read("ready_operations", {"limit": _AT_ONCE})
+
+    async def get(self, op_id: str) -> Operation | None:
+        """Return one operation."""
+        found = await self._read("get_operation", {"op_id": clean(op_id)})
+        return found[0] if found else None
+
+    async def of_call(self, call_id: str) -> Operation | None:
+        """Return the operation that a call sent last."""
+        found = await self._read("operation_of_call", {"call_id": clean(call_id)})
+        return found[0] if found else None
+
+    async def undoing(self, op_id: str) -> list[Operation]:
+        """Return what undoes an operation, newest first."""
+        return await self._read("undoing_operations", {"op_id": clean(op_id)})
+
+    async def find(self, wanted: OperationFilter) -> list[Operation]:
+        """Return operations that match, newest first."""
+        where, parameters = _conditions(wanted)
+        return await self._read("list_operations", parameters, where=where)
+
+    async def count(self) -> dict[str, int]:
+        """Return how many operations there are of each state."""
+
+        def read(transaction: Transaction) -> dict[str, int]:
+            rows = transaction.fetch("count_operations", {})
+            return {row.text("state"): row.integer("many") for row in rows}
+
+        return await self._worker.read(read)
+
+    async def forget(self, *, outcomes_before: int, operations_before: int) -> None:
+        """Let go of answers that are no longer repeated, and of what ended long ago."""
+        now = microseconds(self._clock.now())
+
+        def work(transaction: Transaction) -> None:
+            transaction.execute("forget_outcomes", {"now": now, "before": outcomes_before})
+            transaction.execute("forget_operations", {"before": operations_before})
+
+        await self._worker.write(work, durable=False)
+
+    async def _read(self, name: str, parameters: Parameters, *, where: str = "") -> list[Operation]:
+        def read(transaction: Transaction) -> list[Operation]:
+            return [operation_of(row) for row in transaction.fetch(name, parameters, where=where)]
+
+        return await self._worker.read(read)
+
+
+def _settle(transaction: Transaction, ending: Settlement, now: int) -> Made[bool]:
+    made = _held(
+        transaction,
+        "settle_operation",
+        {
+            "op_id": ending.op_id,
+            "epoch": ending.epoch,
+            "state": str(ending.state),
+            "outcome": ending.outcome,
+            "evidence": clean(ending.evidence),
+            "verification": str(ending.verification),
+            "now": now,
+            "replay_until": ending.replay_until,
+            "check_at": ending.check_at,
+        },
+    )
+    if made.value and ending.gives_back:
+        transaction.execute("release", {"call_id": ending.call_id})
+    return made
+
+
+def _held(transaction: Transaction, name: str, parameters: Parameters) -> Made[bool]:
+    """Run a guarded change: when its guard does not hold, its events tell of nothing.
+
+    Repeated after a commit without an answer, it finds its own work done.
+    """
+    if transaction.execute(name, parameters) == 1:
+        return Made(True)
+    found = transaction.fetch("get_operation", {"op_id": parameters["op_id"]})
+    done = bool(found) and _is_done(operation_of(found[0]), parameters)
+    return Made(done, keeps_events=done)
+
+
+def _is_done(found: Operation, parameters: Parameters) -> bool:
+    row = row_of(found)
+    asked = {name: value for name, value in parameters.items() if name in row}
+    settled = row["settled_at"] == parameters.get("now", row["settled_at"])
+    return settled and all(row[name] == value for name, value in asked.items())
+
+
+def _conditions(wanted: OperationFilter) -> tuple[str, dict[str, Value]]:
+    parameters: dict[str, Value] = {"limit": wanted.limit}
+    for name in _CONDITIONS:
+        value: object = getattr(wanted, name)
+        match value:
+            case datetime():
+                parameters[name] = microseconds(value)
+            case str() if value:
+                parameters[name] = clean(value)
+            case _:
+                continue
+    parts = [text for name, text in _CONDITIONS.items() if name in parameters]
+    return ("WHERE " + " AND ".join(parts) if parts else ""), parameters

@@ -1,0 +1,118 @@
+-- Operations. Every state that a statement asks for is a way of `gateway.operations.machine`.
+
+-- name: newest_operation
+-- The newest generation under a key.
+SELECT * FROM operations
+WHERE tenant = :tenant AND scope = :scope AND idem_key = :idem_key
+ORDER BY generation DESC LIMIT 1;
+
+-- name: add_operation
+-- A new operation.
+INSERT INTO operations (
+    op_id, tenant, run_id, actor_user, server, tool, pin, revision, scope, idem_key, key_source,
+    generation, intent_hash, args_hash, transport, retry, state, epoch, owner, call_id,
+    lease_until, downstream_key, verification, evidence, compensates, compensation, created_at,
+    dispatched_at, settled_at, replay_until, check_at, shown, arguments, outcome
+) VALUES (
+    :op_id, :tenant, :run_id, :actor_user, :server, :tool, :pin, :revision, :scope, :idem_key,
+    :key_source, :generation, :intent_hash, :args_hash, :transport, :retry, :state, :epoch, :owner,
+    :call_id, :lease_until, :downstream_key, :verification, :evidence, :compensates, :compensation,
+    :created_at, :dispatched_at, :settled_at, :replay_until, :check_at, :shown, :arguments, :outcome
+);
+
+-- name: dispatch_operation
+-- Commit the intent of one more attempt, with what it sends.
+UPDATE operations
+SET state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id,
+    lease_until = :lease_until, dispatched_at = :now, retry = :retry, args_hash = :args_hash,
+    transport = :transport, downstream_key = :downstream_key, shown = :shown,
+    arguments = :arguments, outcome = '', evidence = '', settled_at = 0, check_at = 0, pin = :pin,
+    revision = :revision
+WHERE op_id = :op_id AND epoch = :epoch
+  AND state IN ('ready', 'failed_retryable', 'indeterminate');
+
+-- name: settle_operation
+-- The outcome, by whoever holds the epoch: also a late one of an outcome that was unknown.
+UPDATE operations
+SET state = :state, outcome = :outcome, evidence = :evidence, verification = :verification,
+    settled_at = :now, replay_until = :replay_until, check_at = :check_at
+WHERE op_id = :op_id AND epoch = :epoch AND state IN ('dispatching', 'indeterminate');
+
+-- name: verify_operation
+-- What a check of the outcome said, after the answer had left.
+UPDATE operations
+SET verification = :verification, check_at = :check_at, outcome = :outcome
+WHERE op_id = :op_id AND epoch = :epoch AND state IN ('succeeded', 'compensated');
+
+-- name: unsend_operation
+-- An intent that was committed, and whose send certainly did not begin.
+UPDATE operations
+SET state = 'failed_retryable', evidence = 'not_sent', settled_at = :now
+WHERE op_id = :op_id AND call_id = :call_id AND state = 'dispatching';
+
+-- name: renew_operation
+-- The call lives.
+UPDATE operations SET lease_until = :lease_until
+WHERE op_id = :op_id AND epoch = :epoch AND state = 'dispatching';
+
+-- name: lost_operations
+-- Those whose lease ran out.
+SELECT * FROM operations WHERE state = 'dispatching' AND lease_until < :now
+ORDER BY lease_until LIMIT :limit;
+
+-- name: lose_operation
+-- Nobody knows what became of it.
+UPDATE operations
+SET state = 'indeterminate', evidence = :evidence, settled_at = :now, check_at = :check_at
+WHERE op_id = :op_id AND epoch = :epoch AND state = 'dispatching';
+
+-- name: due_operations
+-- Those at whose outcome somebody has to look.
+SELECT * FROM operations WHERE check_at > 0 AND check_at <= :now ORDER BY check_at LIMIT :limit;
+
+-- name: take_check
+-- Look at one; whoever changes the time is the one who looks.
+UPDATE operations SET check_at = :later WHERE op_id = :op_id AND check_at = :check_at;
+
+-- name: ready_operations
+-- Those that somebody asked for, and nobody has sent yet.
+SELECT * FROM operations WHERE state = 'ready' AND compensates <> ''
+ORDER BY created_at LIMIT :limit;
+
+-- name: mark_operation
+-- A step on the way back, or a person's word.
+UPDATE operations SET state = :state, evidence = :evidence, settled_at = :now, check_at = 0
+WHERE op_id = :op_id AND epoch = :epoch AND state = :before;
+
+-- name: get_operation
+-- One operation.
+SELECT * FROM operations WHERE op_id = :op_id;
+
+-- name: operation_of_call
+-- The operation that a call sent.
+SELECT * FROM operations WHERE call_id = :call_id;
+
+-- name: undoing_operations
+-- What undoes an operation, newest first.
+SELECT * FROM operations WHERE compensates = :op_id ORDER BY created_at DESC;
+
+-- name: list_operations
+-- Operations that match all given conditions, newest first.
+SELECT * FROM operations {where} ORDER BY created_at DESC, op_id LIMIT :limit;
+
+-- name: count_operations
+-- How many there are of each state.
+SELECT state, COUNT(*) AS many FROM operations GROUP BY state;
+
+-- name: forget_outcomes
+-- Let go of what can't be replayed any more; key and state stay.
+UPDATE operations SET outcome = '', arguments = ''
+WHERE replay_until > 0 AND replay_until < :now AND outcome <> ''
+  AND state IN ('succeeded', 'failed_final', 'compensated') AND settled_at < :before;
+
+-- name: forget_operations
+-- Remove what ended long ago; never what is unknown.
+DELETE FROM operations
+WHERE settled_at > 0 AND settled_at < :before
+  AND state IN ('succeeded', 'failed_final', 'failed_retryable', 'compensated', 'denied',
+                'abandoned');
