@@ -57,6 +57,10 @@ class TenantKeys:
         """Return the key for digests of values that callers were given."""
         return self._derive("seen", tenant)
 
+    def operations(self, tenant: str) -> bytes:
+        """Return the key of what operations keep for later."""
+        return self._derive("operations", tenant)
+
     def seals(self) -> bytes:
         """Return the key of tokens that callers carry for us, the same on every replica."""
         return self._derive("seals", "")
