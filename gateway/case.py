@@ -10,6 +10,7 @@ from gateway.types.actors import Actor
 from gateway.types.calls import ProposedCall
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject, JsonPointer
+from gateway.types.operations import Operation
 from gateway.types.outcomes import Refusal
 from gateway.types.runs import Phase
 from gateway.types.tools import Contract, Effect, Risk, Tool
@@ -32,6 +33,14 @@ class Facts:
     origins: Mapping[JsonPointer, tuple[Origin, ...]] = field(
         default_factory=dict[JsonPointer, tuple[Origin, ...]]
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injected:
+    """What a contract has sent along beside the arguments: the server's idempotency key."""
+
+    meta: JsonObject
+    headers: Mapping[str, str]
 
 
 _UNDECIDED: Final = Decision()
@@ -57,6 +66,9 @@ class Case:
     held: str = ""  # why a person has to decide, when a check other than policy says so
     notes: tuple[str, ...] = ()
     decision: Decision = _UNDECIDED
+    # Learned by the claim of a call that may change something:
+    operation: Operation | None = None
+    injected: Injected | None = None
 
     @property
     def is_plain_read(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from gateway import ids, jsontext
 from gateway.clock import Clock
@@ -156,6 +156,23 @@ class EventLog:
         is still made as soon as that is possible, and any other one is taken back, unless the
         database was at work on it already. Nobody can know; so whoever has to makes up for it.
         """
+        self._hand_over(change, events, owed=owed)
+        try:
+            await self.kept()
+        except BaseException:
+            if not owed:
+                change.withdraw()
+            raise
+        return change.value()
+
+    def promise(self, change: Change[Any], events: Sequence[Event] = ()) -> None:
+        """Make an owed change as soon as that is possible, and wait for nothing.
+
+        Raises StoreUnavailable when too much waits already.
+        """
+        self._hand_over(change, events, owed=True)
+
+    def _hand_over(self, change: Change[Any], events: Sequence[Event], *, owed: bool) -> None:
         written = [(event, to_bytes(event, self._origin)) for event in events]
         entry = Entry(
             tuple(_columns(event, body) for event, body in written),
@@ -164,13 +181,6 @@ class EventLog:
             change=change,
         )
         self._backlog.append([entry], owed=owed, now=self._clock.now())
-        try:
-            await self.kept()
-        except BaseException:
-            if not owed:
-                change.withdraw()
-            raise
-        return change.value()
 
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
         """Return the events that match, in the order of the log."""

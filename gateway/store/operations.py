@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from gateway.clock import Clock
 from gateway.store import claims
@@ -29,6 +29,10 @@ class Log(Protocol):
         self, change: Change[_T], events: Sequence[Event] = (), *, owed: bool = False
     ) -> _T:
         """Commit a change with its events, durably. Raises StoreUnavailable."""
+        ...
+
+    def promise(self, change: Change[Any], events: Sequence[Event] = ()) -> None:
+        """Make an owed change as soon as that is possible. Raises StoreUnavailable."""
         ...
 
 
@@ -111,8 +115,8 @@ class Operations:
             Change(lambda transaction: _settle(transaction, ending, now)), events, owed=True
         )
 
-    async def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
-        """Take back a claim whose send certainly did not begin, if the claim is there."""
+    def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
+        """Take back a claim whose send certainly did not begin, as soon as that is possible."""
         now = microseconds(self._clock.now())
         named: Parameters = {"op_id": wanted.op_id, "call_id": wanted.call_id, "now": now}
 
@@ -121,7 +125,7 @@ class Operations:
             transaction.execute("release", {"call_id": wanted.call_id})
             return Made(None)
 
-        await self._log.carry(Change(work), events, owed=True)
+        self._log.promise(Change(work), events)
 
     async def verified(
         self,

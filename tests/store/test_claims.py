@@ -65,7 +65,7 @@ async def test_what_was_not_sent_can_be_sent_again_and_gives_its_limits_back(sto
     over = await claim(store, wanted(key="k2"), limits=[limit])
     assert (over.met, over.limit) == (Met.OVER_LIMIT, "l")
     assert over.retry_after_s > 0
-    await store.operations.unsend(first)
+    store.operations.unsend(first)
     again = await claim(store, wanted(), limits=[limit])
     assert (again.met, again.operation.op_id, again.operation.epoch) == (Met.TAKEN, first.op_id, 2)
     assert await store.operations.of_call(again.operation.call_id) == again.operation

@@ -21,11 +21,12 @@ INSERT INTO operations (
 );
 
 -- name: dispatch_operation
--- Commit the intent of one more attempt, with what it sends.
+-- Commit the intent of one more attempt, with what it sends; the server's key stays the same.
 UPDATE operations
 SET state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id,
     lease_until = :lease_until, dispatched_at = :now, retry = :retry, args_hash = :args_hash,
-    transport = :transport, downstream_key = :downstream_key, shown = :shown,
+    transport = :transport, shown = :shown,
+    downstream_key = CASE WHEN downstream_key = '' THEN :downstream_key ELSE downstream_key END,
     arguments = :arguments, outcome = '', evidence = '', settled_at = 0, check_at = 0, pin = :pin,
     revision = :revision
 WHERE op_id = :op_id AND epoch = :epoch
