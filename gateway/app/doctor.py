@@ -8,9 +8,10 @@ import anyio.to_thread
 
 from gateway import __version__, ids
 from gateway.actions import revisions
-from gateway.app.inspect import Inspection, inspect
+from gateway.app.inspect import Inspection, everything, inspect
 from gateway.clock import SystemClock
 from gateway.config.load import Loaded
+from gateway.contracts.standing import in_words, tally
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
 from gateway.events.envelope import Origin
 from gateway.identity.authenticate import Authenticator
@@ -39,11 +40,14 @@ async def examine(
     """
     found: list[Diagnosis] = [*_config(loaded)]
     built = await anyio.to_thread.run_sync(_build, loaded)
-    inspection = await inspect(loaded, folder, environ)
-    found += _servers(inspection)
+    revision = built.revision
+    # As the gateway would: what a server may ask decides which of its tools there are.
+    asks = everything if revision is None else revision.policy.questions
+    inspection = await inspect(loaded, folder, environ, asks=asks)
+    found += _servers(inspection, revision)
     found += _policies(built)
-    if built.revision is not None:
-        found += _contracts(inspection, built.revision)
+    if revision is not None:
+        found += _contracts(inspection, revision)
     found += await _identity(loaded)
     found.append(await _store(loaded))
     found += _telemetry(environ)
@@ -78,14 +82,24 @@ def _build(loaded: Loaded) -> revisions.Built:
     )
 
 
-def _servers(inspection: Inspection) -> Iterator[Diagnosis]:
+def _tools(inspection: Inspection, server: str, revision: Revision | None) -> str:
+    """Count as `weighbridge status` does; without a policy nothing is exposed yet."""
+    tools = [tool for tool in inspection.tools if tool.server == server]
+    if revision is None:
+        return f"{len(tools)} published"
+    observe = revision.unreviewed is Unreviewed.OBSERVE
+    return in_words(tally(tools, revision.contracts, observe=observe))
+
+
+def _servers(inspection: Inspection, revision: Revision | None) -> Iterator[Diagnosis]:
     for state in inspection.states:
         if state.status is ServerStatus.READY and not state.list_error:
             version = f"{state.transport}, MCP {state.version}"
             yield Diagnosis(
                 part="servers",
                 ok=True,
-                found=f"`{state.name}` answers ({version}) with {state.tools} tools",
+                found=f"`{state.name}` answers ({version}); tools: "
+                f"{_tools(inspection, state.name, revision)}",
             )
         else:
             reason = state.list_error or state.reason or f"it is {state.status}"

@@ -1,7 +1,7 @@
 """A running gateway, as the fronts, the admin listener and the commands see it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gateway import __version__
@@ -9,8 +9,10 @@ from gateway.actions.activation import Activation
 from gateway.actions.state import Snapshot
 from gateway.app.subscribing import subscribe
 from gateway.app.watch import ToolWatch
+from gateway.contracts.standing import tally
 from gateway.listing import Listing, Page
 from gateway.pipeline import Pipeline
+from gateway.revision import Revision, Unreviewed
 from gateway.servers.fleet import Servers
 from gateway.servers.state import ServerState
 from gateway.store.store import Store
@@ -118,7 +120,7 @@ class Gateway:
     def snapshot(self) -> Snapshot:
         """Return the state for `weighbridge status`."""
         revision = self.activation.current()
-        states = self.servers.states()
+        states, counts = self.servers.states(), self._tallies(revision)
         health = self.store.events.health
         telemetry = self.telemetry.state()
         store: JsonObject = {"ok": health.ok, "backlog": health.backlog, "reason": health.reason}
@@ -137,7 +139,7 @@ class Gateway:
             problem=self.activation.problem,
             warnings=self.activation.warnings,
             servers=[
-                *(_server(state) for state in states),
+                *(_server(state, counts[state.name]) for state in states),
                 *(
                     {"name": name, "status": "misconfigured", "reason": reason}
                     for name, reason in self.misconfigured.items()
@@ -160,8 +162,21 @@ class Gateway:
             identity=self.identity_problems(),
         )
 
+    def _tallies(self, revision: Revision) -> dict[str, dict[str, int]]:
+        """Count each server's tools by how they stand to their contracts."""
+        observe = revision.unreviewed is Unreviewed.OBSERVE
+        tools = self.servers.catalog.tools()
+        return {
+            state.name: tally(
+                (tool for tool in tools if tool.server == state.name),
+                revision.contracts,
+                observe=observe,
+            )
+            for state in self.servers.states()
+        }
 
-def _server(state: ServerState) -> JsonObject:
+
+def _server(state: ServerState, tools: Mapping[str, int]) -> JsonObject:
     return {
         "name": state.name,
         "status": state.status.value,
@@ -169,7 +184,7 @@ def _server(state: ServerState) -> JsonObject:
         "reason": state.reason or state.list_error,
         "transport": state.transport,
         "version": state.version,
-        "tools": state.tools,
+        "tools": {**tools},
         "stale": state.stale,
         "required": state.required,
         "attempts": state.attempts,

@@ -1,6 +1,6 @@
 """A look at the servers without serving anybody: starts them, lists their tools, ends them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from gateway.servers.fleet import Servers
 from gateway.servers.names import Naming
 from gateway.servers.opening import Surroundings
 from gateway.servers.state import ServerState
+from gateway.types.calls import Method
 from gateway.types.tools import Tool
 
 
@@ -28,10 +29,26 @@ class Inspection:
     misconfigured: Mapping[str, str]  # server → what is missing
 
 
+Asks = Callable[[str], Iterable[Method]]
+
+
+def everything(_server: str) -> Iterable[Method]:
+    """Let a server ask anything: it then shows all that it could."""
+    return CAPABILITY_OF
+
+
 async def inspect(
-    loaded: Loaded, folder: Path, environ: Mapping[str, str], *, within_s: float = 30.0
+    loaded: Loaded,
+    folder: Path,
+    environ: Mapping[str, str],
+    *,
+    within_s: float = 30.0,
+    asks: Asks = everything,
 ) -> Inspection:
-    """Start every server, wait for its first list or failure, and stop it again."""
+    """Start every server, wait for its first list or failure, and stop it again.
+
+    Some servers show a tool only to clients that can be asked; `asks` says what each may ask.
+    """
     redactor = Redactor(lambda tenant: tenant.encode(), loaded.secrets)
     servers = Servers(
         entries(loaded.settings, environ),
@@ -40,7 +57,7 @@ async def inspect(
             folder=folder,
             clock=SystemClock(),
             mask=redactor.text,
-            asks=lambda _: capabilities_for(CAPABILITY_OF),  # all that a server could show
+            asks=lambda server: capabilities_for(asks(server)),
         ),
         naming(loaded.settings.expose),
     )

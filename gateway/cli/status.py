@@ -10,6 +10,7 @@ from gateway.cli import output
 from gateway.cli.events import opened
 from gateway.cli.options import config_option, json_option
 from gateway.clock import SystemClock
+from gateway.contracts.standing import in_words
 from gateway.errors import WeighbridgeError
 from gateway.store.instances import InstanceStatus
 from gateway.types.json import Json, JsonObject
@@ -23,7 +24,7 @@ _FRESH_S = 10.0  # a running gateway writes every two seconds
 def command(path: Path, as_json: bool) -> None:
     """Show servers, tools, the revision in force, the store and telemetry.
 
-    Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise.
+    Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise, and while servers start.
     """
 
     async def read() -> list[InstanceStatus]:
@@ -61,10 +62,10 @@ def _show(status: JsonObject, problems: list[str]) -> None:
             (
                 str(server.get("name")),
                 str(server.get("status")) + (" (stale list)" if server.get("stale") else ""),
-                str(server.get("tools", "–")),
+                _tools(server.get("tools")),
                 str(server.get("version") or "–"),
                 str(server.get("since") or "–"),
-                str(server.get("reason") or ""),
+                _reason(server),
             )
             for server in _objects(status.get("servers"))
         ],
@@ -90,7 +91,9 @@ def _problems(status: JsonObject) -> Iterator[str]:
         yield f"the policy folder is not taken: {status['problem']}"
     for server in _objects(status.get("servers")):
         if server.get("status") != "ready":
-            yield f"server `{server.get('name')}` is {server.get('status')}: {server.get('reason')}"
+            reason = _reason(server)
+            told = f"server `{server.get('name')}` is {server.get('status')}"
+            yield f"{told}: {reason}" if reason else told
     for problem in _texts(status.get("identity")):
         yield f"the keys of an issuer can't be had, so its tokens will not do: {problem}"
     for tool in _objects(status.get("quarantined")):
@@ -107,6 +110,21 @@ def _problems(status: JsonObject) -> Iterator[str]:
             shown = ", ".join(f"`{name}`" for name in names[:3])
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             yield said.format(shown + more)
+
+
+def _reason(server: JsonObject) -> str:
+    """Say why a server is as it is; one that starts has no reason but that it does."""
+    is_starting = server.get("status") == "starting"
+    waits = "it has not answered yet; look again in a moment" if is_starting else ""
+    return str(server.get("reason") or waits)
+
+
+def _tools(counts: Json) -> str:
+    """Count tools in words; a gateway of an earlier version counted what was published."""
+    if isinstance(counts, dict):
+        known = {name: count for name, count in counts.items() if isinstance(count, int)}
+        return in_words(known)
+    return "–" if counts is None else f"{counts} published"
 
 
 def _objects(value: Json) -> list[JsonObject]:

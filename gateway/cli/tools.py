@@ -13,9 +13,10 @@ from gateway.cli.options import config_option, json_option, load, relative
 from gateway.config import environment
 from gateway.config.load import Loaded
 from gateway.contracts.diff import Change, diff
+from gateway.contracts.standing import standing
 from gateway.errors import FileError
 from gateway.types.json import Json
-from gateway.types.tools import Contract, Tool
+from gateway.types.tools import Contract
 
 
 @click.group("tools")
@@ -41,16 +42,6 @@ def _contracts(loaded: Loaded) -> dict[str, Contract]:
     return {name: contract for name, (_, contract) in found.items()}
 
 
-def _state(tool: Tool, contract: Contract | None) -> str:
-    if tool.quarantine is not None:
-        return "quarantined"
-    if contract is None:
-        return "no contract"
-    if not contract.reviewed:
-        return "unreviewed"
-    return "reviewed" if contract.pin == tool.pin else "changed"
-
-
 @command.command("list", epilog="Example: weighbridge tools list --config config.yaml")
 @config_option
 @json_option
@@ -65,7 +56,7 @@ def list_tools(path: Path, as_json: bool) -> None:
                 {
                     "tool": tool.key,
                     "exposed": tool.exposed_name,
-                    "state": _state(tool, contract),
+                    "state": standing(tool, contract).value,
                     "pin": tool.pin,
                     "effect": contract.effect.value if contract is not None else None,
                     "risk": contract.risk.value if contract is not None else None,
@@ -83,7 +74,7 @@ def list_tools(path: Path, as_json: bool) -> None:
                 tool.exposed_name,
                 contract.effect.value if contract is not None else "–",
                 contract.risk.value if contract is not None else "–",
-                _state(tool, contract),
+                standing(tool, contract).value,
             )
             for tool, contract in rows
         ],

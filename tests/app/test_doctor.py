@@ -40,8 +40,25 @@ async def test_a_gateway_that_lacks_nothing_is_told_so_part_by_part(tmp_path: Pa
     assert list(found) == ["config", "servers", "policies", "contracts", "store", "telemetry"]
     assert all(each.ok for part in found.values() for each in part)
     (server,), (contracts,) = found["servers"], found["contracts"]
-    assert server.found == "`alpha` answers (stdio, MCP 2026-07-28) with 1 tools"
+    assert server.found == "`alpha` answers (stdio, MCP 2026-07-28); tools: 1 exposed"
     assert contracts.found == "1 tools are as reviewed"
+
+
+@pytest.mark.parametrize(
+    ("methods", "told"),
+    [("tools/call", "1 exposed"), ("elicitation/create", "1 exposed, 1 no contract")],
+)
+async def test_tools_are_counted_as_the_gateway_has_them_under_its_policy(
+    methods: str, told: str, tmp_path: Path
+) -> None:
+    script = Script(eras=["legacy"], tools=[FIND], able_tools=[tool("ask_back")])
+    place = a_workspace(
+        tmp_path,
+        {"alpha": house.stdio(script, tmp_path)},
+        contracts=[house.contract(FIND)],
+        policy=f"rules: [{{id: a, decision: allow, match: {{methods: [{methods}]}}}}]",
+    )
+    assert (await examined(place))["servers"][0].found.endswith(f"tools: {told}")
 
 
 async def test_a_gateway_without_servers_is_told_where_they_go(tmp_path: Path) -> None:
@@ -78,6 +95,9 @@ async def test_every_tool_that_is_not_exposed_is_named_with_what_exposes_it(
         "run `weighbridge tools diff alpha.other`, then `tools pin alpha.other`"
     )
     assert found["contracts"][-1].found == "1 tools are as reviewed"
+    assert found["servers"][0].found.endswith(
+        "tools: 1 exposed, 1 unreviewed, 1 no contract, 1 changed, 1 quarantined"
+    )
     ((kept_back, mend),) = mends(found, "servers")
     assert kept_back.startswith("`alpha.bad` is kept back: ")
     assert "at `/inputSchema/properties/a" in kept_back

@@ -16,7 +16,7 @@ def test_all_is_well_with_exit_code_0(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.stdout
     lines = done.stdout.splitlines()
     assert all(line.startswith("ok    ") for line in lines)
-    assert "ok    servers    `alpha` answers (stdio, MCP 2026-07-28) with 1 tools" in lines
+    assert "ok    servers    `alpha` answers (stdio, MCP 2026-07-28); tools: 1 exposed" in lines
 
 
 def test_each_mend_stands_under_what_it_mends_with_exit_code_1(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ READY: dict[str, Any] = {
     "since": "2026-11-29T12:00:00+00:00",
     "reason": "",
     "version": "2026-07-28",
-    "tools": 3,
+    "tools": {"exposed": 3, "unreviewed": 1},
     "stale": False,
 }
 FINE: dict[str, Any] = {
@@ -59,8 +59,8 @@ def test_a_gateway_that_is_well_is_shown_with_exit_code_0(place: Workspace) -> N
     assert done.stdout.splitlines() == [
         "weighbridge 1.2.3 at http://127.0.0.1:8700/mcp (pid 41)",
         "revision sha256:abc",
-        "server  state  tools  speaks      since                      reason",
-        "crm     ready  3      2026-07-28  2026-11-29T12:00:00+00:00",
+        "server  state  tools                    speaks      since                      reason",
+        "crm     ready  3 exposed, 1 unreviewed  2026-07-28  2026-11-29T12:00:00+00:00",
         "store     ok, 0 events waiting",
         "traces    otlp to otel:4318, 7 exported, 1 dropped",
         "metrics   none, 0 exported, 0 dropped",
@@ -114,6 +114,9 @@ def test_without_a_store_it_says_so_with_exit_code_1(place: Workspace) -> None:
          "the policy folder is not taken: policy.yaml:1:1: bad"),
         ({"servers": [READY | {"status": "failed", "reason": "exit code 3"}]},
          "server `crm` is failed: exit code 3"),
+        ({"servers": [READY | {"status": "starting"}]},
+         "server `crm` is starting: it has not answered yet; look again in a moment"),
+        ({"servers": [READY | {"status": "stopped"}]}, "server `crm` is stopped"),
         ({"identity": ["https://idp: 503"]},
          "the keys of an issuer can't be had, so its tokens will not do: https://idp: 503"),
         ({"quarantined": [{"tool": "crm.bad", "pointer": "/inputSchema", "reason": "is a number"}]},
@@ -134,6 +137,13 @@ def test_what_is_wrong_is_the_last_line_with_its_mend_and_exit_code_1(
     assert done.exit_code == 1
     assert done.stdout.splitlines()[-1] == f"MEND  {mend}"
     assert place.json("status")[0] == 1
+
+
+def test_the_count_of_an_earlier_version_is_told_for_what_it_is(place: Workspace) -> None:
+    says(place, servers=[READY | {"tools": 4}, READY | {"tools": None}])
+    lines = place.run("status").stdout.splitlines()
+    assert "ready  4 published  2026-07-28" in lines[3]
+    assert "ready  –            2026-07-28" in lines[4]
 
 
 def test_a_list_that_is_no_longer_fresh_and_a_store_that_fails_show(place: Workspace) -> None:
