@@ -31,7 +31,8 @@ class Relay:
             outbound = self.rounds.tasks.unsealed(case.call, outbound)
         shared = self.questions.shared(case)
         level = self.questions.log_level(case)
-        if not shared and not level:
+        # A subscription is told of what happens in any lane of its caller.
+        if not shared and not level and case.call.method is not Method.SUBSCRIBE:
             return outbound
         principal = case.call.principal
         return replace(

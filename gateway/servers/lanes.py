@@ -14,6 +14,7 @@ from gateway.servers.lane import Lane, LaneKey, key_of
 from gateway.servers.line import Line, Waiter, share
 from gateway.servers.opening import Opener
 from gateway.servers.places import busy
+from gateway.servers.watching import Watching
 from gateway.types.calls import Era
 from gateway.types.operations import Execution, Undelivered
 from gateway.types.relay import Outbound
@@ -33,13 +34,18 @@ class Lanes:
         self._pool = pool
         self._lanes: dict[LaneKey, Lane] = {}
         self._owned: Counter[str] = Counter()  # how many of them are whose
-        self._line = Line(entry.caps.queue, self._grant, self._left)
+        self._line = Line(entry.caps.queue, self._grant, self.leave)
+        self.watching = Watching(entry, tasks, self)
         self._running = 0  # lanes that are being closed included
         self._does_handshake: bool | None = None  # though it is stateless; None: not tried yet
 
     def __len__(self) -> int:
         """How many lanes there are."""
         return len(self._lanes)
+
+    def named(self, name: str) -> tuple[Lane, ...]:
+        """Return the lanes of one session of a caller."""
+        return tuple(lane for lane in self._lanes.values() if lane.name == name)
 
     def holds(self, outbound: Outbound) -> bool:
         """Whether there is a lane for such a call already."""
@@ -72,13 +78,13 @@ class Lanes:
         if self._entry.protocol is not Protocol.AUTO:
             return False
         if self._does_handshake is None:
-            lane = await self._obtained(outbound, deadline)
+            lane = await self.obtain(outbound, deadline)
             if isinstance(lane, Undelivered):
                 return lane
             try:
                 opened = await lane.opened(deadline)
             finally:
-                self._left(lane)
+                self.leave(lane)
             if opened is None:
                 return timed_out(self._entry.name, Execution.NO)
             self._does_handshake = opened
@@ -99,7 +105,7 @@ class Lanes:
 
         Waits until the deadline, on the loop's clock; whoever waits is not known to the server.
         """
-        lane = await self._obtained(outbound, deadline)
+        lane = await self.obtain(outbound, deadline)
         if isinstance(lane, Undelivered):
             yield lane
             return
@@ -111,7 +117,7 @@ class Lanes:
                 if not isinstance(connection, Undelivered):
                     lane.done()
         finally:
-            self._left(lane)
+            self.leave(lane)
 
     async def _ready(self, lane: Lane, deadline: float) -> Connection | Undelivered:
         if lane.turn is None or lane.users == 1:
@@ -119,8 +125,8 @@ class Lanes:
         with self._line.standing(lane.owner) as fits:
             return await lane.ready(deadline) if fits else self._too_many()
 
-    async def _obtained(self, outbound: Outbound, deadline: float) -> Lane | Undelivered:
-        """Return a lane that counts the request as a user; see `_left`."""
+    async def obtain(self, outbound: Outbound, deadline: float | None) -> Lane | Undelivered:
+        """Return a lane that counts the request as a user; see `leave`."""
         waiter = Waiter(key=key_of(outbound), outbound=outbound)
         lane = self._line.get(waiter)
         if lane is not None:
@@ -157,7 +163,9 @@ class Lanes:
             lane = None
         if lane is None:
             lane = self._made(waiter.key, waiter.outbound)
-        elif lane.users and any(self._can_use(other, lane) for other in before):
+        elif (
+            lane.users and not lane.keepers and any(self._can_use(other, lane) for other in before)
+        ):
             return None  # it would never be free for them
         if lane is not None:
             lane.users += 1
@@ -196,7 +204,7 @@ class Lanes:
             self._retire(min(idle, key=lambda lane: lane.idle_since))
         return bool(idle)
 
-    def _left(self, lane: Lane) -> None:
+    def leave(self, lane: Lane) -> None:
         """Take note that a request has left its lane."""
         lane.left()
         tainted = lane.connection is not None and lane.connection.tainted
@@ -213,14 +221,16 @@ class Lanes:
             self._owned[lane.owner] -= 1
             if not self._owned[lane.owner]:
                 del self._owned[lane.owner]
+        lane.retired.set()
         if not lane.users:
             lane.over.set()
 
     async def _run(self, lane: Lane) -> None:
         try:
-            await lane.run(self._opener, self._pool)
+            await lane.run(self._opener, self._pool, self.watching.welcome)
         finally:
             self._running -= 1
             self._retire(lane)
+            self.watching.closed(lane)
             lane.settled.set()
         self._line.serve()

@@ -59,8 +59,8 @@ class Line:
             if not self._standing[owner]:
                 del self._standing[owner]
 
-    async def wait(self, waiter: Waiter, deadline: float) -> Lane | None:
-        """Wait at the end of the line; None at the deadline."""
+    async def wait(self, waiter: Waiter, deadline: float | None) -> Lane | None:
+        """Wait at the end of the line; None at the deadline, if there is one."""
         self._waiters.append(waiter)
         try:
             async with asyncio.timeout_at(deadline):

@@ -3,21 +3,37 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from typing import Final, Protocol
 
+import anyio
 from anyio.abc import TaskGroup
 
-from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Spoken
+from gateway.servers.connection import METHOD_NOT_FOUND, Spoken
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivered, Rejected, Undelivered
+from gateway.types.operations import Delivered, Delivery, Failure, Rejected, Undelivered
 
+_SUBSCRIBE: Final = "resources/subscribe"
+_UNSUBSCRIBE: Final = "resources/unsubscribe"
 _PATIENCE_S = 30.0  # for requests that nobody waits for
 _GATHER_S = 0.05  # updates within this time are one: whoever is told is weighed by the rules again
 _ACKNOWLEDGED_S = 1.0  # a server that never says that it has begun to tell is taken at its silence
 
 
+class End(Protocol):
+    """A connection, or a lane: where a server is asked to tell of its resources."""
+
+    async def call(self, method: str, params: JsonObject, *, deadline: float) -> Delivery:
+        """Send one request and return its end."""
+        ...
+
+    def listen(self, uris: tuple[str, ...] = ()) -> None:
+        """Ask a stateless server to tell of these resources."""
+        ...
+
+
 class Subscriptions:
-    """The subscriptions at one server, over the connection that everybody shares."""
+    """Subscriptions at one server: over the connection that all share, or one caller's lanes."""
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -25,56 +41,75 @@ class Subscriptions:
         self._begun: dict[str, asyncio.Event] = {}  # whether a stateless server tells of a URI
         self._due: dict[str, None] = {}  # updated and not told yet, in the order of the first
         self._is_telling = False
-        self._connection: Connection | None = None
-        self._spoken: Spoken | None = None
-        self._tasks: TaskGroup | None = None
+        self._ends: dict[End, tuple[Spoken, TaskGroup]] = {}  # those that are open
 
     @property
     def uris(self) -> tuple[str, ...]:
         """What is subscribed to."""
         return tuple(self._told)
 
-    def attach(self, connection: Connection, spoken: Spoken, tasks: TaskGroup) -> None:
+    def admit(self, end: End, spoken: Spoken, tasks: TaskGroup) -> None:
+        """Have what is subscribed to from now on told by an end as well."""
+        self._ends[end] = spoken, tasks
+
+    def attach(self, end: End, spoken: Spoken, tasks: TaskGroup) -> None:
         """Use a new connection or session: subscribe again, and take it that all was updated."""
-        self._connection, self._spoken, self._tasks = connection, spoken, tasks
-        connection.listen(self.uris)
+        self.admit(end, spoken, tasks)
+        end.listen(self.uris)
         for uri in self.uris:
             if spoken.era is Era.LEGACY:
-                self._request_soon("resources/subscribe", uri)
+                tasks.start_soon(self._request, end, _SUBSCRIBE, uri)
             self.updated({"uri": uri})
 
-    def detach(self) -> None:
-        """The connection is lost; what is subscribed to is not forgotten."""
-        self._connection = self._tasks = None
+    async def renew(self, connection: End) -> None:
+        """Wait until a new connection of the handshake era is subscribed, before it is used."""
+        async with anyio.create_task_group() as tasks:
+            for uri in self.uris:
+                tasks.start_soon(self._request, connection, _SUBSCRIBE, uri)
+                self.updated({"uri": uri})
+
+    def detach(self, end: End) -> None:
+        """A connection is lost; what is subscribed to is not forgotten."""
+        self._ends.pop(end, None)
 
     async def add(
         self,
-        connection: Connection,
+        end: End,
         uri: str,
         params: JsonObject,
         told: Callable[[], None],
         *,
+        spoken: Spoken,
         deadline: float,
     ) -> Callable[[], None] | Rejected | Undelivered:
         """Subscribe; returns the way out. The server is asked for the first of a URI only."""
-        spoken = self._spoken
-        if spoken is None or not spoken.watches:
+        if not spoken.watches:
             return Rejected(
                 code=METHOD_NOT_FOUND, message=f"`{self._server}` offers no subscriptions"
             )
         if spoken.era is Era.LEGACY and uri not in self._told:
-            reply = await connection.call("resources/subscribe", params, deadline=deadline)
+            reply = await end.call(_SUBSCRIBE, params, deadline=deadline)
             if not isinstance(reply, Delivered):
                 return reply
         first = uri not in self._told
-        self._told.setdefault(uri, []).append(told)
-        leave = partial(self._remove, uri, told)
+        leave = self.follow(uri, told, told_by=end)
         if spoken.era is Era.MODERN:
             if first:
                 self._begun[uri] = asyncio.Event()
-                connection.listen(self.uris)
+                end.listen(self.uris)
             await self._until_begun(uri, leave, deadline)
         return leave
+
+    def follow(
+        self, uri: str, told: Callable[[], None], *, told_by: End | None = None
+    ) -> Callable[[], None]:
+        """Subscribe at all ends but the one that tells already; returns the way out."""
+        if uri not in self._told:
+            for end, (spoken, tasks) in self._ends.items():
+                if end is not told_by and spoken.era is Era.LEGACY:
+                    tasks.start_soon(self._request, end, _SUBSCRIBE, uri)
+        self._told.setdefault(uri, []).append(told)
+        return partial(self._remove, uri, told)
 
     async def _until_begun(self, uri: str, leave: Callable[[], None], deadline: float) -> None:
         """Wait until the server tells of a URI: whoever hears that it is watched misses nothing."""
@@ -122,19 +157,20 @@ class Subscriptions:
             return
         del self._told[uri]
         self._begun.pop(uri, None)
-        if self._connection is None or self._spoken is None:
-            return
-        if self._spoken.era is Era.MODERN:
-            self._connection.listen(self.uris)
-        else:
-            self._request_soon("resources/unsubscribe", uri)
+        for end, (spoken, tasks) in self._ends.items():
+            if spoken.era is Era.MODERN:
+                end.listen(self.uris)
+            else:
+                tasks.start_soon(self._request, end, _UNSUBSCRIBE, uri)
 
-    def _request_soon(self, method: str, uri: str) -> None:
-        if self._connection is not None and self._tasks is not None:
-            self._tasks.start_soon(_request, self._connection, method, uri)
+    async def _request(self, end: End, method: str, uri: str) -> None:
+        """Ask for something that nobody can be told the end of, for as long as it is wanted.
 
-
-async def _request(connection: Connection, method: str, uri: str) -> None:
-    """Ask for something that nobody can be told the end of."""
-    deadline = asyncio.get_running_loop().time() + _PATIENCE_S
-    await connection.call(method, {"uri": uri}, deadline=deadline)
+        A lane has one request at a time: calls may go first.
+        """
+        reply: Delivery | None = None
+        while reply is None or (isinstance(reply, Undelivered) and reply.failure is Failure.BUSY):
+            if (uri in self._told) is not (method == _SUBSCRIBE):
+                return
+            deadline = asyncio.get_running_loop().time() + _PATIENCE_S
+            reply = await end.call(method, {"uri": uri}, deadline=deadline)

@@ -217,7 +217,7 @@ class Server:
                 ended = fault
             finally:
                 self._life.connection = None
-                self._ways.subscriptions.detach()
+                self._ways.subscriptions.detach(connection)
                 tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
                     await connection.close()

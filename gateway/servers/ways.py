@@ -128,16 +128,40 @@ class Ways:
         The subscription outlives connections: after each new one, `told` is called in any case.
         """
         deadline = asyncio.get_running_loop().time() + outbound.deadline_s
+        joined = await self._join(uri, outbound, told, deadline)
+        if isinstance(joined, Rejected | Undelivered):
+            failed = masked(joined, self._mask)
+            assert not isinstance(failed, Delivered)  # noqa: S101 - masking keeps the kind
+            return failed
+        return joined
+
+    async def _join(
+        self, uri: str, outbound: Outbound, told: Callable[[], None], deadline: float
+    ) -> Callable[[], None] | Rejected | Undelivered:
+        params = _traced(outbound.params, outbound.traceparent)
+        # Over HTTP one process serves all sessions, and tells of what any of them does.
+        has_lanes = bool(outbound.lane) and not self._entry.is_http
+        lanes = await self._lanes_for(outbound, deadline) if has_lanes else None
+        if isinstance(lanes, Undelivered):
+            return lanes
+        if lanes is not None:
+            return await lanes.watching.add(outbound, uri, params, told, deadline=deadline)
         connection = self._life.connection or await self._life.connected(deadline)
         if isinstance(connection, Undelivered):
             return connection
-        params = _traced(outbound.params, outbound.traceparent)
-        found = await self.subscriptions.add(connection, uri, params, told, deadline=deadline)
-        if isinstance(found, Rejected | Undelivered):
-            failed = masked(found, self._mask)
-            assert not isinstance(failed, Delivered)  # noqa: S101 - masking keeps the kind
-            return failed
-        return found
+        assert self.spoken is not None  # noqa: S101 - it was settled before there was a connection
+        leave = await self.subscriptions.add(
+            connection, uri, params, told, spoken=self.spoken, deadline=deadline
+        )
+        if isinstance(leave, Rejected | Undelivered) or not has_lanes or self.lanes is None:
+            return leave
+        leave_lanes = self.lanes.watching.follow(outbound.lane, uri, told)
+
+        def leave_all() -> None:
+            leave()
+            leave_lanes()
+
+        return leave_all
 
     def _headers(self, outbound: Outbound) -> dict[str, str] | None:
         if not self._entry.is_http:

@@ -39,6 +39,12 @@ def test_a_server_that_may_ask_nothing_is_shown_nothing_and_shares_its_connectio
     assert (outbound.capabilities, outbound.log_level, outbound.lane) == ({}, "", "")
 
 
+def test_a_subscription_names_the_lanes_of_its_caller_whatever_may_be_asked() -> None:
+    case = a_case_of(Asked(capabilities={}), Method.SUBSCRIBE, uri="x://1")
+    outbound = a_relay(some_questions()).outbound(case, "")
+    assert (outbound.capabilities, outbound.lane[-5:], outbound.owner[-4:]) == ({}, '"s1"]', ' ""]')
+
+
 @pytest.mark.parametrize(
     ("caller", "hears"),
     [
