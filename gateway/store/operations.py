@@ -108,11 +108,23 @@ class Operations:
 
         return await self._log.carry(Change(work), events)
 
-    async def settle(self, ending: Settlement, events: Sequence[Event]) -> bool:
-        """Commit an outcome; False when the epoch is over, and then nothing is changed or told."""
+    async def settle(
+        self,
+        ending: Settlement,
+        events: Sequence[Event],
+        *,
+        before: OpState = OpState.DISPATCHING,
+    ) -> bool:
+        """Commit an outcome; False when the epoch is over, or the state is not `before`.
+
+        Then nothing is changed or told. What is owed is committed as soon as that is possible,
+        also when this raises.
+        """
         now = microseconds(self._clock.now())
         return await self._log.carry(
-            Change(lambda transaction: _settle(transaction, ending, now)), events, owed=True
+            Change(lambda transaction: _settle(transaction, ending, before, now)),
+            events,
+            owed=True,
         )
 
     def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
@@ -272,13 +284,14 @@ class Operations:
         return await self._worker.read(read)
 
 
-def _settle(transaction: Transaction, ending: Settlement, now: int) -> Made[bool]:
+def _settle(transaction: Transaction, ending: Settlement, before: OpState, now: int) -> Made[bool]:
     made = _held(
         transaction,
         "settle_operation",
         {
             "op_id": ending.op_id,
             "epoch": ending.epoch,
+            "before": str(before),
             "state": str(ending.state),
             "outcome": ending.outcome,
             "evidence": clean(ending.evidence),

@@ -50,11 +50,18 @@ async def claim(store: Store, operation: Operation, **rules: Any) -> Claim:
     return await store.operations.claim(operation, [event], **(values | rules))
 
 
-async def settle(store: Store, taken: Operation, state: OpState, **more: Any) -> bool:
+async def settle(
+    store: Store,
+    taken: Operation,
+    state: OpState,
+    before: OpState = OpState.DISPATCHING,
+    **more: Any,
+) -> bool:
     ending = Settlement(
         op_id=taken.op_id, epoch=taken.epoch, call_id=taken.call_id, state=state, **more
     )
-    return await store.operations.settle(ending, [an_event(id=ids.ulid(), call="settled")])
+    events = [an_event(id=ids.ulid(), call="settled")]
+    return await store.operations.settle(ending, events, before=before)
 
 
 async def events_of(store: Store, call: str) -> int:

@@ -51,7 +51,9 @@ async def test_a_lease_that_ran_out_never_makes_a_call_sendable(store: Store) ->
     again = await claim(store, wanted())
     assert (again.met, again.operation.state) == (Met.UNKNOWN, OpState.INDETERMINATE)
     assert await store.operations.lost() == []
-    assert await settle(store, taken, OpState.SUCCEEDED, evidence="late_answer")
+    assert not await settle(store, taken, OpState.SUCCEEDED)
+    lost = OpState.INDETERMINATE
+    assert await settle(store, taken, OpState.SUCCEEDED, before=lost, evidence="late_answer")
     found = await store.operations.get(taken.op_id)
     assert found is not None
     assert (found.state, found.evidence) == (OpState.SUCCEEDED, "late_answer")

@@ -33,11 +33,11 @@ WHERE op_id = :op_id AND epoch = :epoch
   AND state IN ('ready', 'failed_retryable', 'indeterminate');
 
 -- name: settle_operation
--- The outcome, by whoever holds the epoch: also a late one of an outcome that was unknown.
+-- The outcome, by whoever holds the epoch; `before` is `indeterminate` for a late one.
 UPDATE operations
 SET state = :state, outcome = :outcome, evidence = :evidence, verification = :verification,
     settled_at = :now, replay_until = :replay_until, check_at = :check_at
-WHERE op_id = :op_id AND epoch = :epoch AND state IN ('dispatching', 'indeterminate');
+WHERE op_id = :op_id AND epoch = :epoch AND state = :before;
 
 -- name: verify_operation
 -- What a check of the outcome said, after the answer had left.
