@@ -178,7 +178,11 @@ class Wiring:
 
     def _relay(self, states: States, tasks: Tasks) -> Relay:
         settings = self.loaded.settings
-        questions = Questions(allowed=policy.asks, decide=policy.decide_ask)
+        questions = Questions(
+            allowed=policy.asks,
+            decide=policy.decide_ask,
+            leads=not settings.expose.transparent,
+        )
         return Relay(
             outbounds=Outbounds(
                 timeout_s=settings.limits.call_timeout,

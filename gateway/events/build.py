@@ -1,6 +1,7 @@
 """Makes the events of a call from its record; everything in them is redacted here, at the latest.
 
-A call that was judged has one `authorization`. Every call has exactly one `tool_call` that ends it:
+A call that was judged has one `authorization` that is `decided`; a question that its server asks
+has more of that kind, in other stages. Every call has exactly one `tool_call` that ends it:
 `finished` when it was carried out, `failed` when it was not or went wrong. `started` comes before
 the request leaves, for whatever must be durable then. All are about tools, and about resources,
 prompts and whatever else a call may name: `method` tells which.
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from gateway.events import turns
+from gateway.events import questions, turns
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
 from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, ShadowDecision
@@ -20,6 +21,7 @@ from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import VerificationState
 from gateway.types.outcomes import TABLE, Refusal, Status
 from gateway.types.records import CallRecord
+from gateway.types.relay import Inquiry
 from gateway.types.tools import Kind
 
 _NAME: Final = 128  # characters of a name that a caller made up
@@ -200,6 +202,20 @@ def model_turn(
         body["error"] = _reason(redactor, error)
     stage = Stage.FAILED if result is None else Stage.FINISHED
     return _event(record, body, EventKind.MODEL_TURN, stage, id=id, at=at)
+
+
+def question(
+    record: CallRecord, redactor: Redactor, *, id: str, at: datetime, inquiry: Inquiry
+) -> Event:
+    """Say that a server asked the caller something, or how that ended: one event for each."""
+    tenant = _tenant(record)
+    body = _tool(record, redactor) | questions.described(
+        inquiry,
+        digest=lambda value: redactor.digest(value, tenant=tenant),
+        text=lambda text: _reason(redactor, text),
+    )
+    stage = questions.stage_of(inquiry.outcome)
+    return _event(record, body, EventKind.AUTHORIZATION, stage, id=id, at=at)
 
 
 def _event(

@@ -11,6 +11,7 @@ from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution, VerificationState
 from gateway.types.outcomes import ErrorClass, Status
+from gateway.types.relay import AskOutcome
 from gateway.types.tools import Effect, Risk
 
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -107,6 +108,37 @@ _AUTHORIZATION: Final = _object(
     _TOOL_OPTIONAL
     | {"place", "matched", "contract", "inputs", "constraints", "limits", "kept", "shadow"}
     | {"duration_us"},
+)
+_QUESTION: Final = _object(
+    {
+        **_TOOL,
+        "outcome": {"enum": [outcome.value for outcome in AskOutcome]},
+        "question": _about(
+            {"enum": [each.value for each in (Method.ELICIT, Method.SAMPLE, Method.LIST_ROOTS)]},
+            "what the server asked; left out when an answer does not tell",
+        ),
+        "key": _about(_TEXT, "of the question in `inputRequests` and `inputResponses`, redacted"),
+        "mode": _about({"enum": ["form", "url", ""]}, "of `elicitation/create`"),
+        "question_digest": _about(
+            _TEXT, "over the parameters, keyed; left out when an earlier request asked"
+        ),
+        "fields": _about(_TEXTS, "names of the fields that a form asks for, redacted"),
+        "decision": {"enum": [effect.value for effect in DecisionEffect]},
+        "code": _TEXT,
+        "reason": _about(_TEXT, "the rule's"),
+        "rule": _about(_TEXT, "the one that let the question through, or forbade it"),
+        "place": _about(_TEXT, "file and line of the rule"),
+        "revision": _TEXT,
+        "error_code": _about(_WHOLE, "the JSON-RPC error code that the client answered with"),
+        "answer": _about(
+            {"type": "array", "items": _object({"name": _TEXT, "digest": _TEXT})},
+            "the fields of a form that were filled in: redacted names and keyed digests",
+        ),
+        "answer_digest": _about(_TEXT, "over the whole answer, keyed"),
+    },
+    _TOOL_OPTIONAL
+    | {"question", "key", "mode", "question_digest", "fields", "decision", "code", "reason"}
+    | {"rule", "place", "revision", "error_code", "answer", "answer_digest"},
 )
 _STARTED: Final = _object(
     {**_TOOL, "arguments": _CAPPED_OBJECT, "transport": _TEXT},
@@ -238,7 +270,13 @@ _ADMIN: Final[JsonObject] = {
 
 # The kinds that this version writes, with their stages and bodies.
 KINDS: Final[Mapping[EventKind, Mapping[Stage, JsonObject]]] = {
-    EventKind.AUTHORIZATION: {Stage.DECIDED: _AUTHORIZATION},
+    EventKind.AUTHORIZATION: {
+        Stage.DECIDED: _AUTHORIZATION,
+        # Questions that servers ask meanwhile: put to the caller, answered, or not.
+        Stage.STARTED: _QUESTION,
+        Stage.FINISHED: _QUESTION,
+        Stage.FAILED: _QUESTION,
+    },
     EventKind.TOOL_CALL: {
         Stage.STARTED: _STARTED,
         Stage.FINISHED: _ENDED,

@@ -10,7 +10,7 @@ from mcp.shared.dispatcher import DispatchContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import REQUEST_TIMEOUT
 
-from gateway.errors import AskRefused
+from gateway.errors import AskFailed, AskRefused, AskUnanswered
 from gateway.listen.asking import can_answer
 from gateway.listen.levels import reaches
 from gateway.listen.methods import MESSAGE
@@ -69,7 +69,7 @@ class SdkCaller:
             with anyio.fail_after(within_s):
                 return await self.channel.send_raw_request(method, self.carried(params))
         except TimeoutError:
-            raise AskRefused(REQUEST_TIMEOUT, "the client gave no answer in time") from None
+            raise AskUnanswered(REQUEST_TIMEOUT, "the client gave no answer in time") from None
         except MCPError as refused:
             error = refused.error
-            raise AskRefused(error.code, error.message, error.data) from None
+            raise AskFailed(error.code, error.message, error.data) from None

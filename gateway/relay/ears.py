@@ -1,23 +1,14 @@
 """A caller as the server that works on its request gets to hear it."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from gateway import jsontext
 from gateway.case import Case
-from gateway.errors import AskRefused
-from gateway.relay.questions import Questions
+from gateway.errors import AskFailed, AskRefused, AskUnanswered
+from gateway.relay.questions import Question, QuestionDenied, Questions
 from gateway.types.calls import Caller, Method
 from gateway.types.json import JsonObject
-from gateway.types.relay import Outbound
-
-
-class Turns(Protocol):
-    """The part of a ticket that keeps what models were asked."""
-
-    def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
-        """Keep one turn of the caller's model, or why there was none."""
-        ...
+from gateway.types.relay import AskOutcome, Inquiry, Outbound, Turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +42,60 @@ class CallerEar:
 
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """Ask the caller what its server wants to know; raises AskRefused."""
-        question = self.questions.read(method, params, self.outbound.capabilities)
-        if len(jsontext.dump(question.params)) > self.ask_bytes:
-            raise AskRefused(-32602, f"the question has more than {self.ask_bytes} bytes")
-        self.questions.check(self.case, question)
-        sampling = question.method is Method.SAMPLE
+        question = self._admitted(method, params)
         try:
-            result = await self._caller.ask(question.method, question.params, within_s=self.ask_s)
-        except AskRefused as refused:
-            if sampling:
-                self.turns.sampled(question.params, None, refused.message)
+            result = await self._put(question)
+        except BaseException as ended:
+            self._note(question.became(_end_of(ended), error_code=_code_of(ended)))
+            if question.method is Method.SAMPLE:
+                self.turns.sampled(question.params, None, _told_of(ended))
             raise
-        if sampling:
+        self._note(question.became(AskOutcome.of(result), result=result))
+        if question.method is Method.SAMPLE:
             self.turns.sampled(question.params, result, "")
         return result
+
+    def _admitted(self, method: str, params: JsonObject) -> Question:
+        try:
+            return self.questions.admit(self.case, method, params)
+        except QuestionDenied as denied:
+            self._note(denied.question.became(AskOutcome.FORBIDDEN))
+            raise
+
+    async def _put(self, question: Question) -> JsonObject:
+        if len(jsontext.dump(question.params)) > self.ask_bytes:
+            raise AskRefused(-32602, f"the question has more than {self.ask_bytes} bytes")
+        if not self._note(question.became(AskOutcome.ASKED)):
+            raise AskRefused(-32603, "the question could not be recorded")
+        shown = self.questions.shown(self.case, question)
+        return await self._caller.ask(question.method, shown, within_s=self.ask_s)
+
+    def _note(self, inquiry: Inquiry) -> bool:
+        return self.turns.inquired(inquiry)
+
+
+def _end_of(ended: BaseException) -> AskOutcome:
+    """Say why a question has no answer."""
+    match ended:
+        case AskUnanswered():
+            return AskOutcome.TIMEOUT
+        case AskFailed():
+            return AskOutcome.ERROR
+        case AskRefused():
+            return AskOutcome.UNSENT
+        case _:
+            return AskOutcome.WITHDRAWN
+
+
+def _code_of(ended: BaseException) -> int | None:
+    return ended.code if isinstance(ended, AskFailed) else None
+
+
+def _told_of(ended: BaseException) -> str:
+    match ended:
+        case AskFailed():
+            return ended.summary
+        case AskRefused():
+            return ended.message
+        case _:
+            return "the question was given up"

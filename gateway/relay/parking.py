@@ -15,7 +15,7 @@ import anyio
 
 from gateway import ids
 from gateway.case import Case
-from gateway.errors import AskRefused
+from gateway.errors import AskUnanswered
 from gateway.relay.states import RESPONSES, Awaited, States
 from gateway.results import envelope
 from gateway.types.calls import Caller, Era, ProposedCall
@@ -97,7 +97,7 @@ class Desk:
             async with asyncio.timeout(within_s):
                 return await answer
         except TimeoutError:
-            raise AskRefused(_GONE, "the caller gave no answer in time") from None
+            raise AskUnanswered(_GONE, "the caller gave no answer in time") from None
         finally:
             self._open.pop(key, None)
 

@@ -9,7 +9,9 @@ from gateway.errors import AskRefused
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import Json, JsonObject
+from gateway.types.relay import AskOutcome, Inquiry
 
+SERVER: Final = "weighbridge/server"  # key in `_meta` of a question
 METHOD_NOT_FOUND: Final = -32601  # JSON-RPC: what a client answers that lacks the capability
 
 CAPABILITY_OF: Final[Mapping[Method, str]] = {
@@ -33,17 +35,37 @@ def capabilities_for(methods: Iterable[Method]) -> JsonObject:
 class QuestionDenied(AskRefused):
     """No rule lets the server ask this; the server is told what a client without it would say."""
 
-    def __init__(self, decision: Decision) -> None:
+    def __init__(self, question: "Question") -> None:
         super().__init__(METHOD_NOT_FOUND, "the gateway's policy does not allow this question")
-        self.decision = decision
+        self.question = question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question of a server."""
+    """One question of a server, and what policy says to it."""
 
     method: Method
     params: JsonObject
+    decision: Decision
+
+    def became(
+        self,
+        outcome: AskOutcome,
+        *,
+        key: str = "",
+        result: JsonObject | None = None,
+        error_code: int | None = None,
+    ) -> Inquiry:
+        """Return what the event log gets to know."""
+        return Inquiry(
+            outcome=outcome,
+            method=self.method,
+            params=self.params,
+            decision=self.decision,
+            result=result,
+            error_code=error_code,
+            key=key,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +75,8 @@ class Questions:
     allowed: Callable[[Case], frozenset[Method]]
     """Which kinds some rule could allow, before a question is known."""
     decide: Callable[[Case, Method, JsonObject], Decision]
+    leads: bool = True
+    """Whether a person is told in words which server asks; it need not be where there is one."""
 
     def shared(self, case: Case) -> JsonObject:
         """Return the caller's capabilities as far as the server may make use of them."""
@@ -84,20 +108,32 @@ class Questions:
         """Say whether one log message may reach the caller."""
         return self.decide(case, Method.LOG, params).effect is DecisionEffect.ALLOW
 
-    def read(self, method: Json, params: Json, shared: JsonObject) -> Question:
-        """Return the question, if it is one that the caller can be asked; raises AskRefused."""
+    def admit(self, case: Case, method: Json, params: Json) -> Question:
+        """Return a question that the caller can and may be asked; raises AskRefused.
+
+        Of what policy forbids, QuestionDenied is raised, also where the server was not told that
+        the caller could be asked.
+        """
         try:
             kind = Method(method) if isinstance(method, str) else None
         except ValueError:
             kind = None
-        if kind is None or CAPABILITY_OF.get(kind) not in shared:
+        if kind is None or CAPABILITY_OF.get(kind) not in case.call.caller.capabilities:
             raise AskRefused(METHOD_NOT_FOUND, "not offered by this client")
         if params is not None and not isinstance(params, dict):
             raise AskRefused(-32602, "`params` must be an object")
-        return Question(method=kind, params=params or {})
+        asked = params or {}
+        question = Question(method=kind, params=asked, decision=self.decide(case, kind, asked))
+        if question.decision.effect is not DecisionEffect.ALLOW:
+            raise QuestionDenied(question)
+        return question
 
-    def check(self, case: Case, question: Question) -> None:
-        """Hold a question against the policy; raises QuestionDenied."""
-        decision = self.decide(case, question.method, question.params)
-        if decision.effect is not DecisionEffect.ALLOW:
-            raise QuestionDenied(decision)
+    def shown(self, case: Case, question: Question) -> JsonObject:
+        """Return the params as the caller gets them: with the name of the server that asks."""
+        server, params = case.tool.server, question.params
+        meta, message = params.get("_meta"), params.get("message")
+        told: JsonObject = {**(meta if isinstance(meta, dict) else {}), SERVER: server}
+        shown: JsonObject = {**params, "_meta": told}
+        if self.leads and question.method is Method.ELICIT and isinstance(message, str):
+            shown["message"] = f"{server} asks: {message}"
+        return shown

@@ -3,15 +3,14 @@
 from dataclasses import dataclass, replace
 
 from gateway.case import Case
-from gateway.relay.ears import CallerEar, Turns
+from gateway.relay.ears import CallerEar
 from gateway.relay.outbound import Outbounds
-from gateway.relay.questions import Questions
-from gateway.relay.rounds import MOST_QUESTIONS, Rounds, Send
-from gateway.relay.states import RESPONSES
+from gateway.relay.questions import CAPABILITY_OF, Questions
+from gateway.relay.rounds import Rounds, Send, brought
 from gateway.types.calls import Era, Method
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Refusal
-from gateway.types.relay import Ear, Outbound, lane_of
+from gateway.types.relay import Ear, Outbound, Turns, Underway, lane_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,9 @@ class Relay:
     def ear(self, case: Case, outbound: Outbound, turns: Turns) -> Ear | None:
         """Return who hears what the server says, or None when nobody wants to."""
         caller = case.call.caller
-        listens = caller.wants_progress or outbound.may_ask or outbound.log_level
+        # A server asks what it was not told to as well: that is refused by the rule, and recorded.
+        can_be_asked = any(each in caller.capabilities for each in CAPABILITY_OF.values())
+        listens = caller.wants_progress or can_be_asked or outbound.log_level
         # Clients of the handshake era get log messages without having set a level.
         if not listens and not (caller.era is Era.LEGACY and self.questions.hears_logs(case)):
             return None
@@ -59,26 +60,17 @@ class Relay:
             ask_bytes=self.ask_bytes,
         )
 
-    def keep_turns(self, case: Case, turns: Turns) -> None:
-        """Keep the model turns that a stateless caller brings back as answers."""
-        responses = case.call.params.get(RESPONSES)
-        if not isinstance(responses, dict):
-            return
-        said = [
-            response
-            for response in responses.values()
-            if isinstance(response, dict) and "model" in response and "role" in response
-        ]
-        for response in said[:MOST_QUESTIONS]:  # no round has more
-            turns.sampled({}, response, "")
+    def keep_answers(self, case: Case, turns: Turns) -> None:
+        """Keep what became of questions that a stateless caller brings answers to."""
+        brought(case, turns)
 
     async def settle(
-        self, case: Case, outbound: Outbound, ear: Ear | None, delivered: Delivered, send: Send
+        self, case: Case, underway: Underway, delivered: Delivered, send: Send
     ) -> Delivered | Answer | Refusal:
         """See a request through until its result is one."""
         if "resultType" not in delivered.result and not case.call.method.is_task:
             return delivered
-        return await self.rounds.settle(case, outbound, ear, delivered, send)
+        return await self.rounds.settle(case, underway, delivered, send)
 
     def may_be_asked(self, case: Case) -> bool:
         """Say whether a stateless caller may be asked in the middle of its call."""

@@ -4,12 +4,12 @@ A stateless caller is handed the questions and comes back with the answers; a ca
 handshake era is asked live, and the server gets its request again with the answers.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.case import Case
-from gateway.errors import AskRefused
+from gateway.errors import AskFailed, AskRefused
 from gateway.relay.questions import Question, QuestionDenied, Questions
 from gateway.relay.seals import LONGEST
 from gateway.relay.states import RESPONSES, STATE, States
@@ -19,7 +19,7 @@ from gateway.types.decisions import Decision
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
-from gateway.types.relay import Ear, Outbound
+from gateway.types.relay import AskOutcome, Inquiry, Outbound, Turns, Underway
 from gateway.types.tools import Sensitivity
 
 INPUT_REQUIRED: Final = "input_required"
@@ -32,6 +32,28 @@ _MAY_ASK: Final = frozenset({Method.CALL_TOOL, Method.READ_RESOURCE, Method.GET_
 Send = Callable[[Outbound], Awaitable[Delivered | Refusal]]
 
 
+def brought(case: Case, turns: Turns) -> None:
+    """Keep the answers that a stateless caller brings back: what became of earlier questions."""
+    responses = case.call.params.get(RESPONSES)
+    given = responses.items() if isinstance(responses, dict) else ()
+    said = [(key, each) for key, each in given if isinstance(each, dict)]
+    for key, answer in said[:MOST_QUESTIONS]:  # no round has more
+        method = _asked_by(answer)
+        outcome = AskOutcome.of(answer)
+        turns.inquired(Inquiry(outcome=outcome, method=method, result=answer, key=key))
+        if method is Method.SAMPLE:
+            turns.sampled({}, answer, "")
+
+
+def _asked_by(answer: JsonObject) -> Method | None:
+    """Tell a question by the form of its answer."""
+    if "action" in answer:
+        return Method.ELICIT
+    if "model" in answer and "role" in answer:
+        return Method.SAMPLE
+    return Method.LIST_ROOTS if "roots" in answer else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
     """Sees a request through until its result is one."""
@@ -41,20 +63,21 @@ class Rounds:
     tasks: Tasks
 
     async def settle(
-        self, case: Case, outbound: Outbound, ear: Ear | None, delivered: Delivered, send: Send
+        self, case: Case, underway: Underway, delivered: Delivered, send: Send
     ) -> Delivered | Answer | Refusal:
         """Return the end, or an answer that carries what isn't one; `send` asks the server."""
+        outbound, ear, turns = underway.outbound, underway.ear, underway.turns
         for _ in range(_MOST_ROUNDS):
             kind = delivered.result.get("resultType", COMPLETE)
             if kind == COMPLETE:
-                return self._complete(case, outbound, delivered)
+                return self._complete(case, turns, delivered)
             if kind != INPUT_REQUIRED:
                 return self._going_on(case, kind, delivered)
-            asked = self._asked(case, outbound, delivered)
+            asked = self._asked(case, turns, delivered)
             if isinstance(asked, Refusal):
                 return asked
             if case.call.caller.era is Era.MODERN:
-                return self._handed_on(case, delivered)
+                return self._handed_on(case, turns, asked, delivered)
             if ear is None:
                 return _refused(case, "asks although it was told that nobody answers")
             try:
@@ -63,22 +86,25 @@ class Rounds:
                     for key, question in asked.items()
                 }
             except AskRefused as refused:
-                return _refused(case, f"needs an answer that it did not get: {refused.message}")
+                told = refused.summary if isinstance(refused, AskFailed) else refused.message
+                return _refused(case, f"needs an answer that it did not get: {told}")
             again = await send(_with_answers(outbound, answers, delivered.result.get(STATE)))
             if isinstance(again, Refusal):
                 return again
             delivered = again
         return _refused(case, f"asked more than {_MOST_ROUNDS} times in one call")
 
-    def _complete(
-        self, case: Case, outbound: Outbound, delivered: Delivered
-    ) -> Delivered | Refusal:
+    def _complete(self, case: Case, turns: Turns, delivered: Delivered) -> Delivered | Refusal:
         if not case.call.method.is_task:
             return delivered
         if "inputRequests" in delivered.result:
-            asked = self._questions(case, outbound, delivered)
+            asked = self._questions(case, turns, delivered)
             if isinstance(asked, Refusal):
                 return asked
+            result = self._put(case, turns, asked, delivered.result)
+            if isinstance(result, Refusal):
+                return result
+            delivered = replace(delivered, result=result)
         return self.tasks.named(case, delivered)
 
     def _going_on(self, case: Case, kind: Json, delivered: Delivered) -> Answer | Refusal:
@@ -92,16 +118,16 @@ class Rounds:
         return Answer(result=delivered.result, notes=("a result of an extension",))
 
     def _asked(
-        self, case: Case, outbound: Outbound, delivered: Delivered
+        self, case: Case, turns: Turns, delivered: Delivered
     ) -> dict[str, Question] | Refusal:
         if case.call.method not in _MAY_ASK:
             return _refused(case, "asks for input where it may not")
         if "inputRequests" not in delivered.result and STATE in delivered.result:
             return {}
-        return self._questions(case, outbound, delivered)
+        return self._questions(case, turns, delivered)
 
     def _questions(
-        self, case: Case, outbound: Outbound, delivered: Delivered
+        self, case: Case, turns: Turns, delivered: Delivered
     ) -> dict[str, Question] | Refusal:
         """Read the questions of a result and hold each against caller and policy."""
         requests = delivered.result.get("inputRequests")
@@ -111,19 +137,36 @@ class Rounds:
         for key, request in requests.items():
             asked = request if isinstance(request, dict) else {}
             try:
-                question = self.questions.read(
-                    asked.get("method"), asked.get("params"), outbound.capabilities
-                )
-                self.questions.check(case, question)
+                found[key] = self.questions.admit(case, asked.get("method"), asked.get("params"))
             except QuestionDenied as denied:
-                return _denied(case, denied.decision)
+                turns.inquired(denied.question.became(AskOutcome.FORBIDDEN, key=key))
+                return _denied(case, denied.question.decision)
             except AskRefused as refused:
                 return _refused(case, f"asks what the caller can't be asked: {refused.message}")
-            found[key] = question
         return found
 
-    def _handed_on(self, case: Case, delivered: Delivered) -> Answer | Refusal:
-        result = delivered.result
+    def _put(
+        self, case: Case, turns: Turns, asked: Mapping[str, Question], result: JsonObject
+    ) -> JsonObject | Refusal:
+        """Return a result whose questions name their server; each is recorded before it leaves."""
+        requests = result.get("inputRequests")
+        if not isinstance(requests, dict):
+            return result
+        put: JsonObject = {}
+        for key, question in asked.items():
+            if not turns.inquired(question.became(AskOutcome.ASKED, key=key)):
+                return _refused(case, "asks what could not be recorded")
+            request = requests[key]
+            assert isinstance(request, dict)  # noqa: S101 - a question was read from it
+            put[key] = {**request, "params": self.questions.shown(case, question)}
+        return {**result, "inputRequests": put}
+
+    def _handed_on(
+        self, case: Case, turns: Turns, asked: Mapping[str, Question], delivered: Delivered
+    ) -> Answer | Refusal:
+        result = self._put(case, turns, asked, delivered.result)
+        if isinstance(result, Refusal):
+            return result
         if STATE in result:  # a server that keeps none gets its answers without
             token = self.states.pass_on(case.call, result[STATE])
             if len(token) > LONGEST:

@@ -18,7 +18,7 @@ from gateway.types.operations import (
     Undelivered,
 )
 from gateway.types.outcomes import Answer, Refusal, Status, WireError
-from gateway.types.relay import Ear, Outbound
+from gateway.types.relay import Ear, Inquiry, Outbound, Underway
 from gateway.types.tools import Effect
 
 
@@ -50,6 +50,10 @@ class Intent(Protocol):
         """Keep one turn of the caller's model, or why there was none."""
         ...
 
+    def inquired(self, inquiry: Inquiry) -> bool:
+        """Keep what became of a question, at once; False when that can't be kept."""
+        ...
+
     @property
     def traceparent(self) -> str:
         """The trace context for the downstream, or an empty text."""
@@ -70,12 +74,12 @@ class Relay(Protocol):
         """Return who hears what the server says, or None when nobody wants to."""
         ...
 
-    def keep_turns(self, case: Case, turns: Intent) -> None:
-        """Keep the model turns that came with the request."""
+    def keep_answers(self, case: Case, turns: Intent) -> None:
+        """Keep what became of earlier questions, of which the request tells."""
         ...
 
     async def settle(
-        self, case: Case, outbound: Outbound, ear: Ear | None, delivered: Delivered, send: Send
+        self, case: Case, underway: Underway, delivered: Delivered, send: Send
     ) -> Delivered | Answer | Refusal:
         """See a request through until its result is one, or has to go to the caller as it is."""
         ...
@@ -108,7 +112,7 @@ class Dispatch:
                 code="not_recorded",
                 reason=f"the call could not be recorded before sending it: {error}",
             )
-        self.relay.keep_turns(case, intent)
+        self.relay.keep_answers(case, intent)
         first = self.relay.outbound(case, intent.traceparent)
         ear = self.relay.ear(case, first, intent)
 
@@ -120,7 +124,8 @@ class Dispatch:
         delivered = await send(first)
         if isinstance(delivered, Refusal):
             return delivered
-        return await self.relay.settle(case, first, ear, delivered, send)
+        underway = Underway(outbound=first, ear=ear, turns=intent)
+        return await self.relay.settle(case, underway, delivered, send)
 
 
 def classify(case: Case, delivery: Delivery) -> Delivered | Refusal:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from gateway import ids, jsontext
@@ -28,6 +28,7 @@ from gateway.types.operations import (
 )
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
 from gateway.types.records import CallRecord
+from gateway.types.relay import Inquiry
 from gateway.types.tools import Effect, Kind
 
 _log = logging.getLogger("weighbridge")
@@ -156,15 +157,6 @@ def yielded(case: Case, result: JsonObject) -> list[SeenValue]:
     return found[:20_000]  # more would be a way to fill the store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What a model was asked through a call, and what it said, or why it said nothing."""
-
-    request: JsonObject  # empty when the caller was asked by an earlier round
-    result: JsonObject | None
-    error: str
-
-
 @dataclass(slots=True, kw_only=True)
 class Ticket:
     """What is known of one call so far; `closed` ends it, once."""
@@ -177,11 +169,32 @@ class Ticket:
     _authorized: bool = False
     _sent: bool = False
     _done: bool = False
-    _turns: list[Turn] = field(default_factory=list[Turn])
 
     def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
-        """Note one turn of the caller's model that its server asked for."""
-        self._turns.append(Turn(request=request, result=result, error=error))
+        """Keep one turn of the caller's model that its server asked for.
+
+        `request` is empty when the caller was asked by an earlier round.
+        """
+        self._digest()
+        turn = build.model_turn(
+            self.record,
+            self.owner.redactor,
+            id=ids.ulid(),
+            at=self.owner.clock.now(),
+            request=request,
+            result=result,
+            error=error,
+        )
+        self._append([turn])
+
+    def inquired(self, inquiry: Inquiry) -> bool:
+        """Keep what became of a question of the server, at once; False when that can't be kept."""
+        self._digest()
+        now = self.owner.clock.now()
+        event = build.question(
+            self.record, self.owner.redactor, id=ids.ulid(), at=now, inquiry=inquiry
+        )
+        return self._append([event])
 
     def judged(self, verdict: Verdict) -> None:
         """Note the verdict; it is kept with the intent, or with the refusal."""
@@ -316,7 +329,7 @@ class Ticket:
         try:
             self.owner.journal.append(events, owed=self._sent)
         except StoreUnavailable as error:
-            _log.error("%s: its end could not be kept: %s", self.record.call.call_id, error)
+            _log.error("%s: an event of it could not be kept: %s", self.record.call.call_id, error)
             return False
         return True
 
@@ -335,18 +348,6 @@ class Ticket:
         events.append(
             build.ended(record, redactor, id=ids.ulid(), at=at, reason=reason, original=original)
         )
-        events += [
-            build.model_turn(
-                record,
-                redactor,
-                id=ids.ulid(),
-                at=at,
-                request=turn.request,
-                result=turn.result,
-                error=turn.error,
-            )
-            for turn in self._turns
-        ]
         found = self._documents(case, outcome) if case is not None else None
         if found is not None and case is not None:
             events.append(

@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from gateway.types.calls import Era, Method, Principal
+from gateway.types.decisions import Decision
 from gateway.types.json import Json, JsonObject
 
 
@@ -39,6 +41,43 @@ class Outbound:
         return any(kind in self.capabilities for kind in ("elicitation", "sampling", "roots"))
 
 
+class AskOutcome(StrEnum):
+    """What became of a question of a server."""
+
+    ASKED = "asked"  # it was put to the caller
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    CANCEL = "cancel"
+    ANSWERED = "answered"  # with anything but an action
+    ERROR = "error"  # the client answered with one
+    TIMEOUT = "timeout"
+    FORBIDDEN = "forbidden"  # by policy
+    WITHDRAWN = "withdrawn"  # its server or its call gave it up
+    UNSENT = "unsent"  # it could not be put to the caller
+
+    @classmethod
+    def of(cls, result: JsonObject) -> "AskOutcome":
+        """Return what an answer says: the action of a form or URL, if it is one."""
+        action = result.get("action")
+        return cls(action) if action in _ACTIONS else cls.ANSWERED
+
+
+_ACTIONS = (AskOutcome.ACCEPT, AskOutcome.DECLINE, AskOutcome.CANCEL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """A question of a server at one moment, for the event log."""
+
+    outcome: AskOutcome
+    method: Method | None = None  # None: an answer does not tell
+    params: JsonObject | None = None  # as the server sent them; None: an earlier request asked
+    decision: Decision | None = None
+    result: JsonObject | None = None
+    error_code: int | None = None  # of JSON-RPC
+    key: str = ""  # in `inputRequests` and `inputResponses`
+
+
 class Ear(Protocol):
     """Who hears what a server says while it works on a request. Owned by one call."""
 
@@ -58,3 +97,24 @@ class Ear(Protocol):
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """Answer a question that a server of the handshake era asks; raises AskRefused."""
         ...
+
+
+class Turns(Protocol):
+    """The part of a ticket that keeps what callers and their models were asked."""
+
+    def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
+        """Keep one turn of the caller's model, or why there was none."""
+        ...
+
+    def inquired(self, inquiry: Inquiry) -> bool:
+        """Keep what became of a question, at once; False when that can't be kept."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Underway:
+    """A request that was sent, and who hears and keeps what its server says meanwhile."""
+
+    outbound: Outbound
+    ear: Ear | None  # None when nobody wants to hear
+    turns: Turns

@@ -14,11 +14,12 @@ from gateway.types.decisions import (
     OutputPolicy,
     ShadowDecision,
 )
-from gateway.types.events import Event, Stage
+from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.records import CallRecord
+from gateway.types.relay import AskOutcome, Inquiry
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Risk, Sensitivity
 from tests.helpers.cases import NOW, a_call, a_contract, a_prompt, a_resource, a_tool, an_actor
@@ -52,6 +53,19 @@ SAID: JsonObject = {
     "content": {"type": "text", "text": "MARK4"},
     "_meta": {"usage": {"inputTokens": 12, "outputTokens": 3}},
 }
+
+FORM: JsonObject = {
+    "message": "MARK4",
+    "requestedSchema": {"type": "object", "properties": {"iban": {}, "token=MARK5": {}}},
+}
+FILLED: JsonObject = {"action": "accept", "content": {"iban": "MARK4", "token=MARK5": 1}}
+INQUIRIES = (
+    Inquiry(outcome=AskOutcome.ASKED, method=Method.ELICIT, params=FORM, decision=ALLOWED),
+    Inquiry(outcome=AskOutcome.ACCEPT, method=Method.ELICIT, result=FILLED, key="token=MARK5"),
+    Inquiry(outcome=AskOutcome.ERROR, method=Method.SAMPLE, params=ASKED, error_code=-1),
+    Inquiry(outcome=AskOutcome.FORBIDDEN, method=Method.LIST_ROOTS, params={}, decision=Decision()),
+    Inquiry(outcome=AskOutcome.ANSWERED, result={"roots": "MARK4"}),
+)
 
 
 def a_record(**changes: Any) -> CallRecord:
@@ -109,6 +123,7 @@ def every_event() -> Sequence[Event]:
         build.side_effect(record, REDACTOR, **when),
         build.model_turn(record, REDACTOR, request=ASKED, result=SAID, **when),
         build.model_turn(record, REDACTOR, request={}, result=None, error="token=MARK6", **when),
+        *(build.question(record, REDACTOR, inquiry=each, **when) for each in INQUIRIES),
     )
 
 
@@ -211,3 +226,17 @@ def test_a_model_turn_without_an_answer_says_why() -> None:
     )
     assert event.stage is Stage.FAILED
     assert event.body["error"] == "declined"
+
+
+def test_a_question_says_who_asked_what_by_which_rule_and_how_it_ended() -> None:
+    asked, accepted, error, forbidden, _ = (
+        build.question(a_record(), REDACTOR, inquiry=each, id="e", at=NOW) for each in INQUIRIES
+    )
+    stages = [event.stage for event in (asked, accepted, error, forbidden)]
+    assert stages == [Stage.STARTED, Stage.FINISHED, Stage.FAILED, Stage.FAILED]
+    assert {event.kind for event in (asked, forbidden)} == {EventKind.AUTHORIZATION}
+    body = asked.body
+    assert (asked.call, body["server"], body["method"]) == ("call_1", "crm", "tools/call")
+    assert (body["question"], body["rule"]) == ("elicitation/create", "reads")
+    assert str(body["question_digest"]).startswith("hmac-sha256:")
+    assert (forbidden.body["decision"], forbidden.body["outcome"]) == ("deny", "forbidden")

@@ -16,6 +16,7 @@ ADDITIONS: Final[dict[str, str]] = {
     '_meta["weighbridge/tool"]': "added to listed tools: server, effect, risk, overridden hints",
     '_meta["weighbridge/resource"]': "added to listed resources and templates",
     '_meta["weighbridge/prompt"]': "added to listed prompts",
+    '_meta["weighbridge/server"]': "added to questions: which server asks",
     '_meta["io.modelcontextprotocol/serverInfo"]': "the gateway; none for handshake callers",
     '_meta["io.modelcontextprotocol/subscriptionId"]': "that of the caller's own stream",
     'error.data["weighbridge/outcome"]': "added to a server's error with no data, or an object",
@@ -32,7 +33,7 @@ ADDITIONS: Final[dict[str, str]] = {
     "requestState": "sealed to the caller and the request",
     "taskId": "sealed to the caller",
     "progressToken": "the caller's own; progress that does not rise is dropped",
-    "params": "of a question, left out for handshake callers where they are empty",
+    "message": "of `elicitation/create`: led by `server asks: `, unless `expose.transparent`",
 }
 
 _OWN: Final = "weighbridge/"
@@ -104,9 +105,20 @@ def item(definition: Json, *, server: str, member: str, modern: bool) -> Json:
     return shown
 
 
-def questions(asked: list[Json]) -> list[Json]:
-    """Return questions with the params that may be left out."""
-    return [{**each, "params": each.get("params") or {}} for each in asked]
+def questions(asked: list[Json], server: str = "") -> list[Json]:
+    """Return questions as they are put by a server, or as they are heard when `server` is empty."""
+    return [{**each, "params": _of_question(each, server)} for each in asked]
+
+
+def _of_question(asked: Json, server: str) -> Json:
+    put: Json = asked.get("params") or {}
+    if not server:
+        return put
+    meta: Json = put.get("_meta", {})
+    shown: Json = {**put, "_meta": {**meta, f"{_OWN}server": server}}
+    if asked["method"] == "elicitation/create":
+        shown["message"] = f"{server} asks: {put['message']}"
+    return shown
 
 
 def params(received: Json) -> Json:

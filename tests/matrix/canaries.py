@@ -125,7 +125,7 @@ class Caller:
             said = await self._call(server, "ask_form", answer=answer)
         if self.wire.is_modern:
             self.wire.capabilities = {}
-        self._check("questions", set(asked) == {self.word}, server)
+        self._check("questions", set(asked) == {f"{server} asks: {self.word}"}, server)
         told = said.get("structuredContent", {}).get("result", {})
         self._check("replies", told.get("content") == {"word": self.word}, server)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from gateway.errors import AskRefused
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
+from gateway.types.relay import Inquiry
 
 ALL: JsonObject = {"elicitation": {"form": {}}, "sampling": {}, "roots": {}, "x": {"y": 1}}
 
@@ -43,6 +44,18 @@ class Turns:
     kept: list[tuple[JsonObject, JsonObject | None, str]] = field(
         default_factory=list[tuple[JsonObject, JsonObject | None, str]]
     )
+
+    inquiries: list[Inquiry] = field(default_factory=list[Inquiry])
+    is_full: bool = False
+
+    def inquired(self, inquiry: Inquiry) -> bool:
+        if not self.is_full:
+            self.inquiries.append(inquiry)
+        return not self.is_full
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [inquiry.outcome.value for inquiry in self.inquiries]
 
     def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
         self.kept.append((request, result, error))

@@ -1,15 +1,18 @@
 """Ears: a caller hears and answers what policy lets its server say and ask."""
 
+import contextlib
 from dataclasses import replace
 
+import anyio
 import pytest
 
-from gateway.errors import AskRefused
+from gateway.errors import AskFailed, AskRefused, AskUnanswered
 from gateway.relay.ears import CallerEar
-from gateway.relay.questions import Questions
+from gateway.relay.questions import QuestionDenied, Questions
 from gateway.types.calls import Method
+from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject
-from gateway.types.relay import Outbound
+from gateway.types.relay import AskOutcome, Outbound
 from tests.helpers.cases import a_call, a_case
 from tests.helpers.relays import EVERYTHING, some_questions
 from tests.relay.callers import ALL, Asked, Turns
@@ -40,15 +43,73 @@ def an_ear(
 async def test_a_question_reaches_the_caller_and_its_answer_the_server() -> None:
     caller = Asked(answer={"action": "accept", "content": {"n": 10**30}})
     asked: JsonObject = {"message": "sure?", "unknown": [1.0]}
-    assert await an_ear(caller).ask("elicitation/create", asked) == caller.answer
-    assert caller.heard == [("elicitation/create", asked)]
+    turns = Turns()
+    assert await an_ear(caller, turns=turns).ask("elicitation/create", asked) == caller.answer
+    shown = {
+        "message": "crm asks: sure?",
+        "unknown": [1.0],
+        "_meta": {"weighbridge/server": "crm"},
+    }
+    assert caller.heard == [("elicitation/create", shown)]
+    assert turns.outcomes == ["asked", "accept"]
+    assert {inquiry.method for inquiry in turns.inquiries} == {Method.ELICIT}
+    assert {inquiry.params is asked for inquiry in turns.inquiries} == {True}
+    assert turns.inquiries[1].result == caller.answer
 
 
 async def test_a_question_that_is_too_large_goes_nowhere() -> None:
-    caller = Asked()
+    caller, turns = Asked(), Turns()
     with pytest.raises(AskRefused, match="more than 100 bytes"):
-        await an_ear(caller).ask("elicitation/create", {"message": "x" * 100})
+        await an_ear(caller, turns=turns).ask("elicitation/create", {"message": "x" * 100})
     assert not caller.heard
+    assert turns.outcomes == ["unsent"]
+
+
+async def test_a_question_that_can_not_be_recorded_is_not_asked() -> None:
+    caller = Asked()
+    with pytest.raises(AskRefused, match="could not be recorded"):
+        await an_ear(caller, turns=Turns(is_full=True)).ask("elicitation/create", {})
+    assert not caller.heard
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "code"),
+    [
+        (AskUnanswered(-32001, "no answer in time"), "timeout", None),
+        (AskFailed(-7, "words of a person"), "error", -7),
+        (AskRefused(-32601, "not offered"), "unsent", None),
+        ({"action": "decline"}, "decline", None),
+        ({"action": "cancel"}, "cancel", None),
+        ({"action": "maybe"}, "answered", None),
+        ({"roots": []}, "answered", None),
+    ],
+)
+async def test_how_a_question_ended_is_kept(
+    answer: JsonObject | AskRefused, outcome: str, code: int | None
+) -> None:
+    turns = Turns()
+    with contextlib.suppress(AskRefused):
+        await an_ear(Asked(answer=answer), turns=turns).ask("elicitation/create", {})
+    assert turns.outcomes == ["asked", outcome]
+    assert turns.inquiries[1].error_code == code
+
+
+async def test_a_question_that_is_given_up_is_kept_as_withdrawn() -> None:
+    turns, asked = Turns(), anyio.Event()
+
+    class Silent(Asked):
+        async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+            asked.set()
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    async with anyio.create_task_group() as tasks:
+        nothing: JsonObject = {}
+        tasks.start_soon(an_ear(Silent(), turns=turns).ask, "sampling/createMessage", nothing)
+        await asked.wait()
+        tasks.cancel_scope.cancel()
+    assert turns.outcomes == ["asked", "withdrawn"]
+    assert turns.kept == [({}, None, "the question was given up")]
 
 
 @pytest.mark.parametrize("method", ["tools/call", "no/such", "notifications/message", "ping"])
@@ -74,18 +135,22 @@ async def test_policy_may_forbid_a_kind_for_a_server() -> None:
     ear = an_ear(caller, questions)
     assert "sampling" not in ear.outbound.capabilities
     assert ear.outbound.capabilities["x"] == ALL["x"]
-    with pytest.raises(AskRefused):
+    with pytest.raises(QuestionDenied):
         await ear.ask("sampling/createMessage", {})
     assert caller.heard == []
 
 
-async def test_policy_may_forbid_one_question() -> None:
+async def test_policy_may_forbid_one_question_and_its_rule_is_kept() -> None:
     questions = some_questions(decide=lambda method, params: "password" not in str(params))
-    caller = Asked()
-    ear = an_ear(caller, questions)
+    caller, turns = Asked(), Turns()
+    ear = an_ear(caller, questions, turns)
     with pytest.raises(AskRefused, match="policy"):
         await ear.ask("elicitation/create", {"message": "your password?"})
     assert caller.heard == []
+    (forbidden,) = turns.inquiries
+    assert forbidden.outcome is AskOutcome.FORBIDDEN
+    assert forbidden.decision is not None
+    assert forbidden.decision.effect is DecisionEffect.DENY
 
 
 async def test_a_turn_of_the_callers_model_is_kept_with_its_end() -> None:
@@ -93,10 +158,13 @@ async def test_a_turn_of_the_callers_model_is_kept_with_its_end() -> None:
     said: JsonObject = {"role": "assistant", "model": "m", "content": {}}
     await an_ear(Asked(answer=said), turns=turns).ask("sampling/createMessage", {"maxTokens": 1})
     await an_ear(Asked(), turns=turns).ask("elicitation/create", {})
-    refusing = Asked(answer=AskRefused(-1, "user said no"))
+    refusing = Asked(answer=AskFailed(-1, "words of a person"))
     with pytest.raises(AskRefused):
         await an_ear(refusing, turns=turns).ask("sampling/createMessage", {})
-    assert turns.kept == [({"maxTokens": 1}, said, ""), ({}, None, "user said no")]
+    assert turns.kept == [
+        ({"maxTokens": 1}, said, ""),
+        ({}, None, "the client answered with error -1"),
+    ]
 
 
 async def test_log_messages_pass_as_far_as_policy_lets_them() -> None:

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from gateway.relay.questions import capabilities_for
 from gateway.types.calls import Method
+from gateway.types.json import JsonObject
 from tests.helpers.cases import a_call, a_case
 from tests.helpers.relays import some_questions
 from tests.relay.callers import ALL, Asked
@@ -33,3 +36,31 @@ def test_only_a_caller_that_declared_something_to_ask_for_may_be_asked() -> None
     unable = a_case(call=replace(a_call(), caller=Asked(capabilities={"x": {}})))
     assert some_questions().asks_any(able)
     assert not some_questions().asks_any(unable)
+
+
+@pytest.mark.parametrize(
+    ("method", "leads", "message"),
+    [
+        ("elicitation/create", True, "crm asks: sure?"),
+        ("elicitation/create", False, "sure?"),
+        ("sampling/createMessage", True, "sure?"),
+    ],
+)
+def test_a_caller_is_told_which_server_asks(method: str, leads: bool, message: str) -> None:
+    questions = replace(some_questions(), leads=leads)
+    case = a_case(call=replace(a_call(), caller=Asked()))
+    theirs: JsonObject = {"weighbridge/server": "billing", "own": 1}
+    params: JsonObject = {"message": "sure?", "_meta": theirs, "n": 10**30}
+    shown = questions.shown(case, questions.admit(case, method, params))
+    assert shown == {
+        "message": message,
+        "_meta": {"weighbridge/server": "crm", "own": 1},
+        "n": 10**30,
+    }
+    assert theirs["weighbridge/server"] == "billing"
+
+
+def test_a_question_without_params_names_its_server_too() -> None:
+    questions, case = some_questions(), a_case(call=replace(a_call(), caller=Asked()))
+    question = questions.admit(case, "roots/list", None)
+    assert questions.shown(case, question) == {"_meta": {"weighbridge/server": "crm"}}

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from gateway.case import Case
+from gateway.relay.questions import QuestionDenied
 from gateway.relay.relay import Relay
 from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Refusal
-from gateway.types.relay import Ear, Outbound
+from gateway.types.relay import Ear, Outbound, Underway
 from tests.helpers.cases import a_call, a_case
 from tests.helpers.relays import EVERYTHING, a_relay, some_questions
 from tests.relay.callers import ALL, Asked, Turns
@@ -59,9 +60,17 @@ def test_a_caller_hears_a_server_when_it_wants_to(caller: Asked, hears: bool) ->
     assert (heard(a_relay(some_questions()), caller) is not None) is hears
 
 
-def test_a_caller_that_policy_keeps_from_all_of_it_hears_nothing() -> None:
+async def test_a_caller_that_policy_keeps_from_all_of_it_hears_nothing() -> None:
+    silent = a_relay(some_questions(frozenset()))
     for era in Era:
-        assert heard(a_relay(some_questions(frozenset())), Asked(era=era, log_level="info")) is None
+        assert heard(silent, Asked(era=era, log_level="info", capabilities={})) is None
+        caller = Asked(era=era, log_level="info")
+        ear = heard(silent, caller)
+        assert ear is not None  # what its server asks all the same is refused by policy
+        with pytest.raises(QuestionDenied):
+            await ear.ask("roots/list", {})
+        await ear.log({"level": "error", "data": 1})
+        assert caller.heard == []
 
 
 @pytest.mark.parametrize(
@@ -84,32 +93,45 @@ def test_only_a_stateless_call_is_parked_for_a_question(
 _QUESTIONS = ("elicitation/create", "sampling/createMessage", "roots/list")
 
 
-def test_model_turns_among_the_answers_that_come_back_are_kept_and_nothing_else() -> None:
+def test_the_answers_that_come_back_are_kept_and_model_turns_among_them_as_such() -> None:
     turn: JsonObject = {"role": "assistant", "model": "m-1", "content": {}}
-    responses = {"a": turn, "b": {"action": "accept"}, "c": 7}
+    responses: JsonObject = {
+        "a": turn,
+        "b": {"action": "accept"},
+        "c": 7,
+        "d": {"roots": []},
+        "e": {},
+    }
     turns = Turns()
-    a_relay().keep_turns(a_case_of(Asked(), inputResponses=responses), turns)
+    a_relay().keep_answers(a_case_of(Asked(), inputResponses=responses), turns)
     assert turns.kept == [({}, turn, "")]
-    a_relay().keep_turns(a_case_of(Asked(), inputResponses=[turn]), turns)
-    assert len(turns.kept) == 1
+    assert [(each.key, each.method, each.outcome.value) for each in turns.inquiries] == [
+        ("a", Method.SAMPLE, "answered"),
+        ("b", Method.ELICIT, "accept"),
+        ("d", Method.LIST_ROOTS, "answered"),
+        ("e", None, "answered"),
+    ]
+    a_relay().keep_answers(a_case_of(Asked(), inputResponses=[turn]), turns)
+    assert len(turns.inquiries) == 4
 
 
 def test_no_more_turns_are_kept_than_a_server_may_ask_for() -> None:
     turn: JsonObject = {"role": "assistant", "model": "m-1"}
     turns, responses = Turns(), {str(number): turn for number in range(1000)}
-    a_relay().keep_turns(a_case_of(Asked(), inputResponses=responses), turns)
-    assert len(turns.kept) == 16
+    a_relay().keep_answers(a_case_of(Asked(), inputResponses=responses), turns)
+    assert len(turns.kept) == len(turns.inquiries) == 16
 
 
 async def settled(result: JsonObject) -> Delivered | Answer | Refusal:
     """Settle a result that needs no other round."""
-    relay, case = a_relay(), a_case_of(Asked(era=Era.MODERN))
+    relay, case = a_relay(), a_case_of(Asked(era=Era.MODERN, capabilities={"x": {}}))
     outbound = relay.outbound(case, "")
 
     async def send(outbound: Outbound) -> Delivered | Refusal:
         raise AssertionError(outbound)
 
-    return await relay.settle(case, outbound, None, Delivered(result=result, size=2), send)
+    underway = Underway(outbound=outbound, ear=None, turns=Turns())
+    return await relay.settle(case, underway, Delivered(result=result, size=2), send)
 
 
 @pytest.mark.parametrize("more", [{}, {"resultType": "complete"}])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from gateway.case import Case
-from gateway.errors import AskRefused
+from gateway.errors import AskFailed, AskUnanswered
 from gateway.relay.ears import CallerEar
 from gateway.relay.questions import Questions
 from gateway.relay.states import Passed
@@ -14,7 +14,7 @@ from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Refusal, Status
-from gateway.types.relay import Outbound
+from gateway.types.relay import AskOutcome, Outbound, Underway
 from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_case
 from tests.helpers.relays import a_relay, some_questions, some_states
@@ -22,6 +22,10 @@ from tests.relay.callers import Asked, Turns
 
 STATES = some_states()
 QUESTION: JsonObject = {"method": "elicitation/create", "params": {"message": "sure?"}}
+SHOWN: JsonObject = {
+    "method": "elicitation/create",
+    "params": {"message": "crm asks: sure?", "_meta": {"weighbridge/server": "crm"}},
+}
 DONE = Delivered(result={"resultType": "complete", "content": []}, size=9)
 
 
@@ -54,12 +58,14 @@ async def settle(
     delivered: Delivered,
     server: Server | None = None,
     questions: Questions | None = None,
+    turns: Turns | None = None,
 ) -> Delivered | Answer | Refusal:
     relay = a_relay(questions or some_questions(), states=STATES)
-    outbound = relay.outbound(case, "")
-    ear = relay.ear(case, outbound, Turns())
+    outbound, turns = relay.outbound(case, ""), turns or Turns()
+    ear = relay.ear(case, outbound, turns)
     assert isinstance(ear, CallerEar | None)
-    return await relay.settle(case, outbound, ear, delivered, server or Server([]))
+    underway = Underway(outbound=outbound, ear=ear, turns=turns)
+    return await relay.settle(case, underway, delivered, server or Server([]))
 
 
 async def test_a_complete_result_is_the_end() -> None:
@@ -89,10 +95,14 @@ async def test_a_server_without_a_state_gets_none() -> None:
 
 
 async def test_a_caller_that_refuses_ends_the_call() -> None:
-    caller = Asked(answer=AskRefused(-1, "no"))
+    caller = Asked(answer=AskFailed(-1, "words of a person"))
     end = await settle(a_round(caller), wants("q"))
     assert isinstance(end, Refusal)
-    assert "no" in end.reason
+    assert "the client answered with error -1" in end.reason
+    assert "words" not in end.reason
+    unheard = await settle(a_round(Asked(answer=AskUnanswered(-1, "too late"))), wants("q"))
+    assert isinstance(unheard, Refusal)
+    assert "too late" in unheard.reason
 
 
 async def test_a_server_does_not_ask_for_ever() -> None:
@@ -102,11 +112,12 @@ async def test_a_server_does_not_ask_for_ever() -> None:
 
 
 async def test_a_stateless_caller_gets_the_questions_and_a_state_of_ours() -> None:
-    case = a_round(Asked(era=Era.MODERN))
-    end = await settle(case, wants("q", requestState="theirs", extra="kept"))
+    case, turns = a_round(Asked(era=Era.MODERN)), Turns()
+    end = await settle(case, wants("q", requestState="theirs", extra="kept"), turns=turns)
     assert isinstance(end, Answer)
     assert end.status is Status.INPUT_REQUIRED
-    assert end.result["inputRequests"] == {"q": QUESTION}
+    assert end.result["inputRequests"] == {"q": SHOWN}
+    assert [(each.key, each.outcome) for each in turns.inquiries] == [("q", AskOutcome.ASKED)]
     assert end.result["extra"] == "kept"
     token = end.result["requestState"]
     again = STATES.open(replace(case.call, params={"requestState": token}))
@@ -125,7 +136,26 @@ async def test_a_stateless_server_without_a_state_gets_no_state_of_ours() -> Non
     asked = wants("q")
     end = await settle(a_round(Asked(era=Era.MODERN)), asked)
     assert isinstance(end, Answer)
-    assert end.result == asked.result
+    assert end.result == {**asked.result, "inputRequests": {"q": SHOWN}}
+
+
+async def test_what_can_not_be_recorded_is_not_asked() -> None:
+    full = Turns(is_full=True)
+    end = await settle(a_round(Asked(era=Era.MODERN)), wants("q"), turns=full)
+    assert isinstance(end, Refusal)
+    assert "could not be recorded" in end.reason
+
+
+async def test_a_task_asks_under_the_name_of_its_server() -> None:
+    case, turns = a_round(Asked(era=Era.MODERN)), Turns()
+    call = replace(case.call, method=Method.GET_TASK, name="sealed")
+    needs = Delivered(result={"taskId": "own", "inputRequests": {"q": QUESTION}}, size=9)
+    end = await settle(replace(case, call=call), needs, turns=turns)
+    assert isinstance(end, Delivered)
+    assert end.result == {"taskId": "sealed", "inputRequests": {"q": SHOWN}}
+    assert turns.outcomes == ["asked"]
+    full = Turns(is_full=True)
+    assert isinstance(await settle(replace(case, call=call), needs, turns=full), Refusal)
 
 
 @pytest.mark.parametrize(
@@ -155,11 +185,16 @@ async def test_a_kind_that_the_caller_lacks_is_not_passed_on() -> None:
 
 
 async def test_policy_may_forbid_a_question_of_a_stateless_server() -> None:
-    questions = some_questions(decide=lambda method, params: False)
-    end = await settle(a_round(Asked(era=Era.MODERN)), wants("q"), questions=questions)
-    assert isinstance(end, Refusal)
-    assert end.status is Status.DENIED
-    assert "the policy does not let `crm` ask this" in end.reason
+    for questions in (
+        some_questions(decide=lambda method, params: False),
+        some_questions(frozenset()),  # it was told that nobody can be asked
+    ):
+        turns, case = Turns(), a_round(Asked(era=Era.MODERN))
+        end = await settle(case, wants("q"), questions=questions, turns=turns)
+        assert isinstance(end, Refusal)
+        assert end.status is Status.DENIED
+        assert "the policy does not let `crm` ask this" in end.reason
+        assert turns.outcomes == ["forbidden"]
 
 
 async def test_input_is_only_asked_for_where_the_protocol_has_it() -> None:

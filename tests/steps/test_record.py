@@ -1,11 +1,15 @@
 """Step 14: record, seen through the whole pipeline."""
 
+import pytest
+
+from gateway.errors import StoreUnavailable
 from gateway.results import envelope
 from gateway.types.calls import Method
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Finished, Status
+from gateway.types.relay import AskOutcome, Inquiry
 from tests.helpers.cases import a_call, a_contract, a_prompt, a_resource, a_revision, a_tool
 from tests.helpers.pipelines import Answering, Log, a_pipeline, digest
 from tests.helpers.shelves import Law, Shelf
@@ -146,3 +150,29 @@ async def test_what_a_model_was_asked_through_a_call_is_kept_once_and_without_it
     assert [turn.body.get("error") for turn in turns] == [None, "the user declined"]
     assert {turn.call for turn in turns} == {"call_1"}
     assert "MARK" not in str([turn.body for turn in turns])
+
+
+async def test_a_question_is_kept_at_once_and_after_the_end_of_its_call_too() -> None:
+    log = Log()
+    law = Law(a_revision([a_contract(HELD[0])], POLICY))
+    ticket = a_pipeline(Shelf(HELD), law, Answering(), log).record.open(a_call())
+    assert ticket.inquired(Inquiry(outcome=AskOutcome.ASKED, method=Method.ELICIT, params={}))
+    (asked,) = log.events
+    assert (asked.kind, asked.stage) == (EventKind.AUTHORIZATION, Stage.STARTED)
+    assert str(asked.body["arguments_digest"])
+    ticket.closed(Answer(result={"content": []}))
+    ticket.inquired(Inquiry(outcome=AskOutcome.WITHDRAWN, method=Method.ELICIT, params={}))
+    assert log.events[-1].stage is Stage.FAILED
+    assert {event.call for event in log.events} == {"call_1"}
+
+
+async def test_a_question_that_the_log_does_not_take_is_told_to_be_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise StoreUnavailable("full")
+
+    law, log = Law(a_revision([a_contract(HELD[0])], POLICY)), Log()
+    ticket = a_pipeline(Shelf(HELD), law, Answering(), log).record.open(a_call())
+    monkeypatch.setattr(log, "append", refuse)
+    assert not ticket.inquired(Inquiry(outcome=AskOutcome.ASKED, method=Method.ELICIT))
