@@ -1,17 +1,23 @@
 """Judging calls that nobody makes: policy tests and explanations use the checks of real calls."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from gateway.case import Case, Facts, Verdict
-from gateway.pipeline import CHECKS_FOR, judge
+from gateway.contracts.draft import draft
+from gateway.pipeline import CHECKS_FOR, judge, sees
 from gateway.policy.cases import CallUnderTest
 from gateway.policy.methods import USE
 from gateway.policy.testing import Decide, Validate
 from gateway.revision import Revision
 from gateway.steps import policy, risk
+from gateway.steps.resolve import contract_of
+from gateway.types.actors import Actor
 from gateway.types.calls import AuthMethod, Method, Nobody, Principal, ProposedCall
 from gateway.types.decisions import Decision, DecisionEffect
+from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal
+from gateway.types.runs import Phase
 from gateway.types.tools import Kind, Tool
 
 
@@ -22,6 +28,25 @@ def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
     """
     case = _case(call, revision)
     return _asked(case, call) if call.method.is_ask else judge(case, CHECKS_FOR[call.method])
+
+
+def is_listed(tool: Tool, actor: Actor, phase: Phase, revision: Revision, now: datetime) -> bool:
+    """Say whether a caller would find a tool, resource or prompt in its list."""
+    contract = contract_of(tool, revision, lambda unknown: draft(unknown).contract)
+    if contract is None:
+        return False
+    return sees(
+        Case(
+            call=_proposed_by(actor, tool, USE[tool.kind], {}, now),
+            tool=tool,
+            contract=contract,
+            actor=actor,
+            phase=phase,
+            facts=Facts(now=now),
+            revision=revision,
+            run_id="",
+        )
+    )
 
 
 def _asked(case: Case, call: CallUnderTest) -> Verdict:
@@ -64,11 +89,17 @@ def _tool(call: CallUnderTest) -> Tool:
 
 
 def _proposed(call: CallUnderTest, tool: Tool) -> ProposedCall:
-    actor = call.actor
+    method = USE[call.kind] if call.method.is_ask else call.method
+    return _proposed_by(call.actor, tool, method, call.arguments, call.now)
+
+
+def _proposed_by(
+    actor: Actor, tool: Tool, method: Method, arguments: JsonObject, now: datetime
+) -> ProposedCall:
     return ProposedCall(
         call_id="trial",
         name=tool.exposed_name,
-        arguments=call.arguments,
+        arguments=arguments,
         meta={},
         principal=Principal(
             issuer=actor.issuer,
@@ -81,8 +112,8 @@ def _proposed(call: CallUnderTest, tool: Tool) -> ProposedCall:
             method=AuthMethod.LOCAL,
         ),
         caller=Nobody(),
-        received_at=call.now,
-        method=USE[call.kind] if call.method.is_ask else call.method,
+        received_at=now,
+        method=method,
     )
 
 

@@ -1,4 +1,4 @@
-"""A look at the servers without serving anybody: starts them, lists their tools, ends them."""
+"""A look at the servers without serving anybody: starts them, lists what they offer, ends them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -25,6 +25,9 @@ class Inspection:
     """What the servers publish right now, and how each of them fares."""
 
     tools: tuple[Tool, ...]
+    resources: tuple[Tool, ...]
+    templates: tuple[Tool, ...]
+    prompts: tuple[Tool, ...]
     states: tuple[ServerState, ...]
     misconfigured: Mapping[str, str]  # server → what is missing
 
@@ -61,17 +64,25 @@ async def inspect(
         ),
         naming(loaded.settings.expose),
     )
-    found = Inspection(tools=(), states=(), misconfigured={})
+    found = _seen(servers, loaded)
     async with anyio.create_task_group() as tasks:
         await tasks.start(servers.run)
         await servers.first_lists(within_s)
-        found = Inspection(
-            tools=servers.catalog.tools(),
-            states=servers.states(),
-            misconfigured=misconfigured(loaded.settings),
-        )
+        found = _seen(servers, loaded)
         tasks.cancel_scope.cancel()
     return found
+
+
+def _seen(servers: Servers, loaded: Loaded) -> Inspection:
+    catalog = servers.catalog
+    return Inspection(
+        tools=catalog.tools(),
+        resources=catalog.resources(),
+        templates=catalog.templates(),
+        prompts=catalog.prompts(),
+        states=servers.states(),
+        misconfigured=misconfigured(loaded.settings),
+    )
 
 
 def naming(expose: ExposeSettings) -> Naming:

@@ -14,6 +14,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doctor": ("gateway.cli.doctor", "check everything, with a mend for each finding"),
     "status": ("gateway.cli.status", "show servers, tools, revision, store and telemetry"),
     "tools": ("gateway.cli.tools", "list, pin and compare tool definitions"),
+    "resources": ("gateway.cli.resources", "list the resources of servers"),
+    "prompts": ("gateway.cli.prompts", "list the prompts of servers"),
     "policy": ("gateway.cli.policy", "lint, test and explain the policy"),
     "events": ("gateway.cli.events", "read the event log"),
     "keys": ("gateway.cli.keys", "make API keys"),

@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import anyio
 import click
 
 from gateway.actions import pinning
-from gateway.app.inspect import Inspection, inspect
-from gateway.cli import output
+from gateway.app.inspect import Inspection
+from gateway.cli import offers, output
 from gateway.cli.options import config_option, json_option, load, relative
-from gateway.config import environment
 from gateway.config.load import Loaded
 from gateway.contracts.diff import Change, diff
 from gateway.contracts.standing import standing
@@ -24,16 +22,6 @@ def command() -> None:
     """List, pin and compare the tools of the configured servers."""
 
 
-def _inspected(loaded: Loaded, path: Path) -> Inspection:
-    found = anyio.run(inspect, loaded, path.parent, environment.environ())
-    for state in found.states:
-        if state.status != "ready":
-            click.echo(f"weighbridge: server `{state.name}`: {state.reason}", err=True)
-    for name, reason in found.misconfigured.items():
-        click.echo(f"weighbridge: server `{name}`: {reason}", err=True)
-    return found
-
-
 def _contracts(loaded: Loaded) -> dict[str, Contract]:
     try:
         found = pinning.contracts(loaded.settings.policies / "contracts")
@@ -42,13 +30,26 @@ def _contracts(loaded: Loaded) -> dict[str, Contract]:
     return {name: contract for name, (_, contract) in found.items()}
 
 
-@command.command("list", epilog="Example: weighbridge tools list --config config.yaml")
+@command.command("list", epilog="Example: weighbridge tools list --role support")
 @config_option
+@offers.asker_options
 @json_option
-def list_tools(path: Path, as_json: bool) -> None:
-    """Show every tool with its exposed name and whether it is reviewed."""
+def list_tools(
+    path: Path,
+    user: str,
+    tenant: str,
+    roles: tuple[str, ...],
+    scopes: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Show every tool with its exposed name and whether it is reviewed.
+
+    With a user, tenant, role or scope, `listed` says whether such a caller would find it.
+    """
     loaded = load(path)
-    found, known = _inspected(loaded, path), _contracts(loaded)
+    asker = offers.Asker(user=user, tenant=tenant, roles=roles, scopes=scopes)
+    is_listed = offers.listed_for(asker, loaded, path)
+    found, known = offers.inspected(loaded, path), _contracts(loaded)
     rows = [(tool, known.get(tool.key)) for tool in found.tools]
     if as_json:
         output.as_json(
@@ -60,14 +61,15 @@ def list_tools(path: Path, as_json: bool) -> None:
                     "pin": tool.pin,
                     "effect": contract.effect.value if contract is not None else None,
                     "risk": contract.risk.value if contract is not None else None,
-                    "reason": tool.quarantine.reason if tool.quarantine is not None else "",
+                    "reason": offers.reason(tool),
+                    **offers.member(is_listed, tool),
                 }
                 for tool, contract in rows
             ]
         )
         return
     output.table(
-        ("tool", "exposed as", "effect", "risk", "state"),
+        ("tool", "exposed as", "effect", "risk", "state", *offers.header(is_listed)),
         [
             (
                 tool.key,
@@ -75,6 +77,7 @@ def list_tools(path: Path, as_json: bool) -> None:
                 contract.effect.value if contract is not None else "–",
                 contract.risk.value if contract is not None else "–",
                 standing(tool, contract).value,
+                *offers.column(is_listed, tool),
             )
             for tool, contract in rows
         ],
@@ -94,7 +97,7 @@ def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool)
     A draft is not served until a person has set `reviewed: true`.
     """
     loaded = load(path)
-    found = _inspected(loaded, path)
+    found = offers.inspected(loaded, path)
     unknown = sorted({*names} - {tool.key for tool in found.tools})
     if unknown:
         output.fail(f"no server publishes `{unknown[0]}`; see `weighbridge tools list`")
@@ -164,7 +167,7 @@ def diff_tools(names: tuple[str, ...], path: Path, as_json: bool) -> None:
     Exit code 1 when something differs.
     """
     loaded = load(path)
-    found, known = _inspected(loaded, path), _contracts(loaded)
+    found, known = offers.inspected(loaded, path), _contracts(loaded)
     changed: dict[str, tuple[Change, ...]] = {}
     for tool in found.tools:
         contract = known.get(tool.key)

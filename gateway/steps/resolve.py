@@ -89,7 +89,7 @@ class Resolve:
     def case_for(self, call: ProposedCall, tool: Tool) -> Case | None:
         """Return the case without looked-up facts, or None for a tool that nobody reviewed."""
         revision = self.revision()
-        contract = self._contract(revision, tool)
+        contract = contract_of(tool, revision, self._drafted)
         if contract is None:
             return None
         return Case(
@@ -144,21 +144,25 @@ class Resolve:
             next=f"name the server as well: {named}",
         )
 
-    def _contract(self, revision: Revision, tool: Tool) -> Contract | None:
-        if tool.kind is not Kind.TOOL:
-            return replace(READ_ONLY, tool=tool.key, pin=tool.pin)
-        contract = revision.contracts.get(tool.key)
-        if contract is not None and contract.reviewed:
-            return contract
-        if revision.unreviewed is not Unreviewed.OBSERVE:
-            return None
-        return contract or self._drafted(tool)
-
     def _drafted(self, tool: Tool) -> Contract:
         known = self._drafts.get(tool.key)
         if known is None or known.pin != tool.pin:
             known = self._drafts[tool.key] = draft.draft(tool).contract
         return known
+
+
+def contract_of(
+    tool: Tool, revision: Revision, drafted: Callable[[Tool], Contract]
+) -> Contract | None:
+    """Return what is enforced about something, or None for a tool that nobody reviewed."""
+    if tool.kind is not Kind.TOOL:
+        return replace(READ_ONLY, tool=tool.key, pin=tool.pin)
+    contract = revision.contracts.get(tool.key)
+    if contract is not None and contract.reviewed:
+        return contract
+    if revision.unreviewed is not Unreviewed.OBSERVE:
+        return None
+    return contract or drafted(tool)
 
 
 @lru_cache(maxsize=1024)

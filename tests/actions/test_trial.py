@@ -1,11 +1,15 @@
 """Judging requests that nobody makes."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.actions import trial
 from gateway.policy.cases import load
 from gateway.types.decisions import DecisionEffect
-from tests.helpers.cases import a_contract, a_revision
+from gateway.types.runs import Phase
+from gateway.types.tools import Contract, Kind, Tool
+from tests.helpers.cases import NOW, a_contract, a_revision, a_tool, an_actor
 
 RULES = """\
 rules:
@@ -60,3 +64,34 @@ def test_a_task_is_judged_by_whether_its_tool_could_be_used(
     (case,) = load(text, file="t.yaml").cases({CONTRACT.tool: CONTRACT})
     assert case.call is not None
     assert trial.decide(a_revision([CONTRACT], rules))(case.call).effect is effect
+
+
+FILE = Tool(
+    server="files",
+    name="file:///handbook/a",
+    exposed_name="file:///handbook/a",
+    definition={},
+    pin="",
+    kind=Kind.RESOURCE,
+)
+TOOL = a_tool()
+
+
+@pytest.mark.parametrize(
+    ("tool", "contract", "expected"),
+    [
+        (TOOL, CONTRACT, True),
+        (TOOL, None, False),
+        (TOOL, replace(CONTRACT, reviewed=False), False),
+        (TOOL, replace(CONTRACT, pin="sha256:other"), False),
+        (replace(TOOL, name="other"), CONTRACT, False),
+        (FILE, None, True),
+        (replace(FILE, server="other"), None, False),
+        (replace(FILE, name="file:///payroll/a"), None, False),
+    ],
+)
+def test_what_a_caller_finds_in_its_list_is_told_by_the_checks_of_lists(
+    tool: Tool, contract: Contract | None, expected: bool
+) -> None:
+    revision = a_revision([contract] if contract else [], RULES)
+    assert trial.is_listed(tool, an_actor(), Phase.ACTING, revision, NOW) is expected

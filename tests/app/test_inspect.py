@@ -6,7 +6,7 @@ from gateway.app.inspect import inspect, naming
 from gateway.config.settings import ExposeSettings
 from gateway.servers.names import Naming
 from gateway.servers.state import ServerStatus
-from tests.helpers.fake_server import Script, alive, record_of, tool, until_async
+from tests.helpers.fake_server import EVERYTHING, Script, alive, record_of, tool, until_async
 from tests.helpers.workspaces import a_workspace
 from tests.journeys import house
 
@@ -27,6 +27,20 @@ async def test_it_says_what_every_server_has_and_how_it_fares(tmp_path: Path) ->
     assert "/no/such/program" in broken.reason
     assert list(found.misconfigured) == ["lacking"]
     assert "NOBODY_SET_THIS" in found.misconfigured["lacking"]
+
+
+async def test_it_says_what_else_there_is_to_be_read_and_got(tmp_path: Path) -> None:
+    script = Script(
+        resources=[{"uri": "crm://a", "name": "a"}],
+        templates=[{"uriTemplate": "crm://{b}", "name": "b"}],
+        prompts=[{"name": "reply"}],
+        capabilities=EVERYTHING,
+    )
+    place = a_workspace(tmp_path, {"alpha": house.stdio(script, tmp_path)})
+    found = await inspect(place.loaded(), tmp_path, place.environ)
+    assert [each.key for each in found.resources] == ["crm://a"]
+    assert [each.key for each in found.templates] == ["crm://{b}"]
+    assert [each.key for each in found.prompts] == ["alpha.reply"]
 
 
 async def test_it_leaves_no_process_behind(tmp_path: Path) -> None:
