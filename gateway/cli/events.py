@@ -53,7 +53,7 @@ async def opened(path: Path) -> AsyncGenerator[Store]:
 @click.option("--tool", default="", help="As in contracts: server.name; or a URI.")
 @click.option(
     "--method",
-    type=click.Choice([each.value for each in Method if not each.is_ask]),
+    type=click.Choice([each.value for each in Method if each is not Method.LOG]),
     default=None,
     help="What was asked for, as MCP names it.",
 )
@@ -163,7 +163,7 @@ def _row(event: JsonObject) -> tuple[str, ...]:
     actor = _object(event.get("actor"))
     said = body.get("status") or body.get("action") or ""
     if event.get("kind") == EventKind.AUTHORIZATION.value:
-        said = body.get("decision") or ""
+        said = body.get("outcome") or body.get("decision") or ""
     return (
         str(event["seq"]),
         str(event["ts"])[:19],
@@ -180,7 +180,8 @@ def _row(event: JsonObject) -> tuple[str, ...]:
 
 
 def _method(event: JsonObject) -> str:
-    return str(_object(event.get("body")).get("method") or "")
+    body = _object(event.get("body"))
+    return str(body.get("question") or body.get("method") or "")
 
 
 def _object(value: Json) -> JsonObject:

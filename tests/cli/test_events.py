@@ -93,6 +93,21 @@ def test_every_filter_finds_what_it_names_and_nothing_else(
     assert calls(asked(place, *words)) == ["two"]
 
 
+def test_a_question_is_found_and_shown_by_what_was_asked(place: Workspace) -> None:
+    body = {"method": "tools/call", "question": "elicitation/create", "tool": "crm.find"}
+    asked_back = an_event(
+        call="two",
+        kind=EventKind.AUTHORIZATION,
+        stage=Stage.FINISHED,
+        body={**body, "outcome": "decline"},
+    )
+    kept(place, an_event(call="one", body={"method": "tools/call"}), asked_back)
+    assert calls(asked(place, "--method", "elicitation/create")) == ["two"]
+    assert calls(asked(place, "--method", "tools/call")) == ["one"]
+    _, _, row = place.run("events", "query").stdout.splitlines()
+    assert row.split()[-4:] == ["elicitation/create", "crm.find", "decline", "two"]
+
+
 def test_a_time_span_has_its_beginning_and_leaves_its_end_out(place: Workspace) -> None:
     for number, name in enumerate(("one", "two", "three")):
         kept(place, an_event(call=name, at=NOW + timedelta(hours=number)))
