@@ -14,6 +14,7 @@ from gateway.types.operations import Operation
 from gateway.types.outcomes import Refusal
 from gateway.types.runs import Phase
 from gateway.types.tools import Contract, Effect, Risk, Tool
+from gateway.types.values import value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class Origin:
     tool: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Facts:
     """What was looked up for this call, once, before judging."""
 
@@ -46,7 +47,7 @@ class Injected:
 _UNDECIDED: Final = Decision()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Case:
     """A call with everything a decision may depend on; what is learned starts at its worst."""
 
@@ -92,7 +93,7 @@ class Finding:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Verdict:
     """The outcome of judging: the case as it ended, and the refusal if there is one."""
 

@@ -7,7 +7,6 @@ of personal data, and what is too large or too deep. Redacting twice changes not
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from gateway import jsontext
 from gateway.errors import JsonError
@@ -19,9 +18,10 @@ from gateway.events.scanner import Scanner, literal
 from gateway.events.walk import Walk
 from gateway.types.json import Json, JsonPointer
 from gateway.types.tools import Sensitivity
+from gateway.types.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Redacted:
     """A value that may be kept: what of it is masked (a digest or part stays) or erased."""
 

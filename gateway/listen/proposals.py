@@ -1,16 +1,15 @@
 """Turns the params of a request into a proposed call, the same for both eras."""
 
-from dataclasses import dataclass
-
 from gateway import ids
 from gateway.clock import Clock
 from gateway.listen.methods import target
 from gateway.listen.rpc import INVALID_PARAMS, RequestId, RpcError
 from gateway.types.calls import Caller, Method, Principal, ProposedCall
 from gateway.types.json import JsonObject
+from gateway.types.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Envelope:
     """What the transport knows about a request beside its params."""
 

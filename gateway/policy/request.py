@@ -10,9 +10,10 @@ from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Kind, Risk
+from gateway.types.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PolicyRequest:
     """One request as the policy sees it; arguments are already valid against the pinned schema.
 

@@ -8,6 +8,7 @@ from typing import Final
 from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import TABLE, Answer, Finished, Refusal, Status, WireError
+from gateway.types.values import value
 
 OUTCOME = "weighbridge/outcome"  # key in `_meta`
 UNTRUSTED = "weighbridge/untrusted"  # key in `_meta`
@@ -43,7 +44,7 @@ _TARGETS: Final[Mapping[Method, _Target]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Subject:
     """What an envelope names besides the outcome."""
 

@@ -1,7 +1,6 @@
 """Step 2: is the call what people reviewed, and are its arguments what the schema asks for?"""
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from gateway.case import Case
@@ -9,6 +8,7 @@ from gateway.contracts.schemas import Schema, Violation, compile_tool
 from gateway.types.calls import Method
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Kind
+from gateway.types.values import replaced
 
 # Of every prompt (MCP, server/prompts): texts by name.
 _TEXTS: Final[Schema] = compile_tool(
@@ -68,7 +68,7 @@ def admit(case: Case) -> Case | Refusal:
     arguments = case.call.arguments
     if case.call.method is Method.GET_PROMPT and not _TEXTS.is_valid(arguments):
         return invalid(_TEXTS.violations(arguments), "what prompts take")
-    return replace(case, arguments=arguments)
+    return replaced(case, arguments=arguments)
 
 
 def _is_unclear(case: Case) -> bool:
@@ -106,7 +106,7 @@ def check(case: Case) -> Case | Refusal:
     schemas = case.revision.schemas_for(case.contract)
     if not schemas.input.is_valid(case.call.arguments):
         return invalid(schemas.input.violations(case.call.arguments))
-    return replace(case, arguments=case.call.arguments)
+    return replaced(case, arguments=case.call.arguments)
 
 
 def invalid(violations: tuple[Violation, ...], against: str = "the tool's schema") -> Refusal:

@@ -8,6 +8,7 @@ from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal, Status
+from gateway.types.values import replaced
 
 
 def decide(case: Case) -> Case | Refusal:
@@ -22,7 +23,7 @@ def decide(case: Case) -> Case | Refusal:
         )
     raised = decision.risk
     risk = raised if raised is not None and raised.rank > case.risk.rank else case.risk
-    return replace(case, decision=decision, risk=risk)
+    return replaced(case, decision=decision, risk=risk)
 
 
 def may_list(case: Case) -> Case | Refusal:

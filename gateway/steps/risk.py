@@ -1,19 +1,18 @@
 """Step 5: effect and class of this call; conditions and annotations only ever raise them."""
 
-from dataclasses import replace
-
 from gateway.case import Case
 from gateway.policy import cel
 from gateway.types.calls import Method
 from gateway.types.json import Json
 from gateway.types.outcomes import Refusal
 from gateway.types.tools import Effect, Risk, RiskRaise
+from gateway.types.values import replaced
 
 
 def classify_tool(case: Case) -> Case | Refusal:
     """Class of the tool as such, for listing: no arguments are looked at."""
     effect, risk, reason = _of_tool(case)
-    return replace(case, effect=effect, risk=risk, risk_reason=reason)
+    return replaced(case, effect=effect, risk=risk, risk_reason=reason)
 
 
 def classify(case: Case) -> Case | Refusal:
@@ -26,14 +25,14 @@ def classify(case: Case) -> Case | Refusal:
             effect, reason = rule.effect, rule.reason
         if rule.risk is not None and rule.risk.rank > risk.rank:
             risk, reason = rule.risk, rule.reason
-    return replace(case, effect=effect, risk=risk, risk_reason=reason)
+    return replaced(case, effect=effect, risk=risk, risk_reason=reason)
 
 
 def of_task(case: Case) -> Case | Refusal:
     """Asking after a task changes nothing, whatever its tool does."""
     if case.call.method is not Method.GET_TASK:
         return case
-    return replace(case, effect=Effect.READ, risk_reason="asks after a task")
+    return replaced(case, effect=Effect.READ, risk_reason="asks after a task")
 
 
 def _of_tool(case: Case) -> tuple[Effect, Risk, str]:

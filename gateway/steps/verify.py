@@ -1,7 +1,5 @@
 """Step 12: is the outcome what the contract says it is?"""
 
-from dataclasses import dataclass
-
 from gateway.case import Case
 from gateway.policy import cel
 from gateway.results import shape
@@ -10,9 +8,10 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Execution, Verification, VerificationState
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Effect
+from gateway.types.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Verified:
     """A delivery that holds what the contract promises, or says where it doesn't."""
 

@@ -1,13 +1,13 @@
 """Trace context across the gateway: W3C headers in, ids for our spans, W3C header out (SEP-414)."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from gateway import ids
 from gateway.telemetry.options import IncomingContext
 from gateway.telemetry.sampling import Sampler
 from gateway.types.calls import ProposedCall, TraceContext
+from gateway.types.values import value
 
 # W3C Trace Context, 3.2.2: later versions may append fields, version `ff` is forbidden.
 _TRACEPARENT: Final = re.compile(
@@ -24,7 +24,7 @@ _MAX_STATE_READ: Final = 8192
 _MAX_MEMBERS: Final = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Trace:
     """The place of one call in a trace: the ids of its spans, made before the spans are."""
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from gateway.types.json import Json, JsonObject
+from gateway.types.values import value
 
 
 class Era(StrEnum):
@@ -174,7 +175,7 @@ class TraceContext:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ProposedCall:
     """What a model asked for; nothing in it has been checked but the credential."""
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from gateway.types.json import Json, JsonPointer
 from gateway.types.tools import Risk
+from gateway.types.values import value
 
 
 class DecisionEffect(StrEnum):
@@ -90,7 +91,7 @@ class ShadowDecision:
     code: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Decision:
     """The policy's word; starts as a denial that nobody spoke."""
 

@@ -1,11 +1,12 @@
 """One fact for the event log, already redacted."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
 from gateway.types.actors import Actor
 from gateway.types.json import JsonObject, JsonPointer
+from gateway.types.values import value
 
 ENVELOPE_VERSION = 1
 
@@ -33,7 +34,7 @@ class Stage(StrEnum):
     RECORDED = "recorded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Event:
     """The common envelope and the body of one kind; `seq` is given by the store."""
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from gateway.types.json import Json, JsonObject
+from gateway.types.values import value
 
 
 class Execution(StrEnum):
@@ -30,7 +31,7 @@ class Failure(StrEnum):
     CANCELLED = "cancelled"  # our caller went away
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Peer:
     """How a downstream is reached, for spans and events only."""
 
@@ -39,7 +40,7 @@ class Peer:
     address: str = ""  # `host` or `host:port`; nothing of a URL that could hold a secret
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Delivered:
     """A result as received; `size` is the bytes of the message that carried it."""
 

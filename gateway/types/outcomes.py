@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution, Verification, VerificationState
+from gateway.types.values import value
 
 
 class ErrorClass(StrEnum):
@@ -211,7 +212,7 @@ class Refusal:
         return TABLE[self.status]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Answer:
     """What the client gets from a call that was carried out."""
 
@@ -224,7 +225,7 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Finished:
     """A call as it leaves: the MCP result or error, and what the transport has to know."""
 

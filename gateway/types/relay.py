@@ -8,6 +8,7 @@ from typing import Protocol
 from gateway.types.calls import Era, Method, Principal
 from gateway.types.decisions import Decision
 from gateway.types.json import Json, JsonObject
+from gateway.types.values import value
 
 
 def lane_of(principal: Principal, session: str) -> str:
@@ -16,7 +17,7 @@ def lane_of(principal: Principal, session: str) -> str:
     return json.dumps([*principal.owner, session])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Outbound:
     """A request as a server gets it, but for what belongs to the hop."""
 
