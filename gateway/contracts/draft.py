@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gateway.contracts.pins import pinned
 from gateway.jsontext import escape
+from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.tools import Contract, Effect, Risk, Sensitivity, Tool
 
@@ -39,6 +40,9 @@ _PERSONAL = re.compile(
     r"(^|_)(e_?mail|phone|iban|ssn|birth\w*|address|first_name|last_name|full_name|passport)s?($|_)"
 )
 _DEEPEST = 8
+_NO_WAY_BACK = Compensation(
+    kind=CompensationClass.IRREVERSIBLE, reason="nobody has looked for a way back yet"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,7 @@ def draft(tool: Tool) -> Draft:
         definition=pinned(tool.definition),
         reviewed=False,
         sensitive=sensitive,
+        compensation=None if effect is Effect.READ else _NO_WAY_BACK,
     )
     return Draft(contract=contract, reasons=(reason, *raised, *noted))
 

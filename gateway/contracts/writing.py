@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from gateway.contracts import guarantees
+from gateway.contracts.sections import duration_text, said
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract, ProvenanceRule
 from gateway.yamltext import resolve
@@ -17,7 +19,6 @@ _HEAD = """\
 """
 _WIDTH = 100
 _STRING = "tag:yaml.org,2002:str"
-_SECONDS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
 def dump(
@@ -29,8 +30,8 @@ def dump(
     """
     parts = [_HEAD, "tools:"]
     for contract in contracts:
-        said = (reasons or {}).get(contract.tool, ())
-        comments = "".join(f"# {_visible(line)}\n" for line in said)
+        lines = (reasons or {}).get(contract.tool, ())
+        comments = "".join(f"# {_visible(line)}\n" for line in lines)
         entry = comments + _yaml({contract.tool: _entry(contract)})
         parts.append(textwrap.indent(entry, "  "))
     if len(parts) == 2:
@@ -52,14 +53,14 @@ def _entry(contract: Contract) -> JsonObject:
         "reviewed": contract.reviewed,
         "scopes": list[Json](sorted(contract.scopes)),
         "sensitive": {place: kind.value for place, kind in contract.sensitive.items()},
-        "results": _said(
+        "results": said(
             sensitive={place: kind.value for place, kind in contract.sensitive_results.items()},
             trusted_text=contract.trusted_text,
             lenient=contract.lenient_output,
             max_bytes=contract.max_result_bytes,
         ),
         "risk_when": [
-            _said(
+            said(
                 when=rule.when,
                 risk=rule.risk.value if rule.risk else None,
                 effect=rule.effect.value if rule.effect else None,
@@ -67,16 +68,13 @@ def _entry(contract: Contract) -> JsonObject:
             )
             for rule in contract.raises
         ],
-        "failure": _said(
-            timeout=None if contract.timeout_s is None else _duration(contract.timeout_s),
-            retryable=contract.extra.get("retryable"),
+        "failure": said(
+            timeout=None if contract.timeout_s is None else duration_text(contract.timeout_s),
+            retryable=guarantees.retryable_section(contract),
         ),
-        "idempotency": contract.extra.get("idempotency"),
-        "outcome": _said(
-            ensure=[{"when": one.when, "message": one.message} for one in contract.ensure],
-            readback=contract.extra.get("readback"),
-        ),
-        "compensation": contract.extra.get("compensation"),
+        "idempotency": guarantees.idempotency_section(contract),
+        "outcome": guarantees.outcome_section(contract),
+        "compensation": guarantees.compensation_section(contract),
         "provenance": {rule.pointer: _provenance(rule) for rule in contract.provenance},
         "yields": [{"type": one.type, "path": one.path} for one in contract.yields],
     }
@@ -84,26 +82,15 @@ def _entry(contract: Contract) -> JsonObject:
     return {**kept, "definition": contract.definition}
 
 
-def _said(**members: Json) -> JsonObject:
-    return {key: value for key, value in members.items() if value not in (None, [], {}, False)}
-
-
 def _provenance(rule: ProvenanceRule) -> JsonObject:
     sources: list[Json] = [
         f"{source.kind.value}({', '.join(source.operands)})" for source in rule.sources
     ]
-    return _said(
+    return said(
         **{"from": sources},
         on_fail=rule.on_fail.value,
         same_record_as=rule.same_record_as or None,
     )
-
-
-def _duration(seconds: float) -> str:
-    for size, unit in _SECONDS:
-        if seconds and seconds % size == 0:
-            return f"{int(seconds // size)}{unit}"
-    return f"{round(seconds * 1000)}ms"
 
 
 # --- YAML that our own strict loader reads back as the same values -----------------------------

@@ -39,12 +39,14 @@ def derive(
     """Return the key of a call, from the first source that there is; raises `KeyRefused`.
 
     A caller's key is one per scope, whatever the tool: on another tool of the same server it is
-    the same key for something else. All other keys are per tool.
+    the same key for something else. All other keys are per tool. What the gateway overwrites with
+    a key for the server counts for nothing: models make a new one for each attempt.
     """
     if caller_key is not None:
         _judge(caller_key)
     try:
         scope = _digest("scope", tenant, list(principal), server, run_id)
+        arguments = _own(arguments, idempotency.inject)
         normal = _normalised(arguments, idempotency.normalise)
         intent = _digest("intent", server, tool, _intent(normal, idempotency))
         source, parts = _source(caller_key, tool, normal, idempotency, intent)
@@ -129,13 +131,25 @@ def _source(
     return KeySource.DERIVED, (tool, intent)
 
 
-def _intent(arguments: JsonObject, idempotency: Idempotency) -> JsonObject:
-    """Return the fields that identify the intent by pointer; an absent one is not there at all."""
+def _own(arguments: JsonObject, injection: Injection | None) -> JsonObject:
+    """Return the arguments that are sent as they were given."""
+    if injection is None or injection.place is not InjectPlace.ARGUMENT:
+        return arguments
+    return _without(arguments, (injection.name,))
+
+
+def _without(arguments: JsonObject, patterns: Sequence[JsonPointer]) -> JsonObject:
     left: Json = arguments
-    for pattern in idempotency.ignore:
+    for pattern in patterns:
         # From the end: a removed item moves those behind it.
         for pointer, _ in reversed([*jsontext.walk(left, pattern)]):
             left = jsontext.remove(left, pointer)
+    return left if isinstance(left, dict) else arguments
+
+
+def _intent(arguments: JsonObject, idempotency: Idempotency) -> JsonObject:
+    """Return the fields that identify the intent by pointer; an absent one is not there at all."""
+    left = _without(arguments, idempotency.ignore)
     chosen = ("",) if idempotency.intent is None else idempotency.intent
     return {pointer: value for each in chosen for pointer, value in jsontext.walk(left, each)}
 

@@ -20,6 +20,9 @@ from gateway.yamltext.models import suggest
 
 Bindings: TypeAlias = Mapping[str, Json | datetime]
 
+# Of a contract's conditions; where each is known is said in `docs/reference/contracts.md`.
+CONTRACT_NAMES: Sequence[str] = ("args", "result", "answer", "old", "op")
+
 _ISSUE = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 _CONTAINER = re.compile(r" \(in container '[^']*'\)")
 _MISSING_KEY = re.compile(r'Key not found in map : "([^"]*)"')
@@ -156,12 +159,15 @@ class Environment:
 
 @lru_cache(maxsize=1)
 def _contract_environment() -> Environment:
-    return Environment({"args": "dyn", "result": "dyn"})
+    return Environment(dict.fromkeys(CONTRACT_NAMES, "dyn"))
 
 
 @lru_cache(maxsize=4096)
 def compile_condition(text: str) -> Condition:
-    """Compile a contract's condition, over `args` and `result`; kept, so it is compiled once."""
+    """Compile a contract's condition; kept, so it is compiled once.
+
+    A name that isn't bound when it is evaluated is an error then; the linter knows which are.
+    """
     return _contract_environment().condition(text)
 
 

@@ -6,7 +6,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from gateway.errors import FileError, FilesError
-from gateway.policy import lint_conditions, lint_methods, lint_rules, lint_tools
+from gateway.policy import (
+    lint_conditions,
+    lint_contracts,
+    lint_methods,
+    lint_rules,
+    lint_tools,
+)
 from gateway.policy.compile import compile_policy, in_order
 from gateway.policy.files import PolicyFile, load
 from gateway.policy.findings import Finding, of_error
@@ -15,7 +21,13 @@ from gateway.types.tools import Contract
 
 __all__ = ["Finding", "lint", "lint_texts"]
 
-_CHECKS = (lint_rules.check, lint_tools.check, lint_methods.check, lint_conditions.check)
+_CHECKS = (
+    lint_rules.check,
+    lint_tools.check,
+    lint_contracts.check,
+    lint_methods.check,
+    lint_conditions.check,
+)
 
 
 def lint_texts(

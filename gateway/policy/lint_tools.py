@@ -85,7 +85,7 @@ def _constrained_arguments(each: Surveyed) -> Iterator[Finding]:
         for name in getattr(constrain, kind):
             path = ("constrain", kind, name)
             for contract in each.tools:
-                found = _schema_at(contract.input_schema, pointer_of(name))
+                found = schema_at(contract.input_schema, pointer_of(name))
                 if found is None:
                     yield each.finding(
                         Level.ERROR,
@@ -129,7 +129,7 @@ def _kept_fields(each: Surveyed) -> Iterator[Finding]:
         if contract.output_schema is None:
             continue
         for index, pointer in enumerate(each.rule.output.keep or ()):
-            if _schema_at(contract.output_schema, pointer) is None:
+            if schema_at(contract.output_schema, pointer) is None:
                 yield each.finding(
                     Level.ERROR,
                     "unknown-field",
@@ -140,28 +140,27 @@ def _kept_fields(each: Surveyed) -> Iterator[Finding]:
 
 def _contract(contract: Contract, survey: Survey) -> Iterator[Finding]:
     if not contract.reviewed or not contract.pin:
-        yield _about(
+        yield about(
             contract,
             "unreviewed-tool",
             f"the contract of `{contract.tool}` is not reviewed; "
             "look at it and set `reviewed: true`",
         )
     if contract.effect is Effect.DESTRUCTIVE and contract.risk.rank < Risk.HIGH.rank:
-        yield _about(
+        yield about(
             contract,
             "low-risk",
             f"`{contract.tool}` is destructive but of class `{contract.risk}`; "
             "it counts as `high`, so write that",
         )
-    for section in ("compensation", "readback", "retryable"):
-        if section in contract.extra:
-            yield _about(
-                contract,
-                "no-effect",
-                f"`{section}` of `{contract.tool}` is kept but not acted on by this version",
-            )
-    if "intent" in _keys(contract.extra.get("idempotency")):
-        yield _about(
+    for section in _without_effect(contract):
+        yield about(
+            contract,
+            "no-effect",
+            f"`{section}` of `{contract.tool}` is kept but not acted on by this version",
+        )
+    if contract.idempotency.is_declared and contract.idempotency.intent is not None:
+        yield about(
             contract,
             "no-effect",
             f"`{contract.tool}` asks for at-most-once by key, which this version can't promise; "
@@ -175,22 +174,31 @@ def _contract(contract: Contract, survey: Survey) -> Iterator[Finding]:
         for each in survey.rules
     )
     if contract.effect is not Effect.READ and not spoken:
-        yield _about(
+        yield about(
             contract,
             "no-rule",
             f"no rule ever allows or denies `{contract.tool}`; it can't be used",
         )
 
 
-def _keys(section: Json) -> frozenset[str]:
-    return frozenset(section) if isinstance(section, dict) else frozenset()
+def _without_effect(contract: Contract) -> Iterator[str]:
+    back = contract.compensation
+    if back is not None and back.call is not None:
+        yield "compensation"
+    if contract.readback is not None:
+        yield "readback"
+    if contract.idempotency.not_executed_on:
+        yield "retryable"
 
 
-def _about(contract: Contract, check_name: str, message: str) -> Finding:
+def about(
+    contract: Contract, check_name: str, message: str, level: Level = Level.WARNING
+) -> Finding:
+    """Make a finding that points at the entry of a contract."""
     file, _, line = contract.place.rpartition(":")
     is_line = line.isdigit()
     return Finding(
-        level=Level.WARNING,
+        level=level,
         check=check_name,
         message=message,
         file=file if is_line else contract.place or "contracts",
@@ -203,7 +211,7 @@ def _selects(pattern: str, name: str) -> bool:
     return glob([pattern])(name)
 
 
-def _schema_at(schema: Json, pointer: str) -> Json:
+def schema_at(schema: Json, pointer: str) -> Json:
     """Return the schema of what a pointer names; True when it can't be told, None if absent."""
     root, current = schema, schema
     for token in tokens_of(pointer):

@@ -7,7 +7,7 @@ can't say (unions, free-form objects) goes unchecked, and the caller is told whi
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from gateway.policy.cel import Environment, ExpressionError, Issue
 from gateway.policy.compile import environment_of
@@ -36,16 +36,19 @@ _DEPTH = 12
 class ArgumentTypes:
     """The arguments of one tool as types, ready to check any number of conditions."""
 
-    def __init__(self, schema: Json, sets: Iterable[str]) -> None:
+    def __init__(
+        self, schema: Json, sets: Iterable[str], names: Mapping[str, str] | None = None
+    ) -> None:
+        """Take the schema; `names` stand beside `args` in place of those of a policy."""
         root = schema if isinstance(schema, dict) else {}
         shape = shape_of(root, root)
         if shape.kind is not Kind.MESSAGE:
             shape = Shape(kind=Kind.MESSAGE)
         self.is_open = not shape.fields
         self.unchecked = tuple(_unchecked(shape, ""))
-        names = environment_of(sets, args=MESSAGE)
+        known = environment_of(sets, args=MESSAGE) if names is None else {**names, "args": MESSAGE}
         self._environments = tuple(
-            Environment(names, pool=pool_of(shape, number)) for number in NumberAs
+            Environment(known, pool=pool_of(shape, number)) for number in NumberAs
         )
 
     def issues(self, text: str) -> tuple[Issue, ...]:

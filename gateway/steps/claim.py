@@ -8,6 +8,7 @@ from typing import Protocol
 from gateway.case import Case
 from gateway.errors import StoreUnavailable
 from gateway.types.decisions import Exceeded, Limit
+from gateway.types.guarantees import Idempotency
 from gateway.types.outcomes import Refusal, Status
 
 _log = logging.getLogger("weighbridge")
@@ -35,7 +36,7 @@ class Claim:
 
     async def __call__(self, case: Case) -> Case | Refusal:
         """Return the case when everything it needs was taken."""
-        if _CALLERS_KEY in case.call.meta or "intent" in _idempotency(case):
+        if _CALLERS_KEY in case.call.meta or _asks_for_a_key(case.contract.idempotency):
             return Refusal(
                 status=Status.DENIED,
                 code="idempotency_unsupported",
@@ -74,6 +75,5 @@ class Claim:
             _log.warning("%s: its limits were not given back: %s", case.call.call_id, error)
 
 
-def _idempotency(case: Case) -> dict[str, object]:
-    section = case.contract.extra.get("idempotency")
-    return dict(section) if isinstance(section, dict) else {}
+def _asks_for_a_key(idempotency: Idempotency) -> bool:
+    return idempotency.is_declared and idempotency.intent is not None

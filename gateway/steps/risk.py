@@ -3,6 +3,7 @@
 from gateway.case import Case
 from gateway.policy import cel
 from gateway.types.calls import Method
+from gateway.types.guarantees import CompensationClass
 from gateway.types.json import Json
 from gateway.types.outcomes import Refusal
 from gateway.types.tools import Effect, Risk, RiskRaise
@@ -12,7 +13,7 @@ from gateway.types.values import replaced
 def classify_tool(case: Case) -> Case | Refusal:
     """Class of the tool as such, for listing: no arguments are looked at."""
     effect, risk, reason = _of_tool(case)
-    return replaced(case, effect=effect, risk=risk, risk_reason=reason)
+    return _classified(case, effect, risk, reason)
 
 
 def classify(case: Case) -> Case | Refusal:
@@ -25,7 +26,7 @@ def classify(case: Case) -> Case | Refusal:
             effect, reason = rule.effect, rule.reason
         if rule.risk is not None and rule.risk.rank > risk.rank:
             risk, reason = rule.risk, rule.reason
-    return replaced(case, effect=effect, risk=risk, risk_reason=reason)
+    return _classified(case, effect, risk, reason)
 
 
 def of_task(case: Case) -> Case | Refusal:
@@ -33,6 +34,18 @@ def of_task(case: Case) -> Case | Refusal:
     if case.call.method is not Method.GET_TASK:
         return case
     return replaced(case, effect=Effect.READ, risk_reason="asks after a task")
+
+
+def _classified(case: Case, effect: Effect, risk: Risk, reason: str) -> Case:
+    """Raise the class of what can't be undone by one, whatever made it what it is."""
+    back = case.contract.compensation
+    is_final = back is not None and back.kind is CompensationClass.IRREVERSIBLE
+    if is_final and effect is not Effect.READ and risk is not Risk.CRITICAL:
+        risk, reason = _NEXT[risk], "cannot be undone"
+    return replaced(case, effect=effect, risk=risk, risk_reason=reason)
+
+
+_NEXT = dict(zip(Risk, [*Risk][1:], strict=False))
 
 
 def _of_tool(case: Case) -> tuple[Effect, Risk, str]:

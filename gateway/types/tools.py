@@ -4,6 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from gateway.types.guarantees import (
+    CallTemplate,
+    Checksum,
+    Compensation,
+    Idempotency,
+    Readback,
+)
 from gateway.types.json import Json, JsonObject, JsonPointer
 
 
@@ -192,7 +199,11 @@ class Contract:
     ensure: tuple[Ensure, ...] = ()
     provenance: tuple[ProvenanceRule, ...] = ()
     yields: tuple[Yield, ...] = ()
-    extra: Mapping[str, Json] = field(default_factory=dict[str, Json])  # sections kept as written
+    idempotency: Idempotency = field(default_factory=Idempotency)
+    readback: Readback | None = None
+    old: CallTemplate | None = None  # a read before the call, for what refers to `$old`
+    checksum: Checksum | None = None
+    compensation: Compensation | None = None
 
     @property
     def input_schema(self) -> Json:

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.contracts.draft import draft, words
 from gateway.contracts.pins import pin
+from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Effect, Risk, Sensitivity, Tool
 
@@ -166,3 +167,14 @@ def test_odd_definitions_do_not_stop_a_draft() -> None:
 
 def test_a_name_is_split_into_words() -> None:
     assert words("getHTTPUser_v2-now") == ["get", "http", "user", "v", "2", "now"]
+
+
+@pytest.mark.parametrize("name", ["send_mail", "delete_item"])
+def test_a_drafted_write_can_not_be_undone_until_somebody_says_how(name: str) -> None:
+    assert draft(a_tool(name)).contract.compensation == Compensation(
+        kind=CompensationClass.IRREVERSIBLE, reason="nobody has looked for a way back yet"
+    )
+
+
+def test_a_drafted_read_needs_no_way_back() -> None:
+    assert draft(a_tool("get_item")).contract.compensation is None

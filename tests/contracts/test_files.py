@@ -7,6 +7,13 @@ import pytest
 from gateway.contracts import files
 from gateway.contracts.pins import pin
 from gateway.errors import FileError, FilesError
+from gateway.types.guarantees import (
+    CallTemplate,
+    Compensation,
+    CompensationClass,
+    Idempotency,
+    Readback,
+)
 from gateway.types.tools import (
     Effect,
     Ensure,
@@ -37,7 +44,7 @@ tools:
     failure: {{retryable: [rate_limited], timeout: 30s}}
     outcome:
       ensure: [{{when: result.ok, message: not refunded}}]
-      readback: {{tool: billing.get, args: {{id: $result.id}}}}
+      readback: {{tool: billing.get, args: {{id: $result.id}}, expect: result.ok}}
     compensation: {{tool: billing.cancel_refund, args: {{refund_id: $result.refund_id}}}}
     provenance:
       /customer_id:
@@ -84,17 +91,20 @@ def test_provenance_is_read_into_sources() -> None:
     )
 
 
-def test_sections_for_later_steps_are_kept_as_written() -> None:
+def test_promises_are_read_into_what_steps_work_with() -> None:
     (contract,) = files.load(TEXT, file="c.yaml")
-    assert contract.extra == {
-        "idempotency": {"intent": ["/customer_id", "/amount"], "retry": "never"},
-        "compensation": {
-            "tool": "billing.cancel_refund",
-            "args": {"refund_id": "$result.refund_id"},
-        },
-        "readback": {"tool": "billing.get", "args": {"id": "$result.id"}},
-        "retryable": ["rate_limited"],
-    }
+    assert contract.idempotency == Idempotency(
+        intent=("/customer_id", "/amount"),
+        not_executed_on=("rate_limited",),
+        is_declared=True,
+    )
+    assert contract.readback == Readback(
+        call=CallTemplate(tool="billing.get", args={"id": "$result.id"}), expect="result.ok"
+    )
+    assert contract.compensation == Compensation(
+        kind=CompensationClass.COMPENSATABLE,
+        call=CallTemplate(tool="billing.cancel_refund", args={"refund_id": "$result.refund_id"}),
+    )
 
 
 def test_a_file_is_written_and_read_without_loss() -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.tools import Effect
 from tests.journeys import house
 
@@ -14,6 +15,7 @@ rules:
     when: size(args.text) < 10
 """
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+KEPT = Compensation(kind=CompensationClass.IRREVERSIBLE, reason="no tool takes a note back")
 NOTE = {"name": "note", "inputSchema": TEXT}
 TESTS = """\
 apiVersion: weighbridge/v1
@@ -36,7 +38,7 @@ tests:
 def a_folder(folder: Path, rules: str = RULES, tests: str = TESTS) -> list[str]:
     """Write a policy folder with one contract, and return the words that name it."""
     (folder / "contracts").mkdir()
-    contract = house.contract(NOTE, "desk", effect=Effect.WRITE)
+    contract = house.contract(NOTE, "desk", effect=Effect.WRITE, compensation=KEPT)
     (folder / "contracts/desk.yaml").write_text(house.contracts(contract))
     (folder / "rules.yaml").write_text(rules)
     if tests:

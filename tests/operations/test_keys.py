@@ -202,6 +202,16 @@ def test_only_texts_are_made_comparable() -> None:
         assert key({"v": value}, alike).intent == key({"v": value}).intent
 
 
+def test_what_is_overwritten_with_a_key_for_the_server_counts_for_nothing() -> None:
+    place = Injection(place=InjectPlace.ARGUMENT, name="/options/key")
+    keyed = Idempotency(inject=place)
+    first: JsonObject = {"v": 1, "options": {"key": "model-1"}}
+    assert key(first, keyed) == key({"v": 1, "options": {"key": "model-2"}}, keyed)
+    assert key(first, keyed).key != key({"v": 2, "options": {"key": "model-1"}}, keyed).key
+    elsewhere = Idempotency(inject=Injection(place=InjectPlace.META, name="/options/key"))
+    assert key(first, elsewhere).key != key({"v": 1, "options": {"key": "b"}}, elsewhere).key
+
+
 # --- the canonical form ----------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from gateway.policy.compile import compile_policy
 from gateway.policy.engine import CompiledPolicy, PolicyRequest
 from gateway.policy.files import PolicyFile, load
 from gateway.types.actors import Actor
+from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
 from gateway.types.tools import Contract, Effect, Risk
@@ -166,6 +167,9 @@ def refund(amount: Json, currency: str = "EUR") -> PolicyRequest:
     return request(arguments={"amount": amount, "currency": currency})
 
 
+NO_WAY_BACK = Compensation(kind=CompensationClass.IRREVERSIBLE, reason="it is for good")
+
+
 def contract(
     tool: str,
     properties: JsonObject,
@@ -189,6 +193,7 @@ def contract(
         definition=definition,
         reviewed=reviewed,
         place="contracts.yaml:1",
+        compensation=None if effect is Effect.READ else NO_WAY_BACK,
     )
 
 

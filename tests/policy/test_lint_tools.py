@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from gateway.policy import lint_tools
 from gateway.policy.survey import survey
+from gateway.types.guarantees import CallTemplate, Compensation, CompensationClass, Idempotency
 from gateway.types.json import JsonObject
 from gateway.types.tools import Contract, Effect, Risk
 from tests.policy.example import CONTRACTS, INTEGER, TEXT, contract, files
@@ -154,7 +155,11 @@ def test_a_finding_about_a_contract_stands_at_its_place() -> None:
 
 def test_sections_that_nothing_acts_on_yet_are_told() -> None:
     asking = replace(
-        READ, extra={"compensation": {"tool": "crm.undo"}, "idempotency": {"intent": ["/q"]}}
+        READ,
+        compensation=Compensation(
+            kind=CompensationClass.COMPENSATABLE, call=CallTemplate(tool="crm.undo")
+        ),
+        idempotency=Idempotency(intent=("/q",), is_declared=True),
     )
     rules = "  - {id: a, decision: allow, match: {tools: [crm.find]}}"
     assert found(rules, asking) == [

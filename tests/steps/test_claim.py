@@ -8,6 +8,7 @@ from gateway.case import Case
 from gateway.errors import StoreUnavailable
 from gateway.steps.claim import Claim
 from gateway.types.decisions import Decision, DecisionEffect, Exceeded, Limit
+from gateway.types.guarantees import Idempotency
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal, Status
 from tests.helpers.cases import a_call, a_case, a_contract
@@ -76,7 +77,7 @@ async def test_giving_back_does_not_fail_with_the_store() -> None:
 async def test_a_guarantee_that_can_not_be_given_is_refused_not_ignored() -> None:
     meta: JsonObject = {"weighbridge/idempotencyKey": "k"}
     asked = await Claim(limits=Counters())(a_case(call=a_call(meta=meta)))
-    contract = a_contract(extra={"idempotency": {"intent": ["/id"]}})
+    contract = a_contract(idempotency=Idempotency(intent=("/id",), is_declared=True))
     declared = await Claim(limits=Counters())(a_case(contract=contract))
     assert isinstance(asked, Refusal)
     assert isinstance(declared, Refusal)

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.case import Case
 from gateway.steps import risk
+from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import JsonObject
 from gateway.types.tools import Effect, Risk, RiskRaise
 from tests.helpers.cases import a_case, a_contract, a_definition, a_tool
@@ -56,3 +57,40 @@ def test_a_servers_hint_never_lowers() -> None:
 def test_a_servers_hint_can_raise() -> None:
     case = classified({}, {"destructiveHint": True}, effect=Effect.WRITE, risk=Risk.LOW)
     assert (case.effect, case.risk) == (Effect.DESTRUCTIVE, Risk.HIGH)
+
+
+FINAL = Compensation(kind=CompensationClass.IRREVERSIBLE, reason="a mail can't be called back")
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (Risk.LOW, Risk.MEDIUM),
+        (Risk.MEDIUM, Risk.HIGH),
+        (Risk.HIGH, Risk.CRITICAL),
+        (Risk.CRITICAL, Risk.CRITICAL),
+    ],
+)
+def test_what_can_not_be_undone_counts_one_class_higher(was: Risk, becomes: Risk) -> None:
+    case = classified({}, effect=Effect.WRITE, risk=was, compensation=FINAL)
+    assert case.risk is becomes
+    assert case.risk_reason == ("contract" if was is becomes else "cannot be undone")
+    listed = risk.classify_tool(case)
+    assert isinstance(listed, Case)
+    assert listed.risk is becomes
+
+
+def test_what_can_not_be_undone_counts_higher_than_what_its_arguments_made_it() -> None:
+    medium = RiskRaise(when="true", reason="r", risk=Risk.MEDIUM)
+    case = classified({}, effect=Effect.WRITE, raises=(medium,), compensation=FINAL)
+    assert case.risk is Risk.HIGH
+
+
+@pytest.mark.parametrize("kind", sorted(set(CompensationClass) - {CompensationClass.IRREVERSIBLE}))
+def test_any_other_way_back_raises_nothing(kind: CompensationClass) -> None:
+    other = Compensation(kind=kind, reason="r")
+    assert classified({}, effect=Effect.WRITE, compensation=other).risk is Risk.LOW
+
+
+def test_a_read_has_nothing_to_undo() -> None:
+    assert classified({}, effect=Effect.READ, compensation=FINAL).risk is Risk.LOW
