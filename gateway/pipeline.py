@@ -8,6 +8,7 @@ from typing import Protocol, assert_never
 
 from gateway import jsontext
 from gateway.case import Case, Check, Finding, Verdict
+from gateway.crossing.ticket import Ticket
 from gateway.policy.methods import USE
 from gateway.relay import states
 from gateway.relay.parking import Parking
@@ -28,7 +29,7 @@ from gateway.steps import (
     risk,
     verify,
 )
-from gateway.steps.record import Record, Ticket
+from gateway.steps.record import Record
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject

@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 
 from gateway import ids
 from gateway.clock import Clock
+from gateway.crossing.ticket import Journal
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
-from gateway.steps.record import Journal
 from gateway.types.refused import TurnedAway, TurnedAwayFor
 
 FIRST_PAUSE_S: Final = 1.0

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from gateway import jsontext
 from gateway.case import Origin
+from gateway.crossing.ticket import SeenValue
 from gateway.revision import Revision
-from gateway.steps.record import SeenValue
 from gateway.store.revisions import StoredRevision
 from gateway.store.seen import Sighting
 from gateway.store.store import Store

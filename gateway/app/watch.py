@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from gateway import ids
 from gateway.clock import Clock
 from gateway.contracts import diff
+from gateway.crossing.ticket import Journal
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.revision import Revision
 from gateway.servers.catalog import Catalog
-from gateway.steps.record import Journal
 from gateway.types.events import Event
 from gateway.types.tools import Tool
 

@@ -50,6 +50,7 @@ class Subject:
 
     call_id: str
     run_id: str = ""
+    op_id: str = ""  # the operation that the call is about
     tool: str = ""  # or what else is named, as the caller named it
     rule: str = ""  # the one that decided
     has_output_schema: bool = False
@@ -62,6 +63,10 @@ def answer(outcome: Answer, subject: Subject) -> Finished:
     said: JsonObject = {"call_id": subject.call_id, "status": str(outcome.status)}
     if subject.run_id:
         said["run_id"] = subject.run_id
+    if subject.op_id:
+        said["op_id"] = subject.op_id
+    if outcome.replayed:
+        said["replayed"] = True
     if subject.rule:
         said["rule"] = subject.rule
     said["verification"] = str(outcome.verification.state)
@@ -149,6 +154,10 @@ def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:
     }
     if subject.run_id:
         outcome["run_id"] = subject.run_id
+    if subject.op_id:
+        outcome["op_id"] = subject.op_id
+    if refusal.replayed:
+        outcome["replayed"] = True
     if refusal.code:
         outcome["code"] = refusal.code
     if refusal.rule:

@@ -5,88 +5,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway import ids, jsontext
-from gateway.case import Case, Verdict
+from gateway.case import Case
 from gateway.clock import Clock
+from gateway.crossing.ticket import Journal, SeenValue, Telemetry, Ticket, yielded
 from gateway.errors import StoreUnavailable
-from gateway.events import build
 from gateway.events.redact import Redactor
-from gateway.results import documents, envelope
 from gateway.steps.resolve import actor_of
-from gateway.telemetry.context import Trace
 from gateway.types.actors import Actor
-from gateway.types.calls import Method, ProposedCall
-from gateway.types.events import Event
-from gateway.types.json import Json, JsonObject
-from gateway.types.operations import (
-    Delivered,
-    Delivery,
-    Execution,
-    Peer,
-    Rejected,
-    Undelivered,
-)
-from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.calls import ProposedCall
+from gateway.types.json import Json
+from gateway.types.operations import Execution
+from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.records import CallRecord
-from gateway.types.relay import Inquiry
-from gateway.types.tools import Effect, Kind
 
 _log = logging.getLogger("weighbridge")
-
-_HAVE_ARGUMENTS = frozenset({Method.CALL_TOOL, Method.GET_PROMPT})
-
-
-class Journal(Protocol):
-    """The event log, as far as calls need it."""
-
-    def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
-        """Hand events over, in order; ends of what was sent are `owed` a place.
-
-        Raises StoreUnavailable when nothing more can be held.
-        """
-        ...
-
-    async def kept(self) -> None:
-        """Return once everything handed over so far is committed. Raises StoreUnavailable."""
-        ...
-
-    @property
-    def failing(self) -> str:
-        """Why events are not being committed right now, or an empty text."""
-        ...
-
-
-class Telemetry(Protocol):
-    """Spans and metrics of finished calls."""
-
-    def trace_for(self, call: ProposedCall) -> Trace:
-        """Continue the caller's trace, or begin one."""
-        ...
-
-    def outgoing(self, trace: Trace) -> str:
-        """Return the `traceparent` for the downstream, or an empty text."""
-        ...
-
-    def record(self, record: CallRecord) -> None:
-        """Take a finished call; never waits, never raises."""
-        ...
 
 
 class Seen(Protocol):
     """The index of identifiers that results brought into play."""
 
-    async def remember(self, actor: Actor, tool: str, found: Sequence["SeenValue"]) -> None:
+    async def remember(self, actor: Actor, tool: str, found: Sequence[SeenValue]) -> None:
         """Keep values of one result; raises StoreUnavailable."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenValue:
-    """One identifier of one record of a result."""
-
-    type: str
-    value: Json
-    record: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +41,7 @@ class Record:
     clock: Clock
     reads_wait_for_log: bool = False  # reads are refused as soon as the log fails
 
-    def open(self, call: ProposedCall) -> "Ticket":
+    def open(self, call: ProposedCall) -> Ticket:
         """Begin the record of a call."""
         trace = self.telemetry.trace_for(call)
         record = CallRecord(
@@ -143,250 +83,3 @@ class Record:
             await self.seen_values.remember(case.actor, case.tool.key, found)
         except StoreUnavailable as error:
             _log.warning("the values that %s returned were not kept: %s", case.tool.key, error)
-
-
-def yielded(case: Case, result: JsonObject) -> list[SeenValue]:
-    """Find the yielded identifiers; values of one list item or object share a record."""
-    structured = result.get("structuredContent")
-    found: list[SeenValue] = []
-    for wanted in case.contract.yields:
-        for pointer, value in jsontext.walk(structured, wanted.path):
-            if isinstance(value, str | int) and not isinstance(value, bool):
-                record = f"{case.call.call_id}{pointer.rpartition('/')[0]}"
-                found.append(SeenValue(type=wanted.type, value=value, record=record))
-    return found[:20_000]  # more would be a way to fill the store
-
-
-@dataclass(slots=True, kw_only=True)
-class Ticket:
-    """What is known of one call so far; `closed` ends it, once."""
-
-    owner: Record
-    record: CallRecord
-    traceparent: str
-    _case: Case | None = None
-    _denial: Refusal | None = None
-    _authorized: bool = False
-    _sent: bool = False
-    _done: bool = False
-
-    def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
-        """Keep one turn of the caller's model that its server asked for.
-
-        `request` is empty when the caller was asked by an earlier round.
-        """
-        self._digest()
-        turn = build.model_turn(
-            self.record,
-            self.owner.redactor,
-            id=ids.ulid(),
-            at=self.owner.clock.now(),
-            request=request,
-            result=result,
-            error=error,
-        )
-        self._append([turn])
-
-    def inquired(self, inquiry: Inquiry) -> bool:
-        """Keep what became of a question of the server, at once; False when that can't be kept."""
-        self._digest()
-        now = self.owner.clock.now()
-        event = build.question(
-            self.record, self.owner.redactor, id=ids.ulid(), at=now, inquiry=inquiry
-        )
-        return self._append([event])
-
-    def judged(self, verdict: Verdict) -> None:
-        """Note the verdict; it is kept with the intent, or with the refusal."""
-        case = self._case = verdict.case
-        self._denial = verdict.refusal
-        record = self.record
-        record.judged_ns = self.owner.clock.time_ns()
-        record.tool = case.tool
-        if case.tool.kind is Kind.RESOURCE:
-            record.resource = self.owner.redactor.text(case.tool.name)
-        record.contract = case.contract
-        record.actor = case.actor
-        record.run_id = case.run_id
-        record.phase = str(case.phase)
-        record.effect = case.effect
-        record.risk = case.risk
-        record.decision = case.decision
-
-    async def started(self, case: Case, peer: Peer) -> None:
-        """Keep the decision and, for anything but a plain read, the intent: durably."""
-        record = self.record
-        events = [self._authorization(None)]
-        if case.is_plain_read:
-            failing = self.owner.journal.failing if self.owner.reads_wait_for_log else ""
-            if failing:
-                raise StoreUnavailable(failing)
-            self.owner.journal.append(events)
-        else:
-            changed = case.arguments if case.arguments is not case.call.arguments else None
-            started = build.started(
-                record,
-                self.owner.redactor,
-                id=ids.ulid(),
-                at=self.owner.clock.now(),
-                arguments=changed,
-            )
-            self.owner.journal.append([*events, started], durable=True)
-            await self.owner.journal.kept()
-        self._authorized = True
-        self._sent = True
-        record.sent_ns = self.owner.clock.time_ns()
-
-    def answered(self, delivery: Delivery) -> None:
-        """Note when and how the downstream answered."""
-        record = self.record
-        record.answered_ns = self.owner.clock.time_ns()
-        match delivery:
-            case Delivered():
-                record.executed = Execution.YES
-                record.result_size = delivery.size
-                record.tool_error = delivery.result.get("isError") is True
-            case Rejected():
-                record.executed = Execution.UNKNOWN
-                record.error_code = delivery.code
-                record.result_size = delivery.size
-            case Undelivered():
-                record.executed = delivery.executed
-
-    def closed(self, outcome: Answer | Refusal) -> Finished:
-        """End the call: final event, spans, metrics, and the envelope that leaves."""
-        record = self.record
-        kept = self._finish(outcome)
-        if isinstance(outcome, Answer) and (not kept or self.owner.journal.failing):
-            outcome = Answer(
-                result=outcome.result,
-                status=outcome.status,
-                verification=outcome.verification,
-                redactions=outcome.redactions,
-                notes=(
-                    *outcome.notes,
-                    "the event log is behind: the end of this call is not kept yet",
-                ),
-            )
-        subject = envelope.Subject(
-            call_id=record.call.call_id,
-            run_id=record.run_id,
-            method=record.call.method,
-            era=record.call.caller.era,
-            tool=record.call.name,
-            rule=record.decision.rule if record.decision is not None else "",
-            has_output_schema=self._case is not None
-            and self._case.contract.output_schema is not None,
-        )
-        match outcome:
-            case Answer():
-                return envelope.answer(outcome, subject)
-            case Refusal():
-                return envelope.refuse(outcome, subject)
-
-    def abandoned(self) -> None:
-        """End a call whose caller went away, or that the process had to give up."""
-        if self._done:
-            return
-        unsure = self._sent and self.record.effect is not Effect.READ
-        self._finish(
-            Refusal(
-                status=Status.INDETERMINATE if unsure else Status.CANCELLED,
-                code="caller_left",
-                reason="the call was given up before its answer came",
-                executed=Execution.UNKNOWN if unsure else Execution.NO,
-            )
-        )
-
-    def _finish(self, outcome: Answer | Refusal) -> bool:
-        if self._done:
-            return True
-        self._done = True
-        record = self.record
-        self._digest()
-        record.closed_ns = self.owner.clock.time_ns()
-        record.status = outcome.status
-        match outcome:
-            case Answer():
-                record.redactions = outcome.redactions
-            case Refusal():
-                record.code = outcome.code
-                record.executed = outcome.executed
-        kept = self._append(self._final_events(outcome))
-        self.owner.telemetry.record(record)
-        return kept
-
-    def _digest(self) -> None:
-        """Note what was asked for, so that refused calls can be compared as well."""
-        if not self.record.arguments_digest:
-            call = self.record.call
-            asked: JsonObject = call.arguments
-            if call.method not in _HAVE_ARGUMENTS:
-                asked = {key: value for key, value in call.params.items() if key != "_meta"}
-            self.record.arguments_digest = self.owner.digest(call.principal.tenant, asked)
-
-    def _append(self, events: list[Event]) -> bool:
-        try:
-            self.owner.journal.append(events, owed=self._sent)
-        except StoreUnavailable as error:
-            _log.error("%s: an event of it could not be kept: %s", self.record.call.call_id, error)
-            return False
-        return True
-
-    def _final_events(self, outcome: Answer | Refusal) -> list[Event]:
-        case, record, redactor = self._case, self.record, self.owner.redactor
-        at = self.owner.clock.now()
-        events: list[Event] = []
-        if not self._authorized and case is not None:
-            events.append(self._authorization(self._denial))  # the verdict, not what became of it
-        reason, original = "", None
-        if isinstance(outcome, Answer):
-            tenant = record.call.principal.tenant
-            record.result_digest = self.owner.digest(tenant, outcome.result)
-        else:
-            reason, original = outcome.reason, outcome.original
-        events.append(
-            build.ended(record, redactor, id=ids.ulid(), at=at, reason=reason, original=original)
-        )
-        found = self._documents(case, outcome) if case is not None else None
-        if found is not None and case is not None:
-            events.append(
-                build.retrieval(
-                    record,
-                    redactor,
-                    id=ids.ulid(),
-                    at=at,
-                    documents=found,
-                    kept=case.decision.output.keep,
-                )
-            )
-        return events
-
-    def _documents(self, case: Case, outcome: Answer | Refusal) -> list[build.Document] | None:
-        """Name what an answer brought into play; None when it retrieved nothing."""
-        if not isinstance(outcome, Answer) or outcome.status is Status.INPUT_REQUIRED:
-            return None
-        if case.effect is not Effect.READ:
-            return None
-        if case.call.method is Method.CALL_TOOL:
-            return [build.Document(id=str(each.value)) for each in yielded(case, outcome.result)]
-        if case.call.method is not Method.READ_RESOURCE:
-            return None
-        redactor, tenant = self.owner.redactor, case.actor.tenant
-        return [
-            build.Document(
-                id=redactor.text(each.uri),
-                version=redactor.text(each.version),
-                digest=self.owner.digest(tenant, each.content),
-            )
-            for each in documents.found(outcome.result, case.tool.definition)
-        ]
-
-    def _authorization(self, refusal: Refusal | None) -> Event:
-        return build.authorization(
-            self.record,
-            self.owner.redactor,
-            refusal=refusal,
-            id=ids.ulid(),
-            at=self.owner.clock.now(),
-        )

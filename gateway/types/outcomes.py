@@ -36,6 +36,9 @@ class Status(StrEnum):
     PHASE_BLOCKED = "phase_blocked"
     DENIED = "denied"
     LIMIT_EXCEEDED = "limit_exceeded"
+    IN_PROGRESS = "in_progress"
+    IDEMPOTENCY_CONFLICT = "idempotency_conflict"
+    VARIANT_OF = "variant_of"
     APPROVAL_DENIED = "approval_denied"
     TOOL_FAILED = "tool_failed"
     UNAVAILABLE = "unavailable"
@@ -111,6 +114,22 @@ TABLE: Mapping[Status, StatusRow] = {
         error_class=ErrorClass.PERMISSION,
         retryable=True,
         next="wait for the given seconds before the next such call",
+    ),
+    Status.IN_PROGRESS: StatusRow(
+        error_class=ErrorClass.ENVIRONMENT,
+        retryable=True,
+        next="the same call is under way; send it again later, unchanged, to get its answer",
+    ),
+    Status.IDEMPOTENCY_CONFLICT: StatusRow(
+        error_class=ErrorClass.MODEL,
+        retryable=False,
+        next="nothing was sent; use a new idempotency key for a new request",
+    ),
+    Status.VARIANT_OF: StatusRow(
+        error_class=ErrorClass.MODEL,
+        retryable=False,
+        next="nothing was sent; repeat the first call unchanged to get its answer, or change what "
+        "it is about",
     ),
     Status.APPROVAL_DENIED: StatusRow(
         error_class=ErrorClass.HUMAN_FEEDBACK,
@@ -205,6 +224,7 @@ class Refusal:
     original: JsonObject | None = None  # a downstream result that this refusal replaces or carries
     details: tuple[Mapping[str, Json], ...] = ()  # per argument: pointer, expected, received
     error: WireError | None = None  # a server's own error, which passes as it came
+    replayed: bool = False  # the end of an earlier call, told once more
 
     @property
     def row(self) -> StatusRow:
@@ -223,6 +243,7 @@ class Answer:
     )
     redactions: int = 0
     notes: tuple[str, ...] = ()
+    replayed: bool = False  # the answer of an earlier call, given once more
 
 
 @value

@@ -35,6 +35,7 @@ class CallRecord:
     contract: Contract | None = None
     actor: Actor | None = None
     run_id: str = ""
+    op_id: str = ""  # the operation that the call is about, if it is about one
     phase: str = ""
     effect: Effect | None = None
     risk: Risk | None = None

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from gateway import jsontext
 from gateway.clock import SystemClock
+from gateway.crossing.ticket import SeenValue
 from gateway.events.redact import Redactor
 from gateway.pipeline import Pipeline
 from gateway.relay.parking import Parking
 from gateway.steps.claim import Claim
 from gateway.steps.dispatch import Dispatch
 from gateway.steps.normalise import Normalise
-from gateway.steps.record import Record, SeenValue
+from gateway.steps.record import Record
 from gateway.telemetry.options import TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.actors import Actor

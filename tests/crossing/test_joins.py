@@ -1,7 +1,7 @@
 import asyncio
 from dataclasses import replace
 
-from gateway.steps.joins import Joins
+from gateway.crossing.joins import Joins
 from gateway.types.operations import Operation, OpState
 from tests.helpers.operations import wanted
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from gateway.case import Case
-from gateway.steps.settle import ending
+from gateway.crossing.settle import ending
 from gateway.types.json import JsonObject
 from gateway.types.operations import (
     Delivered,

@@ -3,8 +3,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from gateway.crossing.patience import MOST_LATE, Listening, Patience
 from gateway.errors import AskRefused
-from gateway.steps.patience import MOST_LATE, Listening, Patience
 from gateway.types.calls import Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery, Execution, Failure, Undelivered

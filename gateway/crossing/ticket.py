@@ -1,0 +1,379 @@
+"""The ticket of one call: what is known of it so far, and its events, each at its time."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from gateway import ids, jsontext
+from gateway.case import Case, Verdict
+from gateway.clock import Clock
+from gateway.errors import StoreUnavailable
+from gateway.events import build
+from gateway.events.redact import Redactor
+from gateway.results import documents, envelope
+from gateway.telemetry.context import Trace
+from gateway.types.calls import Method, ProposedCall
+from gateway.types.events import Event
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Operation,
+    Peer,
+    Rejected,
+    Undelivered,
+)
+from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.records import CallRecord
+from gateway.types.relay import Inquiry
+from gateway.types.tools import Effect, Kind
+
+_log = logging.getLogger("weighbridge")
+
+_HAVE_ARGUMENTS = frozenset({Method.CALL_TOOL, Method.GET_PROMPT})
+_BEHIND = "the event log is behind: the end of this call is not kept yet"
+
+
+class Journal(Protocol):
+    """The event log, as far as calls need it."""
+
+    def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
+        """Hand events over, in order; ends of what was sent are `owed` a place.
+
+        Raises StoreUnavailable when nothing more can be held.
+        """
+        ...
+
+    async def kept(self) -> None:
+        """Return once everything handed over so far is committed. Raises StoreUnavailable."""
+        ...
+
+    @property
+    def failing(self) -> str:
+        """Why events are not being committed right now, or an empty text."""
+        ...
+
+
+class Telemetry(Protocol):
+    """Spans and metrics of finished calls."""
+
+    def trace_for(self, call: ProposedCall) -> Trace:
+        """Continue the caller's trace, or begin one."""
+        ...
+
+    def outgoing(self, trace: Trace) -> str:
+        """Return the `traceparent` for the downstream, or an empty text."""
+        ...
+
+    def record(self, record: CallRecord) -> None:
+        """Take a finished call; never waits, never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenValue:
+    """One identifier of one record of a result."""
+
+    type: str
+    value: Json
+    record: str
+
+
+class Books(Protocol):
+    """What tickets are written with, the same for all of them."""
+
+    @property
+    def journal(self) -> Journal:
+        """The event log."""
+        ...
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Spans and metrics."""
+        ...
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes out what nobody may read."""
+        ...
+
+    @property
+    def digest(self) -> Callable[[str, Json], str]:
+        """Tenant and value to a keyed digest."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+        ...
+
+    @property
+    def reads_wait_for_log(self) -> bool:
+        """Whether reads are refused as soon as the log fails."""
+        ...
+
+
+def yielded(case: Case, result: JsonObject) -> list[SeenValue]:
+    """Find the yielded identifiers; values of one list item or object share a record."""
+    structured = result.get("structuredContent")
+    found: list[SeenValue] = []
+    for wanted in case.contract.yields:
+        for pointer, value in jsontext.walk(structured, wanted.path):
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                record = f"{case.call.call_id}{pointer.rpartition('/')[0]}"
+                found.append(SeenValue(type=wanted.type, value=value, record=record))
+    return found[:20_000]  # more would be a way to fill the store
+
+
+@dataclass(slots=True, kw_only=True)
+class Ticket:
+    """What is known of one call so far; `closed` ends it, once."""
+
+    owner: Books
+    record: CallRecord
+    traceparent: str
+    _case: Case | None = None
+    _denial: Refusal | None = None
+    _authorized: bool = False
+    delivery: Delivery | None = None
+    """The server's last word, or None while nothing was sent."""
+    _sent: bool = False
+    _done: bool = False
+
+    def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
+        """Keep one turn of the caller's model that its server asked for.
+
+        `request` is empty when the caller was asked by an earlier round.
+        """
+        self._digest()
+        turn = build.model_turn(
+            self.record,
+            self.owner.redactor,
+            id=ids.ulid(),
+            at=self.owner.clock.now(),
+            request=request,
+            result=result,
+            error=error,
+        )
+        self._append([turn])
+
+    def inquired(self, inquiry: Inquiry) -> bool:
+        """Keep what became of a question of the server, at once; False when that can't be kept."""
+        self._digest()
+        now = self.owner.clock.now()
+        event = build.question(
+            self.record, self.owner.redactor, id=ids.ulid(), at=now, inquiry=inquiry
+        )
+        return self._append([event])
+
+    def judged(self, verdict: Verdict) -> None:
+        """Note the verdict; it is kept with the intent, or with the refusal."""
+        case = self._case = verdict.case
+        self._denial = verdict.refusal
+        record = self.record
+        record.judged_ns = self.owner.clock.time_ns()
+        record.tool = case.tool
+        if case.tool.kind is Kind.RESOURCE:
+            record.resource = self.owner.redactor.text(case.tool.name)
+        record.contract = case.contract
+        record.actor = case.actor
+        record.run_id = case.run_id
+        record.phase = str(case.phase)
+        record.effect = case.effect
+        record.risk = case.risk
+        record.decision = case.decision
+
+    async def started(self, case: Case, peer: Peer) -> None:
+        """Keep the decision and, for anything but a plain read, the intent: durably."""
+        if case.is_plain_read:
+            failing = self.owner.journal.failing if self.owner.reads_wait_for_log else ""
+            if failing:
+                raise StoreUnavailable(failing)
+            self.owner.journal.append([self._authorization(None)])
+        else:
+            self.owner.journal.append(self.intent(case), durable=True)
+            await self.owner.journal.kept()
+        self.committed()
+
+    def intent(self, case: Case) -> list[Event]:
+        """Return the events that have to be durable before a call is sent."""
+        changed = case.arguments if case.arguments is not case.call.arguments else None
+        started = build.started(
+            self.record,
+            self.owner.redactor,
+            id=ids.ulid(),
+            at=self.owner.clock.now(),
+            arguments=changed,
+        )
+        return [self._authorization(None), started]
+
+    def committed(self) -> None:
+        """Note that the intent is kept, and that the call may be sent."""
+        self._authorized = True
+        self._sent = True
+        self.record.sent_ns = self.owner.clock.time_ns()
+
+    def concerns(self, operation: Operation) -> None:
+        """Note which operation the call is about."""
+        self.record.op_id = operation.op_id
+
+    def answered(self, delivery: Delivery) -> None:
+        """Note when and how the downstream answered."""
+        self.delivery = delivery
+        record = self.record
+        record.answered_ns = self.owner.clock.time_ns()
+        match delivery:
+            case Delivered():
+                record.executed = Execution.YES
+                record.result_size = delivery.size
+                record.tool_error = delivery.result.get("isError") is True
+            case Rejected():
+                record.executed = Execution.UNKNOWN
+                record.error_code = delivery.code
+                record.result_size = delivery.size
+            case Undelivered():
+                record.executed = delivery.executed
+
+    def closed(self, outcome: Answer | Refusal) -> Finished:
+        """End the call: final event, spans, metrics, and the envelope that leaves."""
+        return self.finished(outcome, kept=self._finish(outcome))
+
+    def finished(self, outcome: Answer | Refusal, *, kept: bool) -> Finished:
+        """Return what leaves; `kept` says whether the end of the call is in the log."""
+        record = self.record
+        if isinstance(outcome, Answer) and (not kept or self.owner.journal.failing):
+            outcome = replace(outcome, notes=(*outcome.notes, _BEHIND))
+        subject = envelope.Subject(
+            call_id=record.call.call_id,
+            op_id=record.op_id,
+            run_id=record.run_id,
+            method=record.call.method,
+            era=record.call.caller.era,
+            tool=record.call.name,
+            rule=record.decision.rule if record.decision is not None else "",
+            has_output_schema=self._case is not None
+            and self._case.contract.output_schema is not None,
+        )
+        match outcome:
+            case Answer():
+                return envelope.answer(outcome, subject)
+            case Refusal():
+                return envelope.refuse(outcome, subject)
+
+    def abandoned(self) -> None:
+        """End a call whose caller went away, or that the process had to give up."""
+        if self._done:
+            return
+        unsure = self._sent and self.record.effect is not Effect.READ
+        self._finish(
+            Refusal(
+                status=Status.INDETERMINATE if unsure else Status.CANCELLED,
+                code="caller_left",
+                reason="the call was given up before its answer came",
+                executed=Execution.UNKNOWN if unsure else Execution.NO,
+            )
+        )
+
+    def keep(self, events: Sequence[Event]) -> bool:
+        """Keep events that go with no change of state; whether they are."""
+        return self._append(list(events))
+
+    def closing(self, outcome: Answer | Refusal) -> list[Event]:
+        """Note how the call ended, and return the events that say so: once, then none."""
+        if self._done:
+            return []
+        self._done = True
+        record = self.record
+        self._digest()
+        record.closed_ns = self.owner.clock.time_ns()
+        record.status = outcome.status
+        match outcome:
+            case Answer():
+                record.redactions = outcome.redactions
+            case Refusal():
+                record.code = outcome.code
+                record.executed = outcome.executed
+        events = self._final_events(outcome)
+        self.owner.telemetry.record(record)
+        return events
+
+    def _finish(self, outcome: Answer | Refusal) -> bool:
+        events = self.closing(outcome)
+        return not events or self._append(events)
+
+    def _digest(self) -> None:
+        """Note what was asked for, so that refused calls can be compared as well."""
+        if not self.record.arguments_digest:
+            call = self.record.call
+            asked: JsonObject = call.arguments
+            if call.method not in _HAVE_ARGUMENTS:
+                asked = {key: value for key, value in call.params.items() if key != "_meta"}
+            self.record.arguments_digest = self.owner.digest(call.principal.tenant, asked)
+
+    def _append(self, events: list[Event]) -> bool:
+        try:
+            self.owner.journal.append(events, owed=self._sent)
+        except StoreUnavailable as error:
+            _log.error("%s: an event of it could not be kept: %s", self.record.call.call_id, error)
+            return False
+        return True
+
+    def _final_events(self, outcome: Answer | Refusal) -> list[Event]:
+        case, record, redactor = self._case, self.record, self.owner.redactor
+        at = self.owner.clock.now()
+        events: list[Event] = []
+        if not self._authorized and case is not None:
+            events.append(self._authorization(self._denial))  # the verdict, not what became of it
+        reason, original = "", None
+        if isinstance(outcome, Answer):
+            tenant = record.call.principal.tenant
+            record.result_digest = self.owner.digest(tenant, outcome.result)
+        else:
+            reason, original = outcome.reason, outcome.original
+        events.append(
+            build.ended(record, redactor, id=ids.ulid(), at=at, reason=reason, original=original)
+        )
+        found = self._documents(case, outcome) if case is not None else None
+        if found is not None and case is not None:
+            events.append(
+                build.retrieval(
+                    record,
+                    redactor,
+                    id=ids.ulid(),
+                    at=at,
+                    documents=found,
+                    kept=case.decision.output.keep,
+                )
+            )
+        return events
+
+    def _documents(self, case: Case, outcome: Answer | Refusal) -> list[build.Document] | None:
+        """Name what an answer brought into play; None when it retrieved nothing."""
+        if not isinstance(outcome, Answer) or outcome.status is Status.INPUT_REQUIRED:
+            return None
+        if case.effect is not Effect.READ:
+            return None
+        if case.call.method is Method.CALL_TOOL:
+            return [build.Document(id=str(each.value)) for each in yielded(case, outcome.result)]
+        if case.call.method is not Method.READ_RESOURCE:
+            return None
+        redactor, tenant = self.owner.redactor, case.actor.tenant
+        return [
+            build.Document(
+                id=redactor.text(each.uri),
+                version=redactor.text(each.version),
+                digest=self.owner.digest(tenant, each.content),
+            )
+            for each in documents.found(outcome.result, case.tool.definition)
+        ]
+
+    def _authorization(self, refusal: Refusal | None) -> Event:
+        return build.authorization(
+            self.record,
+            self.owner.redactor,
+            refusal=refusal,
+            id=ids.ulid(),
+            at=self.owner.clock.now(),
+        )

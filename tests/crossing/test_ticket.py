@@ -1,0 +1,178 @@
+"""Step 14: record, seen through the whole pipeline."""
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.results import envelope
+from gateway.types.calls import Method
+from gateway.types.events import Event, EventKind, Stage
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivered
+from gateway.types.outcomes import Answer, Finished, Status
+from gateway.types.relay import AskOutcome, Inquiry
+from tests.helpers.cases import a_call, a_contract, a_prompt, a_resource, a_revision, a_tool
+from tests.helpers.pipelines import Answering, Log, a_pipeline, digest
+from tests.helpers.shelves import Law, Shelf
+
+URI = "crm://notes/1?token=MARK1"
+POLICY = """\
+rules:
+  - {id: notes, decision: allow, match: {resources: ["crm://notes/*"]}}
+  - {id: greet, decision: allow, match: {prompts: ["crm.greet"]}}
+  - {id: find, decision: allow, match: {tools: ["crm.find"]}}
+"""
+HELD = (
+    a_tool(),
+    a_prompt(),
+    a_prompt("hidden"),
+    a_resource(URI),
+    a_resource("crm://keys/1"),
+)
+
+
+async def handled(
+    method: Method, name: str, result: JsonObject | None = None, arguments: JsonObject | None = None
+) -> tuple[Finished, list[Event], Answering]:
+    log, server = Log(), Answering(Delivered(result=result or {}, size=10))
+    law = Law(a_revision([a_contract(HELD[0])], POLICY))
+    call = a_call(
+        name,
+        arguments,
+        method=method,
+        params={"uri": name} if method is Method.READ_RESOURCE else {"name": name},
+    )
+    finished = await a_pipeline(Shelf(HELD), law, server, log).handle(call)
+    return finished, log.events, server
+
+
+def kinds(events: list[Event]) -> list[tuple[EventKind, Stage]]:
+    return [(event.kind, event.stage) for event in events]
+
+
+CONTENTS: list[Json] = [
+    {"uri": URI, "text": "MARK2", "_meta": {"version": "7"}},
+    {"uri": "crm://notes/2", "blob": "QQ=="},
+]
+
+
+async def test_a_read_resource_is_authorised_ended_and_retrieved() -> None:
+    """case: OBS-01"""
+    finished, events, server = await handled(Method.READ_RESOURCE, URI, {"contents": CONTENTS})
+    assert finished.error is None
+    assert finished.status is Status.OK
+    assert server.asked[0].params == {"uri": URI}
+    assert kinds(events) == [
+        (EventKind.AUTHORIZATION, Stage.DECIDED),
+        (EventKind.TOOL_CALL, Stage.FINISHED),
+        (EventKind.RETRIEVAL, Stage.RECORDED),
+    ]
+    assert [event.body["method"] for event in events] == ["resources/read"] * 3
+    assert events[0].body["rule"] == "notes"
+    assert events[2].body["documents"] == [
+        {
+            "id": "crm://notes/1?token=[redacted:url_secret]",
+            "version": "7",
+            "digest": digest("acme", "MARK2"),
+        },
+        {"id": "crm://notes/2", "version": "", "digest": digest("acme", "QQ==")},
+    ]
+    assert "MARK" not in str([event.body for event in events])
+
+
+async def test_a_prompt_is_authorised_and_ended_and_retrieves_nothing() -> None:
+    arguments: JsonObject = {"who": "Ann"}
+    finished, events, server = await handled(
+        Method.GET_PROMPT, "crm__greet", {"messages": []}, arguments
+    )
+    assert finished.error is None
+    assert kinds(events) == [
+        (EventKind.AUTHORIZATION, Stage.DECIDED),
+        (EventKind.TOOL_CALL, Stage.FINISHED),
+    ]
+    assert events[0].body["tool"] == "crm.greet"
+    assert events[0].body["arguments"] == {"who": "Ann"}
+    assert server.asked[0].params["name"] == "greet"
+
+
+async def test_a_resource_that_no_rule_could_allow_does_not_exist() -> None:
+    """case: AUT-01"""
+    hidden, events, server = await handled(Method.READ_RESOURCE, "crm://keys/1")
+    unknown, _, _ = await handled(Method.READ_RESOURCE, "crm://keys/9")
+    assert server.asked == []
+    assert hidden.error is not None
+    assert unknown.error is not None
+    assert (hidden.error.code, unknown.error.code) == (-32602, -32602)
+    assert hidden.error.message.replace("keys/1", "keys/9") == unknown.error.message
+    assert events[-1].body["status"] == "denied"
+
+
+async def test_reads_of_different_resources_have_different_digests() -> None:
+    _, first, _ = await handled(Method.READ_RESOURCE, URI, {"contents": []})
+    _, again, _ = await handled(Method.READ_RESOURCE, URI, {"contents": []})
+    _, other, _ = await handled(Method.READ_RESOURCE, "crm://keys/1")
+    digests = [str(events[-1].body["arguments_digest"]) for events in (first, again, other)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+async def test_an_answer_of_another_form_does_not_pass() -> None:
+    finished, events, _ = await handled(Method.READ_RESOURCE, URI, {"content": []})
+    assert finished.error is not None
+    assert finished.error.code == envelope.REFUSED
+    assert events[-1].body["status"] == "result_invalid"
+
+
+async def test_a_prompts_arguments_are_checked_before_anything_is_sent() -> None:
+    finished, events, server = await handled(Method.GET_PROMPT, "crm__greet", {}, {"who": 7})
+    assert server.asked == []
+    assert finished.error is not None
+    assert finished.error.code == -32602
+    assert kinds(events)[-1] == (EventKind.TOOL_CALL, Stage.FAILED)
+
+
+async def test_a_tool_keeps_its_refusals_as_results() -> None:
+    finished, _, _ = await handled(Method.CALL_TOOL, "crm__nothing")
+    assert finished.error is None
+    assert finished.result["isError"] is True
+
+
+async def test_what_a_model_was_asked_through_a_call_is_kept_once_and_without_its_words() -> None:
+    log = Log()
+    law = Law(a_revision([a_contract(HELD[0])], POLICY))
+    ticket = a_pipeline(Shelf(HELD), law, Answering(), log).record.open(a_call())
+    asked: JsonObject = {"messages": [{"role": "user", "content": "MARK3"}], "maxTokens": 5}
+    ticket.sampled(asked, {"model": "m", "role": "assistant", "content": "MARK4"}, "")
+    ticket.sampled(asked, None, "the user declined")
+    finished = ticket.closed(Answer(result={"content": []}))
+    ticket.abandoned()
+    assert finished.status is Status.OK
+    turns = [event for event in log.events if event.kind is EventKind.MODEL_TURN]
+    assert [turn.stage for turn in turns] == [Stage.FINISHED, Stage.FAILED]
+    assert [turn.body.get("error") for turn in turns] == [None, "the user declined"]
+    assert {turn.call for turn in turns} == {"call_1"}
+    assert "MARK" not in str([turn.body for turn in turns])
+
+
+async def test_a_question_is_kept_at_once_and_after_the_end_of_its_call_too() -> None:
+    log = Log()
+    law = Law(a_revision([a_contract(HELD[0])], POLICY))
+    ticket = a_pipeline(Shelf(HELD), law, Answering(), log).record.open(a_call())
+    assert ticket.inquired(Inquiry(outcome=AskOutcome.ASKED, method=Method.ELICIT, params={}))
+    (asked,) = log.events
+    assert (asked.kind, asked.stage) == (EventKind.AUTHORIZATION, Stage.STARTED)
+    assert str(asked.body["arguments_digest"])
+    ticket.closed(Answer(result={"content": []}))
+    ticket.inquired(Inquiry(outcome=AskOutcome.WITHDRAWN, method=Method.ELICIT, params={}))
+    assert log.events[-1].stage is Stage.FAILED
+    assert {event.call for event in log.events} == {"call_1"}
+
+
+async def test_a_question_that_the_log_does_not_take_is_told_to_be_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise StoreUnavailable("full")
+
+    law, log = Law(a_revision([a_contract(HELD[0])], POLICY)), Log()
+    ticket = a_pipeline(Shelf(HELD), law, Answering(), log).record.open(a_call())
+    monkeypatch.setattr(log, "append", refuse)
+    assert not ticket.inquired(Inquiry(outcome=AskOutcome.ASKED, method=Method.ELICIT))
