@@ -17,6 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from gateway import jsontext
 from gateway.clock import Clock
+from gateway.listen import responses
 from gateway.listen.arrivals import ARRIVAL, Arrival, stand_in
 from gateway.listen.body import BodyRefused, read_body
 from gateway.listen.callers import MODERN_VERSION
@@ -29,9 +30,9 @@ from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RequestId, RpcError
 from gateway.listen.shares import Shares
-from gateway.listen.strict import Incoming, check_request, decode, usable_id
+from gateway.listen.strict import check_request, decode, usable_id
 from gateway.types.calls import AuthMethod, Principal
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 
 _SESSION_HEADER: Final = b"mcp-session-id"
 _VERSION_HEADER: Final = b"mcp-protocol-version"
@@ -99,6 +100,12 @@ class LegacySessions:
             incoming = await self._read(headers, receive, send)
             if incoming is None:
                 return
+            if incoming.error is not None:
+                if incoming.question is not None and session_id is not None:
+                    http = Asgi({**scope, ARRIVAL: _bare(principal)}, receive, _nowhere)
+                    await self._end_question(incoming.question, session_id, http)
+                await send_error(send, incoming.error)
+                return
             message, input_error = incoming.message, incoming.input_error
             name = stand_in() if isinstance(_request_id(message), str) else ""
             body = self._named(incoming, session_id, name)
@@ -153,14 +160,24 @@ class LegacySessions:
                 await send_empty(send, refused.status, [(b"connection", b"close")])
             return None
         incoming = decode(body, max_bytes=self._options.max_body_bytes)
-        error = incoming if isinstance(incoming, RpcError) else _unfit(incoming.message)
-        if error is not None:
-            await send_error(send, error)
-            return None
-        assert isinstance(incoming, Incoming)  # noqa: S101 - errors have left above
+        if isinstance(incoming, RpcError):
+            return _Read(error=incoming, question=responses.question_in(body))
+        message = incoming.message
+        if responses.is_response(message):
+            question = responses.question_of(message)
+            error = responses.fault(message) or _unfit(message)
+            return _Read(message=message, body=body, error=error, question=question)
         if incoming.input_error:  # the SDK gets the message without the arguments
-            body = jsontext.dump(incoming.message)
-        return _Read(message=incoming.message, input_error=incoming.input_error, body=body)
+            body = jsontext.dump(message)
+        return _Read(
+            message=message, input_error=incoming.input_error, body=body, error=_unfit(message)
+        )
+
+    async def _end_question(self, question: RequestId, session_id: str, http: Asgi) -> None:
+        """End a question whose answer is none."""
+        answer = responses.instead(question)
+        arrival = http.scope[ARRIVAL]
+        await self._use(session_id, answer, arrival, http.replayed(jsontext.dump(answer)))
 
     def _named(self, read: "_Read", session_id: str | None, name: str) -> bytes:
         """Return the body with the ids that the SDK knows in the place of those that are texts."""
@@ -278,14 +295,16 @@ class LegacySessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    message: JsonObject
-    input_error: str
-    body: bytes
+    message: JsonObject = field(default_factory=dict[str, Json])
+    input_error: str = ""
+    body: bytes = b""
+    error: RpcError | None = None  # why it goes no further
+    question: RequestId | None = None  # that it is to answer
 
 
 def _unfit(message: JsonObject) -> RpcError | None:
     """Refuse what is no message, or a stateless request without its header (MCP 2026-07-28)."""
-    malformed = None if "method" not in message and "id" in message else check_request(message)
+    malformed = None if responses.is_response(message) else check_request(message)
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     if malformed or not isinstance(meta, dict) or VERSION_KEY not in meta:
@@ -297,6 +316,10 @@ def _unfit(message: JsonObject) -> RpcError | None:
         message="the mcp-protocol-version header does not match the body's protocol version; "
         f"send `MCP-Protocol-Version: {MODERN_VERSION}`",
     )
+
+
+def _bare(principal: Principal) -> Arrival:
+    return Arrival(principal=principal, transport="http")
 
 
 def _needs_session(method: str, message: JsonObject) -> bool:

@@ -10,10 +10,10 @@ import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
-from pydantic import ValidationError
 
 from gateway import jsontext
 from gateway.clock import Clock
+from gateway.listen import responses
 from gateway.listen.arrivals import Arrival, stand_in
 from gateway.listen.doorstep import of_code, watching
 from gateway.listen.gate import Gate, ServerInfo
@@ -125,10 +125,13 @@ class _Link:
         incoming = decode(line, max_bytes=self._max_line_bytes)
         if isinstance(incoming, RpcError):
             await self._refuse(incoming)
-            return None
+            return _in_place_of(responses.question_in(line))
         message = incoming.message
-        if "method" not in message and "id" in message:
-            return _response(message)
+        if responses.is_response(message):
+            answer = responses.read(message)
+            if not isinstance(answer, RpcError):
+                return SessionMessage(answer)
+            return _in_place_of(responses.question_of(message))
         malformed = check_request(message)
         if malformed is not None:
             await self._refuse(malformed, message.get("method"))
@@ -209,10 +212,8 @@ class _Link:
             await write_all(self._stdout, text + b"\n")
 
 
-def _response(message: JsonObject) -> SessionMessage | None:
-    """Return a client's answer to a question of ours; what is none is dropped."""
-    kind = JSONRPCError if "error" in message else JSONRPCResponse
-    try:
-        return SessionMessage(kind.model_validate(message))
-    except ValidationError:
+def _in_place_of(question: RequestId | None) -> SessionMessage | None:
+    """Return what ends the question whose answer is none, if it can be told."""
+    if question is None:
         return None
+    return SessionMessage(JSONRPCError.model_validate(responses.instead(question)))

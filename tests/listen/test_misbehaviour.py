@@ -82,12 +82,15 @@ async def test_questions_of_two_calls_stay_apart(place: Place) -> None:
         assert await _came(two) == {"answer": {"roots": []}}
 
 
-async def test_a_malformed_answer_is_refused_and_the_question_stays_open(place: Place) -> None:
+async def test_a_malformed_answer_is_refused_and_ends_its_question_alone(place: Place) -> None:
     session = await begin(place)
+    for more in ({}, {"result": "yes"}):
+        async with session.streaming(call("ask", ELICIT)) as stream:
+            question = await _question(stream)
+            assert (await session.send(_answer(question["id"], **more))).status == 400
+            assert child(await _came(stream), "refused")["code"] == -32603
     async with session.streaming(call("ask", ELICIT)) as stream:
         question = await _question(stream)
-        for malformed in (_answer(question["id"]), _answer(question["id"], result="yes")):
-            assert (await session.send(malformed)).status == 400
         await session.send(_answer(question["id"], result={"ok": True}))
         assert await _came(stream) == {"answer": {"ok": True}}
 

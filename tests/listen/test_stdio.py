@@ -101,7 +101,7 @@ async def linked(
                 os.close(fd)
 
 
-async def _hear(reader: LineReader) -> JsonObject:
+async def hear(reader: LineReader) -> JsonObject:
     value = jsontext.parse(await reader.read() or b"")
     assert isinstance(value, dict)
     return value
@@ -118,15 +118,15 @@ async def test_a_stateless_subscription_is_acknowledged_as_far_as_it_is_honoured
     message: JsonObject = {"jsonrpc": "2.0", "id": 4, "method": "subscriptions/listen"}
     async with linked(house) as (to_front, reader, _):
         await write_all(to_front, jsontext.dump({**message, "params": params}) + b"\n")
-        ack = await _hear(reader)
+        ack = await hear(reader)
         assert child(ack, "params")["notifications"] == {
             "toolsListChanged": True,
             "resourceSubscriptions": ["note://one"],
         }
         house.change()
-        change = await _hear(reader)
+        change = await hear(reader)
         house.update("note://one")
-        update = await _hear(reader)
+        update = await hear(reader)
         cancel: JsonObject = {"requestId": 4}
         note: JsonObject = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
         await write_all(to_front, jsontext.dump({**note, "params": cancel}) + b"\n")
@@ -135,7 +135,7 @@ async def test_a_stateless_subscription_is_acknowledged_as_far_as_it_is_honoured
         task = {**message, "id": 5, "method": "tasks/get"}
         task["params"] = {**child(call_body("x"), "params"), "taskId": "t1"}
         await write_all(to_front, jsontext.dump(task) + b"\n")
-        assert child(await _hear(reader), "result")["status"] == "working"
+        assert child(await hear(reader), "result")["status"] == "working"
     assert change["method"] == "notifications/tools/list_changed"
     meta: JsonObject = {"io.modelcontextprotocol/subscriptionId": 4}
     assert child(change, "params", "_meta") == meta
@@ -148,7 +148,7 @@ async def test_a_stateless_client_discovers_calls_and_sees_progress() -> None:
     discover = {**call_body("x"), "method": "server/discover"}
     async with linked(House()) as (to_front, reader, _):
         await write_all(to_front, jsontext.dump(discover) + b"\n" + jsontext.dump(steps) + b"\n")
-        heard = [await _hear(reader) for _ in range(5)]
+        heard = [await hear(reader) for _ in range(5)]
     results = [child(message, "result") for message in heard if "result" in message]
     progress = [child(message, "params") for message in heard if "params" in message]
     assert [result["resultType"] for result in results] == ["complete", "complete"]
@@ -270,7 +270,7 @@ async def test_messages_that_are_turned_away_are_noticed_without_their_text() ->
     async with linked(house) as (to_front, reader, _):
         for line in lines.values():
             await write_all(to_front, line + b"\n")
-            await _hear(reader)
+            await hear(reader)
     assert [found.reason for found in house.turned] == list(lines)
     assert [found.method for found in house.turned] == ["", "ping", ""]
     assert {found.transport for found in house.turned} == {"stdio"}
