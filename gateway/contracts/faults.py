@@ -118,6 +118,8 @@ def _templates(entry: Entry) -> Iterator[Fault]:
     if outcome.checksum is not None:
         for key, text in (("of", outcome.checksum.of), ("equals", outcome.checksum.equals)):
             yield from _one(text, ("outcome", "checksum", key), after)
+    if outcome.object is not None:
+        yield from _text(outcome.object.id, ("outcome", "object", "id"), after)
     if back is not None:
         yield from _call(as_json(back.args), ("compensation", "args"), after)
         if back.verify is not None:

@@ -64,6 +64,7 @@ def _contract(name: str, entry: Entry, document: YamlDocument, file: str) -> Con
         old=guarantees.call(entry.outcome.old),
         checksum=guarantees.checksum(entry),
         compensation=guarantees.compensation(entry),
+        object=guarantees.written(entry),
     )
 
 

@@ -22,6 +22,7 @@ from gateway.types.guarantees import (
     Lookup,
     Readback,
     Wait,
+    WrittenObject,
 )
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract
@@ -82,6 +83,12 @@ def checksum(entry: Entry) -> Checksum | None:
     if section is None:
         return None
     return Checksum(of=section.of, equals=section.equals, algorithm=section.alg)
+
+
+def written(entry: Entry) -> WrittenObject | None:
+    """Return how events name what is written, if somebody said so."""
+    section = entry.outcome.object
+    return None if section is None else WrittenObject(type=section.type, id=section.id)
 
 
 def compensation(entry: Entry) -> Compensation | None:
@@ -155,8 +162,8 @@ def idempotency_section(contract: Contract) -> JsonObject:
 
 
 def outcome_section(contract: Contract) -> JsonObject:
-    """Return the section `outcome`, empty where nothing is checked."""
-    sums = contract.checksum
+    """Return the section `outcome`, empty where nothing is checked or named."""
+    sums, made = contract.checksum, contract.object
     return said(
         ensure=[{"when": one.when, "message": one.message} for one in contract.ensure],
         readback=_readback_section(contract.readback),
@@ -164,6 +171,7 @@ def outcome_section(contract: Contract) -> JsonObject:
         checksum=None
         if sums is None
         else {"of": sums.of, "equals": sums.equals, "alg": sums.algorithm},
+        object=None if made is None else {"type": made.type, "id": made.id},
     )
 
 

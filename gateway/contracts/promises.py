@@ -116,6 +116,13 @@ class ChecksumSection(Section):
     alg: Literal["sha256", "sha384", "sha512"] = "sha256"
 
 
+class ObjectSection(Section):
+    """What is written, as events name it."""
+
+    type: Words = Field(description="such as `crm.ticket`")
+    id: Words = Field(description="a text with references, such as `$result.id`")
+
+
 class OutcomeSection(Section):
     """How to tell that a call did what it says."""
 
@@ -123,6 +130,7 @@ class OutcomeSection(Section):
     readback: ReadbackSection | None = None
     old: CallSection | None = None
     checksum: ChecksumSection | None = None
+    object: ObjectSection | None = None
 
 
 class CompensationSection(Section):

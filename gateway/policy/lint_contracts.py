@@ -24,6 +24,7 @@ def check(survey: Survey) -> Iterator[Finding]:
         yield from _pointers(contract)
         for each in _calls(contract):
             yield from _call(contract, each, known)
+        yield from _object(contract, known)
         yield from _conditions(contract)
 
 
@@ -96,7 +97,7 @@ def _call(contract: Contract, call: _Call, known: Mapping[str, Contract]) -> Ite
         found = [
             *_effect(call, called),
             *_arguments(call.template, called),
-            *_fields(call.template, contract, known),
+            *_fields(dict(call.template.args), contract, known),
         ]
     for check_name, message in found:
         yield about(contract, check_name, f"`{call.section}`: {message}", Level.ERROR)
@@ -119,12 +120,18 @@ def _arguments(template: CallTemplate, called: Contract) -> Iterator[tuple[str, 
             yield "missing-argument", f"`{called.tool}` can't be called without `{argument}`"
 
 
+def _object(contract: Contract, known: Mapping[str, Contract]) -> Iterator[Finding]:
+    if contract.object is not None:
+        for check_name, message in _fields(contract.object.id, contract, known):
+            yield about(contract, check_name, f"`outcome.object`: {message}", Level.ERROR)
+
+
 def _fields(
-    template: CallTemplate, contract: Contract, known: Mapping[str, Contract]
+    template: Json, contract: Contract, known: Mapping[str, Contract]
 ) -> Iterator[tuple[str, str]]:
     """Find references to what, by its schema, is never there."""
     old = known.get(contract.old.tool) if contract.old is not None else None
-    for reference in references(dict(template.args)):
+    for reference in references(template):
         schema = _schema_of(reference, contract, old)
         if schema is not None and schema_at(schema, _pointer(reference)) is None:
             yield "unknown-field", f"there is no `{reference.text}`"

@@ -138,3 +138,14 @@ class Compensation:
     deadline_s: float | None = None  # after it, nothing can be undone any more
     is_idempotent: bool = False  # may be sent again when its outcome is unknown
     verify: Readback | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenObject:
+    """What a write makes or changes, as events name it: a type such as `crm.ticket`, and an id.
+
+    The id is a text with references like those of a `CallTemplate`, such as `$result.id`.
+    """
+
+    type: str
+    id: str

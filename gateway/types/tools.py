@@ -10,6 +10,7 @@ from gateway.types.guarantees import (
     Compensation,
     Idempotency,
     Readback,
+    WrittenObject,
 )
 from gateway.types.json import Json, JsonObject, JsonPointer
 
@@ -204,6 +205,7 @@ class Contract:
     old: CallTemplate | None = None  # a read before the call, for what refers to `$old`
     checksum: Checksum | None = None
     compensation: Compensation | None = None
+    object: WrittenObject | None = None  # what events name as written
 
     @property
     def input_schema(self) -> Json:

@@ -99,6 +99,8 @@ def test_a_read_is_repeated_like_a_read() -> None:
         ("outcome: {checksum: {of: $args.a$args.b, equals: $result.sum}}", "should be one ref"),
         ("outcome: {readback: {tool: a.b, expect: 'true', wait: {interval: 5s, max: 1s}}}",
          "`interval` is longer than `max`"),
+        ("outcome: {object: {type: t, id: $5}}", "5:37: `$` is no reference"),
+        ("outcome: {object: {type: t, id: n $old.id}}", "5:37: `$old.id` is not known here"),
     ],
 )  # fmt: skip
 def test_a_template_that_can_t_be_filled_is_told(line: str, message: str) -> None:
@@ -113,6 +115,7 @@ def test_a_read_before_the_call_is_known_after_it() -> None:
             "  old: {tool: a.b, args: {x: $args.id, why: for $op.id, price: $$5}}",
             "  readback: {tool: a.b, args: {x: $old.id, y: $result.id}, expect: 'true'}",
             "  checksum: {of: $args.body, equals: $result.sha256}",
+            "  object: {type: t, id: $old.kind/$result.id}",
             "compensation: {tool: a.c, args: {x: $old.status, y: $op.key}}",
         )
         == []

@@ -24,6 +24,7 @@ from gateway.types.guarantees import (
     Readback,
     Repeat,
     Wait,
+    WrittenObject,
 )
 from gateway.types.json import JsonObject
 from gateway.types.operations import RetryClass
@@ -63,6 +64,7 @@ def test_what_nobody_wrote_is_not_declared() -> None:
     assert guarantees.checksum(entry()) is None
     assert guarantees.readback(None) is None
     assert guarantees.call(None) is None
+    assert guarantees.written(entry()) is None
 
 
 def test_every_word_about_repeats_is_read() -> None:
@@ -158,6 +160,11 @@ def test_checks_of_an_outcome_are_read() -> None:
     )
 
 
+def test_what_is_written_is_named() -> None:
+    made = entry(outcome={"object": {"type": "crm.ticket", "id": "$result.id"}})
+    assert guarantees.written(made) == WrittenObject(type="crm.ticket", id="$result.id")
+
+
 def test_a_way_back_is_read() -> None:
     made = entry(
         compensation={
@@ -241,6 +248,7 @@ WAYS_BACK = st.builds(
     st.none() | st.just(Checksum(of="$args.a", equals="$result.b", algorithm="sha384")),
     st.none() | NO_WAY_BACK | WAYS_BACK,
     st.lists(st.builds(Ensure, when=WORDS, message=WORDS), max_size=2).map(tuple),
+    st.none() | st.builds(WrittenObject, type=WORDS, id=st.sampled_from(["$args.x", "a $$ b"])),
 )
 def test_promises_survive_the_file(
     idempotency: Idempotency,
@@ -249,6 +257,7 @@ def test_promises_survive_the_file(
     checksum: Checksum | None,
     compensation: Compensation | None,
     ensure: tuple[Ensure, ...],
+    written: WrittenObject | None,
 ) -> None:
     original = contract(
         idempotency=idempotency,
@@ -257,6 +266,7 @@ def test_promises_survive_the_file(
         checksum=checksum,
         compensation=compensation,
         ensure=ensure,
+        object=written,
     )
     assert again(original) == original
 

@@ -87,6 +87,9 @@ def test_a_bad_word_about_repeats_is_refused(value: dict[str, Any], message: str
         ({"old": {"args": {}}}, "Field required"),
         ({"checksum": {"of": "$args.a"}}, "Field required"),
         ({"checksum": {"of": "$args.a", "equals": "$result.b", "alg": "md5"}}, "'sha256'"),
+        ({"object": {"id": "$result.id"}}, "Field required"),
+        ({"object": {"type": "", "id": "$result.id"}}, "at least 1"),
+        ({"object": {"type": "crm.ticket", "id": 7}}, "valid string"),
         ({"on_fail": ["block"]}, "not permitted"),
     ],
 )  # fmt: skip

@@ -18,6 +18,7 @@ from gateway.types.guarantees import (
     Normal,
     Readback,
     Wait,
+    WrittenObject,
 )
 from gateway.types.json import JsonObject
 from gateway.types.tools import Contract, Effect, Ensure, Risk, RiskRaise
@@ -71,6 +72,7 @@ def test_what_is_promised_well_has_no_findings() -> None:
                 verify=Readback(call=get(id="x $old.id"), expect="result.n == old.n")
             ),
             ensure=(Ensure(when="result.id == args.id && old.n == 1", message="m"),),
+            object=WrittenObject(type="desk.payment", id="$old.n-$result.id"),
             raises=(RiskRaise(when="args.amount > 1", reason="r", risk=Risk.HIGH),),
         )
         == []
@@ -154,6 +156,12 @@ def test_a_field_of_what_was_read_before_is_looked_up_there() -> None:
     assert told(old=get(id="1"), readback=check) == [
         "error unknown-field: `outcome.readback`: there is no `$old.other`"
     ]
+
+
+def test_an_object_that_can_t_be_named_is_told() -> None:
+    assert told(
+        object=WrittenObject(type="desk.payment", id="$result.nr"), compensation=back()
+    ) == ["error unknown-field: `outcome.object`: there is no `$result.nr`"]
 
 
 def test_a_read_undoes_nothing() -> None:
