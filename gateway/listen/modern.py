@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.clock import Clock
 from gateway.errors import BadCursor
 from gateway.listen.arrivals import WEIGHED
-from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.body import BodyRefused, is_here, read_body
 from gateway.listen.callers import MODERN_VERSION, ModernHttpCaller, progress_token
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
@@ -106,6 +106,7 @@ class ModernFront:
                 content_length=values.get(b"content-length"),
                 max_bytes=self._options.max_body_bytes,
                 deadline_s=self._options.body_deadline_s,
+                is_here=is_here(scope),
             )
         except BodyRefused as refused:
             if refused.status:

@@ -16,6 +16,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.clock import SystemClock
+from gateway.listen.body import let_tell
 from gateway.listen.crowd import STRANGER_S, Standing, let_introduce, make_room
 from gateway.listen.joined import joined
 from gateway.listen.quiet import Quiet
@@ -47,6 +48,7 @@ class PromptProtocol(HttpToolsProtocol):
     """
 
     _headers_due: asyncio.TimerHandle | None = None
+    _in_head = False  # a request has begun, and its headers aren't complete
     _unparsed = 0  # bytes since the last request began, had its headers, or got more of its body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn declares it
@@ -88,16 +90,18 @@ class PromptProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._unparsed > _MOST_UNPARSED:
             self.transport.close()
+        elif self._in_head and self._headers_due is None:  # most heads come whole, and need none
+            self._arm()
 
     def on_message_begin(self) -> None:
-        """Wait for the rest of this request's headers."""
+        """Wait for the rest of this request's headers, if they did not come with its beginning."""
         super().on_message_begin()
         let_introduce(cast("Scope", self.scope), self.introduced)
-        if self._headers_due is None:
-            self._arm()
+        self._in_head = True
 
     def on_headers_complete(self) -> None:
         """Stop waiting: the body has a deadline of its own."""
+        self._in_head = False
         self._disarm()
         self._unparsed = 0
         if len(self.headers) > _MOST_HEADERS:
@@ -121,6 +125,7 @@ class PromptProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
+        let_tell(cast("Scope", cycle.scope), lambda: not cycle.more_body)
         super()._start_asgi_task(cycle, app)
 
     def _arm(self) -> None:

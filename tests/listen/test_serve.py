@@ -32,6 +32,23 @@ async def test_headers_that_do_not_arrive_close_the_connection(
         assert (await post(place, house_call)).status == 200
 
 
+async def test_the_headers_of_a_later_request_have_as_little_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serve, "_HEADER_DEADLINE_S", 0.05)
+    message, begun = call_body("echo"), b"POST /mcp HTTP/1.1\r\nHost: lo"
+    async with serving(House()) as place:
+        text = wire("POST", "/mcp", standard(place, message), jsontext.dump(message))
+        for pieces in ((text + begun,), (text, begun)):
+            async with await opened(place) as stream:
+                await stream.send(pieces[0])
+                assert (await received(stream)).status == 200
+                for piece in pieces[1:]:
+                    await stream.send(piece)
+                with anyio.fail_after(LIMIT_S), pytest.raises(anyio.EndOfStream):
+                    await stream.receive()
+
+
 _CHUNKED = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
