@@ -12,6 +12,7 @@ from gateway.types.json import Json, JsonObject
 
 _NOT_FINITE = "a number that is not finite can't be written as JSON"
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+_FRACTIONS = (float, Decimal)
 _INT64 = range(-(2**63), 2**64)  # what orjson writes
 
 
@@ -102,11 +103,20 @@ def _refuse_not_finite(value: Json) -> None:
 
 def _is_plain(value: Json) -> bool:
     """Whether orjson's sorted output is the RFC 8785 form: no fractions, only ASCII keys."""
-    if isinstance(value, dict):
-        return all(map(str.isascii, value)) and all(map(_is_plain, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return not isinstance(value, float | Decimal)
+    level: list[Json] = [value]
+    while level:
+        deeper: list[Json] = []
+        for member in level:
+            if isinstance(member, dict):
+                if not "".join(member).isascii():
+                    return False
+                deeper += member.values()
+            elif isinstance(member, list):
+                deeper += member
+            elif isinstance(member, _FRACTIONS):
+                return False
+        level = deeper
+    return True
 
 
 def _spelled(value: Json) -> object:
