@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # looked up by: a hash of all is slow
 class Profile:
-    """Whether personal data goes, the form of markers, and the caps."""
+    """Whether personal data goes, the form of markers, and the caps; each is only itself."""
 
     name: str
     personal: bool  # personal forms, and looser forms of secrets, are hidden too
