@@ -95,7 +95,8 @@ class CompiledPolicy:
         view = self.view(request)
         held, failure = _evaluate(about.raising, view)
         if failure is None:
-            view.raise_to(rule.risk for rule in held if rule.risk is not None)
+            if held:
+                view.raise_to(rule.risk for rule in held if rule.risk is not None)
             held, failure = _evaluate(about.enforced, view)
         shadow = _shadow(about.shadow, view) if about.shadow else ()
         word = self._word(held, view) if failure is None else _failed(failure, EVALUATION_ERROR)
