@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from gateway.errors import StoreUnavailable
-from gateway.types.calls import Method
+from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Status
 from tests.helpers.cases import AbsentCaller, a_call, a_principal
@@ -241,3 +241,73 @@ async def test_what_surrounds_the_result_of_a_task_is_minimised_and_counted_as_w
     assert "LEAK" not in str([started.result, told.result])
     outcomes: list[Any] = [started.result["_meta"], told.result["_meta"]]
     assert [each["weighbridge/outcome"]["redactions"] for each in outcomes] == [2, count]
+
+
+class Person(Asking):
+    """A caller of the handshake era that fills in every form."""
+
+    era = Era.LEGACY
+
+    async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+        del method, params, within_s
+        return {"action": "accept", "content": {"pin": "LEAK"}}
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+async def test_what_a_server_asked_of_whom_and_by_which_rule_is_in_the_log(
+    tmp_path: Path, protocol: str
+) -> None:
+    def asks(message: str) -> dict[str, Any]:
+        question = {"method": "elicitation/create", "params": {"message": message}}
+        if protocol == "legacy":
+            return {"request": question}
+        return {"reply": {"resultType": "input_required", "inputRequests": {"q": question}}}
+
+    steps = [[asks("your LEAK name?"), {"reply": text("done")}], [asks("your LEAK password?")]]
+    steps[1] += [{"reply": text("done")}] if protocol == "legacy" else []
+    if protocol == "modern":  # its second round is another request
+        steps = [steps[0][:1], [{"reply": text("done")}], steps[1]]
+    script = Script(eras=[protocol], tools=[FIND], on_nth_call=steps)
+    policy = (
+        "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n"
+        "  - {id: ask, decision: allow, match: {methods: [elicitation/create]}}\n"
+        "  - id: no-passwords\n    decision: deny\n    code: asks_password\n"
+        "    match: {methods: [elicitation/create]}\n"
+        "    when: args.message.contains('password')\n"
+    )
+    entry, contracts = house.stdio(script, tmp_path), [house.contract(FIND)]
+    place = a_workspace(tmp_path, {"alpha": entry}, policy=policy, contracts=contracts)
+    async with place.opened() as gateway:
+        for number in (1, 2):
+            await gateway.handle(a_call("alpha__find", caller=Person(), call_id=f"call_{number}"))
+
+    def told(call: str) -> list[tuple[str, str, str, str]]:
+        found = house.events(tmp_path, kind="authorization", call=call)
+        return [
+            (each["stage"], body["outcome"], body["server"], body["rule"])
+            for each in found
+            if "outcome" in (body := each["body"])
+        ]
+
+    assert told("call_1") == [
+        ("started", "asked", "alpha", "ask"),
+        ("finished", "accept", "alpha", "ask"),
+    ]
+    assert told("call_2") == [("failed", "forbidden", "alpha", "no-passwords")]
+    assert b"LEAK" not in (tmp_path / "store.db").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("expose", "name", "message"),
+    [({}, "alpha__find", "alpha asks: sure?"), ({"transparent": True}, "find", "sure?")],
+)
+async def test_a_person_is_told_which_server_asks_unless_there_is_only_one(
+    tmp_path: Path, expose: dict[str, Any], name: str, message: str
+) -> None:
+    question = {"method": "elicitation/create", "params": {"message": "sure?"}}
+    asked: dict[str, Any] = {"resultType": "input_required", "inputRequests": {"q": question}}
+    script = Script(eras=["modern"], tools=[FIND], on_call={"find": [{"reply": asked}]})
+    policy = "rules:\n  - {id: all, decision: allow, match: {methods: ['*']}}\n"
+    finished = await called(tmp_path, script, name, caller=Asking(), policy=policy, expose=expose)
+    shown: Any = finished.result["inputRequests"]["q"]["params"]
+    assert shown == {"message": message, "_meta": {"weighbridge/server": "alpha"}}
