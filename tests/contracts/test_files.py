@@ -1,6 +1,9 @@
 """Contract files."""
 
+import re
+import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -150,3 +153,15 @@ def test_a_description_changed_by_hand_breaks_the_pin() -> None:
     changed = TEXT.replace("{name: refund_payment,", "{name: refund_payment, description: x,")
     with pytest.raises(FileError, match="pin does not match the definition"):
         files.load(changed, file="c.yaml")
+
+
+def test_the_promises_of_the_reference_page_are_read_and_written_back() -> None:
+    page = Path(__file__).parents[2] / "docs/reference/contracts.md"
+    _, *blocks, irreversible = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    for sections in ("".join(blocks), irreversible):
+        text = TEXT[: TEXT.index("    idempotency:")] + textwrap.indent(sections, "    ")
+        text += TEXT[TEXT.index("    definition:") :]
+        (contract,) = files.load(text, file="c.yaml")
+        assert contract.compensation is not None
+        (again,) = files.load(files.dump([contract]), file="d.yaml")
+        assert replace(again, place="") == replace(contract, place="")
