@@ -139,14 +139,15 @@ class HttpFront:
         if scope["method"] == "GET":
             await front(scope, receive, WatchedSend(send, scope, self._gate), who)
             return
-        if not self._shares.take(who.owner):
+        owner = who.owner
+        if not self._shares.take(owner):
             self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
             await send_error(send, _SHARE_USED, status=429, headers=[(b"retry-after", b"1")])
             return
         try:
             await front(scope, receive, WatchedSend(send, scope, self._gate), who)
         finally:
-            self._shares.give_back(who.owner)
+            self._shares.give_back(owner)
 
     def _front(self, scope: Scope) -> Front:
         """Choose the era by the version header alone; the body has to agree with it later."""

@@ -62,17 +62,13 @@ class Response:
         self._connection = connection
         self.status = 0
         self.headers = Headers()
+        self.content_type = ""  # the media type, without parameters
         self._pieces: deque[bytes] = deque()
         self._waiting = 0
         self._complete = False
         self._fault: Exception | None = None
         self._news: asyncio.Future[None] | None = None
         self.began = False  # enough is here to say what kind of answer it is
-
-    @property
-    def content_type(self) -> str:
-        """The media type, without parameters."""
-        return self.headers.get("content-type").partition(";")[0].strip().lower()
 
     @property
     def content_length(self) -> int | None:
@@ -132,6 +128,7 @@ class Response:
         """Note that the headers are here: only a stream, or a large body, is handled before its
         end.
         """
+        self.content_type = self.headers.get("content-type").partition(";")[0].strip().lower()
         if self.content_type == _STREAM:
             self.began = True
             self.tell()
