@@ -83,10 +83,15 @@ def _second(since_1970: int) -> str:
     return (_EPOCH + timedelta(seconds=since_1970)).isoformat()[:19]
 
 
-def capped(value: Json) -> Json:
-    """Return a value of a body, or its digest and head when it is larger than `MAX_ARGUMENTS`."""
+def capped(value: Json, limit: int = MAX_ARGUMENTS) -> Json:
+    """Return a value of a body, or its digest and head when it has more bytes than `limit`."""
     written = _dump(value)
-    return value if len(written) <= MAX_ARGUMENTS else cut(written)
+    return value if len(written) <= limit else cut(written)
+
+
+def size(value: Json) -> int:
+    """Return how many bytes a value takes in an event."""
+    return len(_dump(value))
 
 
 def cut(written: bytes) -> JsonObject:

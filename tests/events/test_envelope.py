@@ -1,7 +1,7 @@
 import pytest
 
 from gateway import jsontext
-from gateway.events.envelope import MAX_EVENT, Origin, capped, timestamp, to_bytes
+from gateway.events.envelope import MAX_EVENT, Origin, capped, size, timestamp, to_bytes
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
 from tests.helpers.cases import NOW, an_actor
@@ -81,3 +81,12 @@ def test_what_is_not_json_does_not_keep_an_event_out_of_the_log(value: Json) -> 
 
 def test_times_are_written_in_utc_with_microseconds() -> None:
     assert timestamp(NOW) == "2026-11-30T09:00:00.000000Z"
+
+
+def test_a_smaller_limit_cuts_what_has_more_bytes() -> None:
+    text = "é" * 10
+    assert size(text) == 22
+    assert capped(text, 22) == text
+    cut = capped(text, 21)
+    assert isinstance(cut, dict)
+    assert cut.keys() == {"$cut"}
