@@ -1,11 +1,13 @@
 """Events about the gateway itself: what people and servers changed, and who was turned away."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Operation, OpState
 
 _TEXT: Final = 1_000
 _LISTED: Final = 50
@@ -106,6 +108,76 @@ def gateway_started(*, id: str, at: datetime, revision: str, servers: Sequence[s
 def gateway_stopped(*, id: str, at: datetime, reason: str) -> Event:
     """Say that a gateway process ended in order."""
     return _event("gateway_stopped", id=id, at=at, body={"reason": reason[:_TEXT]})
+
+
+def operation_resolved(
+    *,
+    id: str,
+    at: datetime,
+    operation: Operation,
+    to: OpState,
+    evidence: str,
+    by: str,
+    account: str,
+) -> Event:
+    """Say that a person settled an operation of which nobody knew; texts are redacted already.
+
+    `by` is who is said to have decided, `account` the user of the machine whose command it was.
+    """
+    body: JsonObject = {
+        "op": operation.op_id,
+        "tool": operation.tool,
+        "from": str(operation.state),
+        "to": str(to),
+        "evidence": evidence[:_TEXT],
+        "by": by[:_TEXT],
+        "account": account,
+    }
+    return _about(operation, "operation_resolved", id=id, at=at, body=body)
+
+
+def compensation_requested(
+    *,
+    id: str,
+    at: datetime,
+    operation: Operation,
+    undo: Operation,
+    reason: str,
+    by: str,
+    account: str,
+) -> Event:
+    """Say that somebody wants an operation undone, and by which other one."""
+    body: JsonObject = {
+        "op": operation.op_id,
+        "tool": operation.tool,
+        "undo": undo.op_id,
+        "undo_tool": undo.tool,
+        "reason": reason[:_TEXT],
+        "by": by[:_TEXT],
+        "account": account,
+    }
+    return _about(operation, "compensation_requested", id=id, at=at, body=body)
+
+
+def compensation_ended(
+    *, id: str, at: datetime, operation: Operation, undo: str, to: OpState, evidence: str
+) -> Event:
+    """Say what a compensation did to the operation that it was to undo."""
+    body: JsonObject = {
+        "op": operation.op_id,
+        "tool": operation.tool,
+        "undo": undo,
+        "from": str(operation.state),
+        "to": str(to),
+        "evidence": evidence[:_TEXT],
+    }
+    return _about(operation, "compensation_ended", id=id, at=at, body=body)
+
+
+def _about(operation: Operation, action: str, *, id: str, at: datetime, body: JsonObject) -> Event:
+    """Return an event that is found with those of the call that sent the operation."""
+    event = _event(action, id=id, at=at, body=body)
+    return replace(event, tenant=operation.tenant, call=operation.call_id, run=operation.run_id)
 
 
 def _turned_away(

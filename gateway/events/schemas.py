@@ -9,7 +9,7 @@ from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Execution, VerificationState
+from gateway.types.operations import Execution, OpState, VerificationState
 from gateway.types.outcomes import ErrorClass, Status
 from gateway.types.relay import AskOutcome
 from gateway.types.tools import Effect, Risk
@@ -245,6 +245,12 @@ _TURNED_AWAY: Final[JsonObject] = {
     "transport": {"enum": ["http", "stdio", ""]},
     "methods": _about(_TEXTS, "the methods among them that MCP knows, where a front saw one"),
 }
+_STATE: Final[JsonObject] = {"enum": [state.value for state in OpState]}
+_OPERATION: Final[JsonObject] = {"op": _about(_TEXT, "id of the operation"), "tool": _TEXT}
+_BY: Final[JsonObject] = {
+    "by": _about(_TEXT, "who is said to have decided"),
+    "account": _about(_TEXT, "the user of the machine whose command it was"),
+}
 _ADMIN: Final[JsonObject] = {
     "oneOf": [
         _action("policy_activated", {"revision": _TEXT, "by": _TEXT, "from": _TEXT}),
@@ -265,6 +271,36 @@ _ADMIN: Final[JsonObject] = {
         _action("events_refused", {"count": _COUNT, "since": _TIME, "reason": _TEXT}),
         _action("gateway_started", {"revision": _TEXT, "servers": _TEXTS}),
         _action("gateway_stopped", {"reason": _TEXT}),
+        _action(
+            "operation_resolved",
+            {
+                **_OPERATION,
+                "from": _STATE,
+                "to": _STATE,
+                "evidence": _about(_TEXT, "what shows it, in the person's words, redacted"),
+                **_BY,
+            },
+        ),
+        _action(
+            "compensation_requested",
+            {
+                **_OPERATION,
+                "undo": _about(_TEXT, "the operation that is to undo it"),
+                "undo_tool": _TEXT,
+                "reason": _TEXT,
+                **_BY,
+            },
+        ),
+        _action(
+            "compensation_ended",
+            {
+                **_OPERATION,
+                "undo": _TEXT,
+                "from": _STATE,
+                "to": _about(_STATE, "`compensated`, or `succeeded` when it was not undone"),
+                "evidence": _TEXT,
+            },
+        ),
     ]
 }
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from gateway.operations.undo import is_refuted
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.operations import Operation, OpState
 
 # States of an operation that changed something, or may have.
-_COUNTED: Final = frozenset(
+COUNTED: Final = frozenset(
     {
         OpState.SUCCEEDED,
         OpState.DISPATCHING,
@@ -39,6 +40,7 @@ class Readiness(StrEnum):
     NOT_DECLARED = "not_declared"
     UNDER_WAY = "under_way"
     DONE = "done"
+    NOTHING = "nothing"  # it changed nothing
     FORWARD_ONLY = "forward_only"  # a pivot came after it
 
 
@@ -63,7 +65,7 @@ def plan(
     for op in operations:
         if op.compensates:
             undoing.setdefault(op.compensates, []).append(op)
-    forward = [op for op in operations if not op.compensates and op.state in _COUNTED]
+    forward = [op for op in operations if not op.compensates and op.state in COUNTED]
     steps: list[Step] = []
     pivot: Operation | None = None
     for op in sorted(forward, key=_settled, reverse=True):
@@ -88,19 +90,28 @@ def _gone(
     if op.state is OpState.COMPENSATED:
         return Step(op=op, readiness=Readiness.DONE, reason="it was undone")
     for other in undoing:
-        if other.state is OpState.SUCCEEDED:
+        if other.state is OpState.SUCCEEDED and not is_refuted(other):
             return Step(op=op, readiness=Readiness.DONE, reason=f"it was undone by `{other.op_id}`")
     for other in undoing:
         if other.state in _UNSETTLED:
             reason = f"`{other.op_id}` is undoing it"
             return Step(op=op, readiness=Readiness.UNDER_WAY, reason=reason)
         # Only an idempotent way back may be gone twice.
-        if other.state is OpState.INDETERMINATE and not (declared and declared.is_idempotent):
-            reason = f"nobody knows whether `{other.op_id}` undid it"
-            return Step(op=op, readiness=Readiness.INDETERMINATE, reason=reason)
+        doubt = _doubt(other)
+        if doubt and not (declared and declared.is_idempotent):
+            return Step(op=op, readiness=Readiness.INDETERMINATE, reason=doubt)
     if op.state is OpState.COMPENSATING and not undoing:
         return Step(op=op, readiness=Readiness.UNDER_WAY, reason="it is being undone")
     return None
+
+
+def _doubt(attempt: Operation) -> str:
+    """Say why nobody knows whether an attempt undid anything; empty when it certainly did not."""
+    if attempt.state is OpState.INDETERMINATE:
+        return f"nobody knows whether `{attempt.op_id}` undid it"
+    if is_refuted(attempt):
+        return f"`{attempt.op_id}` was to undo it, and a check found that it did not"
+    return ""
 
 
 def _open(

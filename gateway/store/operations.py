@@ -20,6 +20,7 @@ from gateway.types.operations import Claim, Met, Operation, OpState, Verificatio
 _T = TypeVar("_T")
 _SECOND: Final = 1_000_000
 _AT_ONCE: Final = 200  # operations that one sweep looks at
+_NOTHING: Final = Made(False, keeps_events=False)
 
 
 class Log(Protocol):
@@ -127,6 +128,14 @@ class Operations:
             owed=True,
         )
 
+    def settle_soon(self, ending: Settlement, events: Sequence[Event]) -> None:
+        """Commit an outcome as soon as that is possible, and wait for nothing."""
+        now = microseconds(self._clock.now())
+        self._log.promise(
+            Change(lambda transaction: _settle(transaction, ending, OpState.DISPATCHING, now)),
+            events,
+        )
+
     def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
         """Take back a claim whose send certainly did not begin, as soon as that is possible."""
         now = microseconds(self._clock.now())
@@ -163,18 +172,31 @@ class Operations:
     async def mark(
         self, operation: Operation, state: OpState, evidence: str, events: Sequence[Event]
     ) -> bool:
-        """Move an operation from the state it was read in; False when it has left that."""
+        """Move an operation from the state it was read in; False when it has left that.
+
+        When it was settled stays known on the way back: deadlines count from then.
+        """
+        is_settled = operation.settled_at > 0 and operation.state is not OpState.INDETERMINATE
+        now = microseconds(self._clock.now())
         named: Parameters = {
             "op_id": operation.op_id,
             "epoch": operation.epoch,
             "before": str(operation.state),
             "state": str(state),
             "evidence": clean(evidence),
-            "now": microseconds(self._clock.now()),
+            "settled_at": operation.settled_at if is_settled else now,
         }
-        return await self._log.carry(
-            Change(lambda transaction: _held(transaction, "mark_operation", named)), events
-        )
+        is_tried = False
+
+        def work(transaction: Transaction) -> Made[bool]:
+            nonlocal is_tried
+            if transaction.execute("mark_operation", named) == 1:
+                is_tried = True
+                return Made(True)
+            # Without a time of its own, another's equal mark looks like this one's repeated.
+            return _held(transaction, "mark_operation", named) if is_tried else _NOTHING
+
+        return await self._log.carry(Change(work), events)
 
     async def add(self, wanted: Operation, events: Sequence[Event]) -> bool:
         """Keep an operation that somebody asked for; False when its key is taken."""

@@ -2,7 +2,11 @@ from collections.abc import Sequence
 
 from gateway.events import admin
 from gateway.types.events import Event, EventKind
+from gateway.types.operations import OpState
 from tests.helpers.cases import NOW
+from tests.helpers.operations import wanted
+
+BY = {"by": "ann", "account": "ops"}
 
 
 def every_event() -> Sequence[Event]:
@@ -17,6 +21,15 @@ def every_event() -> Sequence[Event]:
         admin.events_refused(id="8", at=NOW, count=7, since=NOW, reason="disk full"),
         admin.gateway_started(id="9", at=NOW, revision="sha256:a", servers=["crm"]),
         admin.gateway_stopped(id="10", at=NOW, reason="signal"),
+        admin.operation_resolved(
+            id="11", at=NOW, operation=wanted(), to=OpState.SUCCEEDED, evidence="seen", **BY
+        ),
+        admin.compensation_requested(
+            id="12", at=NOW, operation=wanted(), undo=wanted(), reason="wrong customer", **BY
+        ),
+        admin.compensation_ended(
+            id="13", at=NOW, operation=wanted(), undo="op_2", to=OpState.COMPENSATED, evidence=""
+        ),
     )
 
 
@@ -32,3 +45,11 @@ def test_lists_and_texts_from_outside_are_bounded() -> None:
     assert isinstance(errors, list)
     assert len(errors) == 50
     assert {len(str(error)) for error in errors} == {1_000}
+
+
+def test_what_is_said_of_an_operation_is_found_with_its_call() -> None:
+    operation = wanted(call_id="call_9", run_id="run_2")
+    event = admin.compensation_ended(
+        id="1", at=NOW, operation=operation, undo="op_2", to=OpState.COMPENSATED, evidence="x"
+    )
+    assert (event.tenant, event.call, event.run) == ("acme", "call_9", "run_2")

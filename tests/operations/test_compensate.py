@@ -1,5 +1,6 @@
 """The way back."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,14 @@ from hypothesis import strategies as st
 
 from gateway.operations.compensate import Readiness, Step, plan
 from gateway.types.guarantees import CallTemplate, Compensation, CompensationClass
-from gateway.types.operations import IntentKey, KeySource, Operation, OpState, RetryClass
+from gateway.types.operations import (
+    IntentKey,
+    KeySource,
+    Operation,
+    OpState,
+    RetryClass,
+    VerificationState,
+)
 
 SECOND = 1_000_000
 KEY = IntentKey(key="k", source=KeySource.DERIVED, scope="s", intent="i", arguments="a")
@@ -201,3 +209,14 @@ def test_only_what_is_known_to_have_happened_is_ready_and_nothing_before_a_pivot
         if step.op.tool == "desk.ship" and step.readiness is not Readiness.DONE:
             is_barred = True
         assert step.reason
+
+
+def test_a_way_back_that_a_check_refuted_undid_nothing() -> None:
+    attempt = operation("undo", "desk.undo", compensates="a", verification=VerificationState.FAILED)
+    first, *_ = plan([operation("a"), attempt], CONTRACTS, 20 * SECOND)
+    assert (first.readiness, first.reason) == (
+        Readiness.INDETERMINATE,
+        "`undo` was to undo it, and a check found that it did not",
+    )
+    repeatable = {"desk.put": replace(UNDO, is_idempotent=True)}
+    assert plan([operation("a"), attempt], repeatable, 20 * SECOND)[0].readiness is Readiness.READY

@@ -73,6 +73,9 @@ async def test_a_compensation_is_kept_once_and_waits_to_be_sent(store: Store) ->
     assert found is not None
     assert await store.operations.mark(found, OpState.COMPENSATING, "asked by ana", [])
     assert not await store.operations.mark(found, OpState.COMPENSATING, "asked by ana", [])
+    marked = await store.operations.get(taken.op_id)
+    assert marked is not None
+    assert marked.settled_at == found.settled_at > 0  # deadlines count from then
 
 
 async def test_operations_are_found_by_what_people_ask_for(store: Store) -> None:

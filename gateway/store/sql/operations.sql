@@ -82,7 +82,8 @@ ORDER BY created_at LIMIT :limit;
 
 -- name: mark_operation
 -- A step on the way back, or a person's word.
-UPDATE operations SET state = :state, evidence = :evidence, settled_at = :now, check_at = 0
+UPDATE operations SET state = :state, evidence = :evidence, settled_at = :settled_at,
+    check_at = 0
 WHERE op_id = :op_id AND epoch = :epoch AND state = :before;
 
 -- name: get_operation

@@ -1,0 +1,240 @@
+"""What people see of operations, and how they settle one of which nobody knows what became."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, Protocol
+
+from gateway import ids, jsontext
+from gateway.clock import Clock
+from gateway.errors import JsonError, WeighbridgeError
+from gateway.events import admin
+from gateway.events.redact import Redactor
+from gateway.operations.machine import OpEvent, next_state
+from gateway.results import kept
+from gateway.store.operations import OperationFilter, Settlement
+from gateway.store.times import microseconds, moment
+from gateway.store.vault import Vault
+from gateway.types.events import Event
+from gateway.types.guarantees import CompensationClass
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Operation, OpState, VerificationState
+from gateway.types.outcomes import Answer
+
+_BY_HAND: Final = "settled by "  # how the evidence of a person begins
+_UNVERIFIED: Final = (
+    VerificationState.PENDING,
+    VerificationState.FAILED,
+    VerificationState.INCONCLUSIVE,
+)
+_COMES_BACK: Final = frozenset({CompensationClass.COMPENSATABLE, CompensationClass.RETRIABLE})
+_UNDO: Final = "undo it with `weighbridge ops compensate {op} --execute`"
+_WAYS_OUT: Final[Mapping[OpState, str]] = {
+    OpState.PROPOSED: "it is being weighed",
+    OpState.DENIED: "nothing was sent, and nothing will be",
+    OpState.AWAITING_APPROVAL: "it waits for a person's decision",
+    OpState.READY: "it was not sent yet; a running gateway carries it out",
+    OpState.DISPATCHING: "it is under way; without a sign of life by {lease} it counts as unknown",
+    OpState.SUCCEEDED: "it took effect; its contract declares no way back",
+    OpState.FAILED_RETRYABLE: "it was not carried out, and the same call may be made again",
+    OpState.FAILED_FINAL: "it was carried out and failed; the same call is told so again",
+    OpState.INDETERMINATE: "find out whether it took effect, then run `weighbridge ops resolve "
+    "{op} --happened|--not-happened --evidence TEXT`",
+    OpState.COMPENSATING: "it is being undone; a running gateway carries that out",
+    OpState.COMPENSATED: "it took effect and was undone",
+    OpState.ABANDONED: "nothing was sent, and nothing will be",
+}
+
+
+class OperationRefused(WeighbridgeError):
+    """What was asked of an operation can't be done with it; one line with the mend."""
+
+
+class Reading(Protocol):
+    """The table of operations, as far as people look at it; all raise StoreUnavailable."""
+
+    async def get(self, op_id: str) -> Operation | None:
+        """Return one operation."""
+        ...
+
+    async def find(self, wanted: OperationFilter) -> list[Operation]:
+        """Return operations that match, newest first."""
+        ...
+
+
+class Settling(Reading, Protocol):
+    """The table of operations, as far as people settle what is in it."""
+
+    async def settle(
+        self, ending: Settlement, events: Sequence[Event], *, before: OpState = ...
+    ) -> bool:
+        """Commit an outcome; False when the operation has left the state `before`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Who:
+    """Who decides: the name that is given, and the user of the machine who gives it."""
+
+    by: str
+    account: str
+
+
+async def listed(
+    operations: Reading, wanted: OperationFilter, *, unverified: bool = False
+) -> list[Operation]:
+    """Return operations that match: first those of which nobody knows, then the newest.
+
+    However many there are, the unknown ones are not cut off by newer ones. `unverified` leaves
+    those with a check that has not held, or not yet.
+    """
+    verifications = [each.value for each in _UNVERIFIED] if unverified else [wanted.verification]
+    states = [wanted.state] if wanted.state else [OpState.INDETERMINATE.value, ""]
+    found: dict[str, Operation] = {}
+    for state in states:
+        for verification in verifications:
+            one = replace(wanted, state=state, verification=verification)
+            found |= {each.op_id: each for each in await operations.find(one)}
+    ranked = sorted(
+        found.values(),
+        key=lambda op: (op.state is OpState.INDETERMINATE, op.created_at),
+        reverse=True,
+    )
+    return ranked[: wanted.limit]
+
+
+async def named(operations: Reading, op_id: str) -> Operation:
+    """Return one operation; raises `OperationRefused` when there is none."""
+    operation = await operations.get(op_id)
+    if operation is None:
+        raise OperationRefused(f"there is no operation `{op_id}`; see `weighbridge ops list`")
+    return operation
+
+
+def as_json(op: Operation) -> JsonObject:
+    """Return all of an operation that people may see, times in ISO 8601; nothing sealed."""
+    return {
+        "op_id": op.op_id,
+        "state": op.state.value,
+        "verification": op.verification.value,
+        "evidence": op.evidence,
+        "tenant": op.tenant,
+        "user": op.user,
+        "run_id": op.run_id,
+        "server": op.server,
+        "tool": op.tool,
+        "arguments": _shown(op),
+        "attempts": op.epoch,
+        "retry": op.retry.value,
+        "call_id": op.call_id,
+        "owner": op.owner,
+        "key": {
+            "source": op.key.source.value,
+            "key": op.key.key,
+            "intent": op.key.intent,
+            "arguments": op.key.arguments,
+            "generation": op.generation,
+            "for_server": op.downstream_key,
+        },
+        "pin": op.pin,
+        "revision": op.revision,
+        "compensates": op.compensates,
+        "compensation": op.compensation,
+        "created_at": when(op.created_at),
+        "dispatched_at": when(op.dispatched_at),
+        "settled_at": when(op.settled_at),
+        "lease_until": when(op.lease_until) if op.state is OpState.DISPATCHING else None,
+        "replayed_until": when(op.replay_until),
+        "next_check_at": when(op.check_at),
+    }
+
+
+def when(at: int) -> str | None:
+    """Return a kept time in ISO 8601, or None for none."""
+    return moment(at).isoformat() if at else None
+
+
+def way_out(op: Operation) -> str:
+    """Say what can be done about an operation in its state."""
+    comes_back = op.state is OpState.SUCCEEDED and op.compensation in _COMES_BACK
+    text = _UNDO if comes_back else _WAYS_OUT[op.state]
+    return text.format(op=op.op_id, lease=when(op.lease_until))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolving:
+    """Settles operations on the word of a person."""
+
+    operations: Settling
+    vault: Vault
+    redactor: Redactor
+    clock: Clock
+
+    async def resolve(
+        self, op_id: str, *, happened: bool, evidence: str, who: Who, window_s: float
+    ) -> Operation:
+        """Settle one operation of which nobody knew, and return it as it is then.
+
+        What happened is answered so to calls that repeat it, for `window_s` seconds. Raises
+        `OperationRefused` for any other operation, and StoreUnavailable.
+        """
+        if not evidence.strip():
+            raise OperationRefused("`--evidence` is empty; say what shows what became of it")
+        op = await named(self.operations, op_id)
+        event = OpEvent.RESOLVE_HAPPENED if happened else OpEvent.RESOLVE_NOT_HAPPENED
+        if op.state is not OpState.INDETERMINATE:
+            raise _settled(op)
+        state = next_state(op.state, event)
+        said = self.redactor.text(evidence.strip(), tenant=op.tenant)
+        ending = self._ending(op, state, f"{_BY_HAND}{who.by}: {said}", window_s)
+        told = admin.operation_resolved(
+            id=ids.ulid(),
+            at=self.clock.now(),
+            operation=op,
+            to=state,
+            evidence=said,
+            by=who.by,
+            account=who.account,
+        )
+        is_first = await self.operations.settle(ending, [told], before=OpState.INDETERMINATE)
+        now = await named(self.operations, op_id)
+        if not is_first:
+            raise _settled(now)
+        return now
+
+    def _ending(self, op: Operation, state: OpState, evidence: str, window_s: float) -> Settlement:
+        happened = state is OpState.SUCCEEDED
+        until = self.clock.now() + timedelta(seconds=window_s)
+        return Settlement(
+            op_id=op.op_id,
+            epoch=op.epoch,
+            call_id=op.call_id,
+            state=state,
+            outcome=self._answer(op) if happened else "",
+            evidence=evidence,
+            verification=op.verification,
+            replay_until=microseconds(until) if happened else 0,
+            gives_back=not happened,
+        )
+
+    def _answer(self, op: Operation) -> str:
+        """Seal what calls are told that repeat it: the server's own answer was lost."""
+        text = "this took effect; the answer of its server was lost, and a person found out"
+        answer = Answer(result={"content": [{"type": "text", "text": text}]})
+        return self.vault.seal(op.tenant, op.op_id, jsontext.dump(kept.to_json(answer)))
+
+
+def _settled(op: Operation) -> OperationRefused:
+    if op.evidence.startswith(_BY_HAND):
+        return OperationRefused(f"`{op.op_id}` is `{op.state.value}` already, {op.evidence}")
+    return OperationRefused(
+        f"`{op.op_id}` is `{op.state.value}`; only an operation that is `indeterminate` is settled "
+        "by hand"
+    )
+
+
+def _shown(op: Operation) -> Json:
+    try:
+        return jsontext.parse_result(op.shown.encode())
+    except JsonError:  # a text that was cut
+        return op.shown
