@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "resources": ("gateway.cli.resources", "list the resources of servers"),
     "prompts": ("gateway.cli.prompts", "list the prompts of servers"),
     "policy": ("gateway.cli.policy", "lint, test and explain the policy"),
+    "ops": ("gateway.cli.ops", "list operations, settle unknown ones, undo"),
     "events": ("gateway.cli.events", "read the event log"),
     "keys": ("gateway.cli.keys", "make API keys"),
 }

@@ -20,6 +20,23 @@ def later(text: str) -> datetime | None:
     return found
 
 
+def seconds(text: str) -> float:
+    """Read a span of time."""
+    try:
+        return parse_duration(text)
+    except ValueError:
+        output.fail(f"`{text}` is not a span of time; write it like `60s` or `5m`")
+
+
+def age(at: int) -> str:
+    """Say in one unit how long ago a time of the store was (microseconds since 1970)."""
+    seconds = max(0, SystemClock().time_ns() // 1000 - at) // 1_000_000
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
 def _moment(text: str, direction: int, other: str) -> datetime | None:
     if not text:
         return None

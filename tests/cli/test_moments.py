@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.cli.moments import earlier, later
+from gateway.cli.moments import age, earlier, later, seconds
 from gateway.clock import SystemClock
+from gateway.store.times import microseconds
 
 
 def test_a_time_is_in_utc_unless_it_says_otherwise() -> None:
@@ -41,3 +42,19 @@ def test_what_is_to_come_can_not_be_over(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit):
         later("2020-01-01")
     assert capsys.readouterr().err == "weighbridge: `2020-01-01` is over already\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds_ago", "said"),
+    [(-5, "0s"), (59.5, "59s"), (61, "1m"), (7_300, "2h"), (3 * 86_400 + 5, "3d")],
+)
+def test_an_age_is_told_in_its_largest_unit(seconds_ago: float, said: str) -> None:
+    now = SystemClock().now()
+    assert age(microseconds(now - timedelta(seconds=seconds_ago))) == said
+
+
+def test_a_span_is_read_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert seconds("5m") == 300.0
+    with pytest.raises(SystemExit):
+        seconds("5")
+    assert "`5` is not a span of time" in capsys.readouterr().err

@@ -1,0 +1,68 @@
+"""The store of a configuration, with what it takes to read and write operations in it."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+
+from gateway.actions import pinning
+from gateway.actions.operations import OperationRefused
+from gateway.cli import events, output
+from gateway.cli.options import load
+from gateway.config.load import Loaded
+from gateway.errors import WeighbridgeError
+from gateway.events.redact import Redactor
+from gateway.store.store import Store
+from gateway.store.vault import Vault
+from gateway.types.tools import Contract
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """An open store, and the configuration that names it."""
+
+    store: Store
+    loaded: Loaded
+
+    @property
+    def vault(self) -> Vault:
+        """What operations keep is sealed with this."""
+        return Vault(self.store.keys.operations)
+
+    @property
+    def redactor(self) -> Redactor:
+        """What people type is redacted by this."""
+        return Redactor(self.store.keys.redaction, self.loaded.secrets)
+
+    @property
+    def window_s(self) -> float:
+        """For how long calls that repeat a settled one are answered with its end."""
+        return self.loaded.settings.operations.window
+
+    def contracts(self) -> Mapping[str, Contract]:
+        """Return the contracts as they are on disk, by `server.name`; raises FileError."""
+        found = pinning.contracts(self.loaded.settings.policies / "contracts")
+        return {name: contract for name, (_, contract) in found.items()}
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncGenerator[Ledger]:
+    """Open the store of a configuration."""
+    loaded = load(path)
+    async with events.opened(path) as store:
+        yield Ledger(store=store, loaded=loaded)
+
+
+def run(work: Callable[[], Coroutine[None, None, T]]) -> T:
+    """Run the work of a command, and end the command with one line for what is refused."""
+    try:
+        return anyio.run(work)
+    except OperationRefused as error:
+        output.fail(str(error), output.EXIT_FAILED)
+    except WeighbridgeError as error:
+        output.fail(str(error))
