@@ -8,17 +8,16 @@ prompts and whatever else a call may name: `method` tells which.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from gateway.events import questions, turns
+from gateway.events import effects, questions, turns
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
 from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, ShadowDecision
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject, JsonPointer
-from gateway.types.operations import VerificationState
 from gateway.types.outcomes import TABLE, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import Inquiry
@@ -166,15 +165,19 @@ def side_effect(
     *,
     id: str,
     at: datetime,
-    verification: VerificationState = VerificationState.NOT_DECLARED,
+    effect: effects.Effect,
 ) -> Event:
     """Say what a call changed outside, or that nobody knows whether it did."""
-    body = _tool(record, redactor) | {
-        "executed": str(record.executed),
-        "status": str(record.status),
-        "verification": str(verification),
-    }
-    return _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
+    tenant = _tenant(record)
+    told = effects.described(
+        effect,
+        redact=lambda value, tags: redactor.value(value, tenant=tenant, tags=tags),
+        digest=lambda value: redactor.digest(value, tenant=tenant),
+        text=redactor.text,
+    )
+    body = _tool(record, redactor) | told.body
+    event = _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
+    return replace(event, masked=told.masked, erased=told.erased)
 
 
 def model_turn(

@@ -1,15 +1,18 @@
 """The published JSON Schemas of events; docs/reference/events holds what `render` writes."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Final
 
 import orjson
 
+from gateway.events.effects import MOST_CHANGES, NOT_DECLARED
 from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
+from gateway.types.guarantees import CompensationClass
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Execution, OpState, VerificationState
+from gateway.types.operations import Execution, KeySource, OpState, VerificationState
 from gateway.types.outcomes import ErrorClass, Status
 from gateway.types.relay import AskOutcome
 from gateway.types.tools import Effect, Risk
@@ -33,7 +36,7 @@ def _about(schema: JsonObject, description: str) -> JsonObject:
     return {**schema, "description": description}
 
 
-def _one_of(values: type[Status | Effect | Risk | Execution | ErrorClass | Stage]) -> JsonObject:
+def _one_of(values: type[StrEnum]) -> JsonObject:
     return {"enum": [value.value for value in values]}
 
 
@@ -222,14 +225,54 @@ _MODEL_TURN: Final = _object(
     _TOOL_OPTIONAL
     | {"system_digest", "output_digest", "input_tokens", "output_tokens", "max_tokens", "error"},
 )
+_CHANGE: Final = _object(
+    {
+        "pointer": _about(_TEXT, "into the data of the answer"),
+        "before": _about(_ANY, "redacted; left out when nobody saw it; long ones as `$cut`"),
+        "after": _about(_ANY, "redacted; long ones as `$cut`"),
+    },
+    frozenset({"before"}),
+)
 _SIDE_EFFECT: Final = _object(
     {
         **_TOOL,
+        "op": _about(_TEXT, "id of the operation"),
+        "key": _object(
+            {
+                "source": _one_of(KeySource),
+                "digest": _about(_TEXT, "keyed; the same for the same intent"),
+            }
+        ),
+        "downstream_key": _about(_TEXT, "a keyed digest of the key that the server got"),
+        "attempt": _about(_COUNT, "which one of the operation's, from 1"),
+        "outcome": _about({"enum": ["known", "unknown"]}, "whether it is known to have happened"),
         "executed": _one_of(Execution),
-        "status": _one_of(Status),
-        "verification": {"enum": [state.value for state in VerificationState]},
+        "state": _about(_one_of(OpState), "of the operation from now on"),
+        "status": _about(_one_of(Status), "that the call ended with"),
+        "evidence": _about(_TEXT, "how the state is known, where not by the server's answer"),
+        "late": _about({"const": True}, "it had been given up as unknown before"),
+        "verification": _one_of(VerificationState),
+        "object": _about(
+            _object({"type": _TEXT, "id": _TEXT}),
+            "what was written, as the contract names it; else the tool, and no id",
+        ),
+        "changes": {
+            "type": "array",
+            "items": _CHANGE,
+            "maxItems": MOST_CHANGES,
+            "description": "fields that differ from a read before the call, or repeat an argument",
+        },
+        "changes_left_off": _about(_COUNT, "how many more there were"),
+        "compensation": _object(
+            {
+                "class": {"enum": [*(each.value for each in CompensationClass), NOT_DECLARED]},
+                "tool": _about(_TEXT, "the one that undoes it"),
+            },
+            frozenset({"tool"}),
+        ),
+        "compensates": _about(_TEXT, "id of the operation that this one undoes"),
     },
-    _TOOL_OPTIONAL,
+    _TOOL_OPTIONAL | {"downstream_key", "evidence", "late", "changes_left_off", "compensates"},
 )
 
 

@@ -15,13 +15,20 @@ from gateway.types.decisions import (
     ShadowDecision,
 )
 from gateway.types.events import Event, EventKind, Stage
+from gateway.types.guarantees import (
+    CallTemplate,
+    Compensation,
+    CompensationClass,
+    WrittenObject,
+)
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Execution
+from gateway.types.operations import Execution, OpState
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import AskOutcome, Inquiry
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Risk, Sensitivity
+from tests.events.test_effects import an_effect, an_operation
 from tests.helpers.cases import NOW, a_call, a_contract, a_prompt, a_resource, a_tool, an_actor
 
 REDACTOR = Redactor(lambda tenant: tenant.encode())
@@ -65,6 +72,33 @@ INQUIRIES = (
     Inquiry(outcome=AskOutcome.ERROR, method=Method.SAMPLE, params=ASKED, error_code=-1),
     Inquiry(outcome=AskOutcome.FORBIDDEN, method=Method.LIST_ROOTS, params={}, decision=Decision()),
     Inquiry(outcome=AskOutcome.ANSWERED, result={"roots": "MARK4"}),
+)
+
+
+EFFECTS = (
+    an_effect(),
+    an_effect(
+        {"id": "c1", "note": "MARK8", "status": "closed"},
+        a_contract(
+            object=WrittenObject(type="crm.ticket", id="$result.id"),
+            sensitive={"/note": Sensitivity.SECRET},
+            compensation=Compensation(
+                kind=CompensationClass.COMPENSATABLE, call=CallTemplate(tool="crm.reopen")
+            ),
+        ),
+        arguments={"note": "MARK8"},
+        old={"id": "c1", "note": "MARK8 too", "status": "open"},
+        operation=an_operation(downstream_key="MARK8", compensates="op_0"),
+        evidence="token=MARK8",
+        late=True,
+    ),
+    an_effect({f"f{n}": 1 for n in range(80)}, old={f"f{n}": 0 for n in range(80)}),
+    an_effect(
+        result=None,
+        executed=Execution.UNKNOWN,
+        state=OpState.INDETERMINATE,
+        status=Status.INDETERMINATE,
+    ),
 )
 
 
@@ -120,7 +154,7 @@ def every_event() -> Sequence[Event]:
             record, REDACTOR, documents=[build.Document(id="d")], kept=("/id",), **when
         ),
         build.retrieval(record, REDACTOR, documents=[build.Document(id="d" * 90)] * 500, **when),
-        build.side_effect(record, REDACTOR, **when),
+        *(build.side_effect(record, REDACTOR, effect=each, **when) for each in EFFECTS),
         build.model_turn(record, REDACTOR, request=ASKED, result=SAID, **when),
         build.model_turn(record, REDACTOR, request={}, result=None, error="token=MARK6", **when),
         *(build.question(record, REDACTOR, inquiry=each, **when) for each in INQUIRIES),
@@ -240,3 +274,29 @@ def test_a_question_says_who_asked_what_by_which_rule_and_how_it_ended() -> None
     assert (body["question"], body["rule"]) == ("elicitation/create", "reads")
     assert str(body["question_digest"]).startswith("hmac-sha256:")
     assert (forbidden.body["decision"], forbidden.body["outcome"]) == ("deny", "forbidden")
+
+
+def test_a_side_effect_says_what_was_changed_and_hides_what_is_tagged() -> None:
+    """case: OBS-01"""
+    event = build.side_effect(a_record(), REDACTOR, id="e", at=NOW, effect=EFFECTS[1])
+    body = event.body
+    assert (body["tool"], body["op"], body["compensates"]) == ("crm.find", "op_1", "op_0")
+    assert body["object"] == {"type": "crm.ticket", "id": "c1"}
+    assert body["compensation"] == {"class": "compensatable", "tool": "crm.reopen"}
+    assert body["changes"] == [
+        {"pointer": "/note", "before": {"$redacted": "secret"}, "after": {"$redacted": "secret"}},
+        {"pointer": "/status", "before": "open", "after": "closed"},
+    ]
+    assert event.erased == ("/changes/0/before", "/changes/0/after")
+    assert event.masked == ()
+
+
+def test_the_digests_of_a_side_effect_are_those_of_its_tenant() -> None:
+    ours, theirs = (
+        build.side_effect(
+            a_record(actor=an_actor(tenant=tenant)), REDACTOR, id="e", at=NOW, effect=EFFECTS[1]
+        ).body
+        for tenant in ("acme", "other")
+    )
+    assert ours["key"] != theirs["key"]
+    assert ours["downstream_key"] != theirs["downstream_key"]

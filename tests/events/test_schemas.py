@@ -3,13 +3,18 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway import jsontext
-from gateway.events import schemas
+from gateway.events import build, schemas
 from gateway.events.envelope import Origin, to_bytes
 from gateway.types.events import Event, EventKind
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from tests.events import test_admin, test_build
+from tests.events.test_effects import an_effect
+from tests.events.values import JSON
+from tests.helpers.cases import NOW
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "events"
 EVENTS = (*test_build.every_event(), *test_admin.every_event())
@@ -59,3 +64,12 @@ def test_an_event_with_a_field_too_much_or_too_few_is_refused() -> None:
     assert faults(EventKind.ADMIN, event | {"more": 1})
     assert faults(EventKind.ADMIN, {key: event[key] for key in event if key != "ts"})
     assert faults(EventKind.ADMIN, event | {"body": {"action": "policy_activated"}})
+
+
+@given(old=JSON, data=JSON, sent=st.dictionaries(st.sampled_from(["id", "a"]), JSON))
+def test_every_side_effect_is_as_published(old: Json, data: Json, sent: JsonObject) -> None:
+    effect = an_effect(data, old=old, arguments=sent)
+    record = test_build.a_record()
+    event = build.side_effect(record, test_build.REDACTOR, id="e", at=NOW, effect=effect)
+    kept = jsontext.parse_result(to_bytes(event, Origin(instance="i", version="1")))
+    assert faults(event.kind, kept) == []
