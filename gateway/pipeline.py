@@ -8,6 +8,7 @@ from typing import Protocol, assert_never
 
 from gateway import jsontext
 from gateway.case import Case, Check, Finding, Verdict
+from gateway.crossing.operate import Operate, Work
 from gateway.crossing.ticket import Ticket
 from gateway.policy.methods import USE
 from gateway.relay import states
@@ -33,7 +34,7 @@ from gateway.steps.record import Record
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject
-from gateway.types.operations import Delivered, Execution
+from gateway.types.operations import Delivered, Delivery, Execution
 from gateway.types.outcomes import Answer, Finished, Refusal, Status, WireError
 
 CHECKS: tuple[Check, ...] = (
@@ -175,6 +176,7 @@ class Pipeline:
     normalise: normalise.Normalise
     record: Record
     owner: Owner
+    operate: Operate
     relay: Relay
     states: states.States
     parking: Parking
@@ -230,22 +232,34 @@ class Pipeline:
 
     async def _finish(self, case: Case, ticket: Ticket) -> Finished:
         try:
-            return ticket.closed(await self._carry_out(case, ticket))
+            ready = case if case.is_plain_read else await self._taken(case, ticket)
+            if isinstance(ready, Case) and ready.operation is not None:
+                return await self.operate.carry(ready, ticket, self._work(ready, ticket))
+            outcome = await self._carry_out(ready, ticket) if isinstance(ready, Case) else ready
+            return ticket.closed(outcome)
         except Exception as error:
             return ticket.closed(self.record.fault(case.call, error))
         except BaseException:
             ticket.abandoned()
             raise
 
+    async def _taken(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
+        """Take what has to be taken before a call may be sent, or say what it gets instead."""
+        held = gate.check(case)
+        return held if isinstance(held, Refusal) else await self.claim(case, ticket)
+
+    def _work(self, case: Case, ticket: Ticket) -> Work:
+        return Work(
+            answered=lambda: self._carry_out(case, ticket),
+            shaped=lambda delivery: self._late(case, delivery),
+        )
+
+    def _late(self, case: Case, delivery: Delivery) -> Answer | Refusal:
+        """Say what is told of an answer that came after its caller had gone."""
+        delivered = dispatch.classify(case, delivery)
+        return delivered if isinstance(delivered, Refusal) else self._shaped(case, delivered)
+
     async def _carry_out(self, case: Case, ticket: Ticket) -> Answer | Refusal:
-        if not case.is_plain_read:
-            claimed = await self.claim(case)
-            if isinstance(claimed, Refusal):
-                return claimed
-            held = gate.check(case)
-            if isinstance(held, Refusal):
-                await self.claim.give_back(case)
-                return held
         delivered = await self.dispatch(case, ticket)
         if isinstance(delivered, Refusal):
             if delivered.executed is Execution.NO:

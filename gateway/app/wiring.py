@@ -14,7 +14,10 @@ from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
 from gateway.app.inspect import naming
 from gateway.app.keeping import Keeping
+from gateway.app.operating import operating
+from gateway.app.owner import ProcessOwner
 from gateway.app.watch import ToolWatch
+from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
 from gateway.errors import StoreUnavailable
@@ -22,7 +25,7 @@ from gateway.events import admin
 from gateway.events.redact import Redactor
 from gateway.housekeeping import Reloader, Snapshots
 from gateway.listing import Listing
-from gateway.pipeline import Owner, Pipeline, sees
+from gateway.pipeline import Pipeline, sees
 from gateway.relay.outbound import Outbounds
 from gateway.relay.parking import Parking
 from gateway.relay.questions import Questions, capabilities_for
@@ -36,7 +39,6 @@ from gateway.servers.catalog import Catalog
 from gateway.servers.fleet import Servers
 from gateway.servers.opening import Surroundings
 from gateway.steps import policy
-from gateway.steps.claim import Claim
 from gateway.steps.dispatch import Dispatch
 from gateway.steps.normalise import Normalise
 from gateway.steps.record import Record
@@ -44,6 +46,7 @@ from gateway.steps.resolve import Resolve
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import ProposedCall
 from gateway.types.events import Event
+from gateway.types.operations import Operation
 from gateway.types.tools import Tool
 
 _log = logging.getLogger("weighbridge")
@@ -63,7 +66,7 @@ class Wiring:
     keeping: Keeping
     telemetry: Telemetry
 
-    async def gateway(self, owner: Owner) -> Gateway:
+    async def gateway(self, owner: ProcessOwner) -> Gateway:
         """Build the gateway with its first revision in force; raises ConfigurationError."""
         settings, redactor = self.loaded.settings, self._redactor()
         servers = Servers(
@@ -149,31 +152,51 @@ class Wiring:
         return Redactor(self.keeping.store.keys.redaction, self.loaded.secrets)
 
     def _pipeline(
-        self, catalog: Catalog, resolve: Resolve, redactor: Redactor, owner: Owner, tasks: Tasks
+        self,
+        catalog: Catalog,
+        resolve: Resolve,
+        redactor: Redactor,
+        owner: ProcessOwner,
+        tasks: Tasks,
     ) -> Pipeline:
         limits, store = self.loaded.settings.limits, self.keeping.store
         states = States(seals=tasks.seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
         relay = self._relay(states, tasks)
+        record = self._record(redactor)
+        parts = operating(
+            store,
+            self.loaded.settings.operations,
+            owner=owner,
+            clock=self.clock,
+            redactor=redactor,
+            record=record,
+            patience_s=relay.outbounds.deadline_s,
+            resolve=_unresolved,
+        )
         return Pipeline(
             resolve=resolve,
-            claim=Claim(limits=store.limits),
-            dispatch=Dispatch(server=catalog.server, relay=relay),
+            claim=parts.claim,
+            dispatch=Dispatch(server=catalog.server, relay=relay, patience=parts.patience),
+            operate=parts.operate,
             relay=relay,
             states=states,
             parking=Parking(owner, states),
             normalise=Normalise(
                 max_result_bytes=limits.max_result_bytes, digest=self.keeping.digest
             ),
-            record=Record(
-                journal=store.events,
-                telemetry=self.telemetry,
-                redactor=redactor,
-                digest=self.keeping.digest,
-                seen_values=self.keeping,
-                clock=self.clock,
-                reads_wait_for_log=self.loaded.settings.store.reads_when_unavailable == "refuse",
-            ),
+            record=record,
             owner=owner,
+        )
+
+    def _record(self, redactor: Redactor) -> Record:
+        return Record(
+            journal=self.keeping.store.events,
+            telemetry=self.telemetry,
+            redactor=redactor,
+            digest=self.keeping.digest,
+            seen_values=self.keeping,
+            clock=self.clock,
+            reads_wait_for_log=self.loaded.settings.store.reads_when_unavailable == "refuse",
         )
 
     def _relay(self, states: States, tasks: Tasks) -> Relay:
@@ -223,6 +246,11 @@ def _tool_of_task(tasks: Tasks, catalog: Catalog, call: ProposedCall) -> Tool | 
         return None
     wanted = (task.server, task.tool)
     return next((tool for tool in catalog.tools() if (tool.server, tool.name) == wanted), None)
+
+
+async def _unresolved(case: Case, operation: Operation) -> bool:
+    del case, operation
+    return False
 
 
 async def _reload_on_hangup(reloader: Reloader) -> None:

@@ -231,6 +231,43 @@ class LimitsSettings(Section):
     )
 
 
+class OperationsSettings(Section):
+    """How calls that change something are told apart, and what is kept of them."""
+
+    window: Duration = Field(
+        default=86400.0,
+        gt=0,
+        le=90 * 86400,
+        description="how long the same call gets the answer of the first one, where a contract "
+        "has an `idempotency` section without a `window`, or the host sends a key",
+    )
+    assumed_window: Duration = Field(
+        default=300.0,
+        gt=0,
+        le=90 * 86400,
+        description="the same for tools whose contract has no `idempotency` section",
+    )
+    lease: Duration = Field(
+        default=15.0,
+        ge=1,
+        le=3600,
+        description="after this time without a sign of life of the gateway that sent it, the "
+        "outcome of a call is unknown",
+    )
+    late_window: Duration = Field(
+        default=600.0,
+        ge=0,
+        le=86400,
+        description="how long an answer is taken after its caller has gone",
+    )
+    keep: Duration = Field(
+        default=90 * 86400.0,
+        ge=86400,
+        description="how long ended operations are listed; unknown ones stay until they are "
+        "settled",
+    )
+
+
 class RunsSettings(Section):
     """How calls belong to runs."""
 
@@ -267,6 +304,9 @@ class Settings(Section):
     )
     limits: LimitsSettings = Field(
         default_factory=LimitsSettings, description=LimitsSettings.__doc__
+    )
+    operations: OperationsSettings = Field(
+        default_factory=OperationsSettings, description=OperationsSettings.__doc__
     )
     runs: RunsSettings = Field(default_factory=RunsSettings, description=RunsSettings.__doc__)
 

@@ -21,8 +21,8 @@ Request = Callable[[Outbound, Ear | None], Awaitable[Delivery]]
 class Starter(Protocol):
     """The process as the owner of a request to a server."""
 
-    def start(self, work: Callable[[], Awaitable[Delivery]]) -> "asyncio.Future[Delivery]":
-        """Begin to carry `work` out; the future is settled at its end."""
+    def aside(self, work: Callable[[], Awaitable[Delivery]]) -> "asyncio.Future[Delivery]":
+        """Begin to carry `work` out; the future is settled at its end, and no stop waits for it."""
         ...
 
 
@@ -97,8 +97,8 @@ class Patience:
         if self.window_s <= 0 or self._late[server] >= MOST_LATE:
             return Waited(await request(outbound, ear))
         listening = None if ear is None else Listening(ear)
-        longer = replace(outbound, deadline_s=outbound.deadline_s + self.window_s)
-        under_way = self.starter.start(lambda: request(longer, listening))
+        longer = replace(outbound, late_s=self.window_s)
+        under_way = self.starter.aside(lambda: request(longer, listening))
         if await _in_time(under_way, outbound.deadline_s, listening):
             return Waited(under_way.result())
         if listening is not None:

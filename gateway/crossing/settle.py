@@ -15,6 +15,7 @@ from gateway.types.operations import (
 )
 from gateway.types.outcomes import Answer, Refusal, Status
 
+_QUESTION: Final = "input_required"  # `resultType` of a server that asks (MCP, mrtr)
 _TASK: Final = "task"  # `resultType` of the tasks extension: the work goes on at the server
 _UNKNOWN: Final = (
     "do not repeat this call; find out with a read whether it took effect, or let an administrator "
@@ -64,9 +65,9 @@ def ending(
 def _verdict(case: Case, delivery: Delivery | None, outcome: Answer | Refusal) -> Verdict:
     if delivery is None:
         return _not_executed("it was never sent")
+    if isinstance(delivery, Delivered) and delivery.result.get("resultType") == _QUESTION:
+        return _not_executed("its server asks first, and carries nothing out before the answer")
     if isinstance(outcome, Answer):
-        if outcome.status is Status.INPUT_REQUIRED:
-            return _not_executed("its server asks first, and carries nothing out before the answer")
         if outcome.result.get("resultType") == _TASK:
             return Verdict(event=OpEvent.SUCCEED, executed=Execution.YES, proof=_TASK)
     elif isinstance(delivery, Delivered) and outcome.executed is Execution.NO:

@@ -1,5 +1,6 @@
 """The ticket of one call: what is known of it so far, and its events, each at its time."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +9,8 @@ from typing import Protocol
 from gateway import ids, jsontext
 from gateway.case import Case, Verdict
 from gateway.clock import Clock
+from gateway.crossing.effects import effect_of
+from gateway.crossing.settle import Ending
 from gateway.errors import StoreUnavailable
 from gateway.events import build
 from gateway.events.redact import Redactor
@@ -139,6 +142,8 @@ class Ticket:
     _authorized: bool = False
     delivery: Delivery | None = None
     """The server's last word, or None while nothing was sent."""
+    late: "asyncio.Future[Delivery] | None" = None
+    """The request that goes on after its call was answered."""
     _sent: bool = False
     _done: bool = False
 
@@ -219,6 +224,10 @@ class Ticket:
         """Note which operation the call is about."""
         self.record.op_id = operation.op_id
 
+    def goes_on(self, late: "asyncio.Future[Delivery]") -> None:
+        """Note that the request goes on though its caller gets its answer now."""
+        self.late = late
+
     def answered(self, delivery: Delivery) -> None:
         """Note when and how the downstream answered."""
         self.delivery = delivery
@@ -262,6 +271,12 @@ class Ticket:
             case Refusal():
                 return envelope.refuse(outcome, subject)
 
+    def effect(self, case: Case, end: Ending, *, late: bool = False) -> Event:
+        """Return the event that says what was changed outside, or that nobody knows."""
+        told, now = effect_of(case, end, late=late), self.owner.clock.now()
+        redactor = self.owner.redactor
+        return build.side_effect(self.record, redactor, id=ids.ulid(), at=now, effect=told)
+
     def abandoned(self) -> None:
         """End a call whose caller went away, or that the process had to give up."""
         if self._done:
@@ -275,10 +290,6 @@ class Ticket:
                 executed=Execution.UNKNOWN if unsure else Execution.NO,
             )
         )
-
-    def keep(self, events: Sequence[Event]) -> bool:
-        """Keep events that go with no change of state; whether they are."""
-        return self._append(list(events))
 
     def closing(self, outcome: Answer | Refusal) -> list[Event]:
         """Note how the call ended, and return the events that say so: once, then none."""

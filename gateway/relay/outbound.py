@@ -15,6 +15,7 @@ _HOP_KEYS = frozenset({"progressToken", "traceparent", "tracestate", "baggage"})
 _HOP_PREFIXES = ("io.modelcontextprotocol/", "weighbridge/")
 # Members that are made anew for the server; every other one is the caller's and passes.
 _OWN = frozenset({"_meta", "name", "arguments", "uri", "ref", "taskId"})
+_NONE: Mapping[str, str] = {}
 _ANSWERS = frozenset({"requestState", "inputResponses"})
 
 
@@ -25,17 +26,22 @@ class Outbounds:
     timeout_s: float
     server_timeouts_s: Mapping[str, float] = field(default_factory=dict[str, float])
 
+    def deadline_s(self, case: Case) -> float:
+        """Return how long a server may take: the contract's word, the server's, or the general."""
+        return case.contract.timeout_s or self.server_timeouts_s.get(
+            case.tool.server, self.timeout_s
+        )
+
     def __call__(self, case: Case, traceparent: str) -> Outbound:
         """Return the request; its final arguments have been checked."""
-        server = case.tool.server
         return Outbound(
             method=case.call.method,
             params=_params(case),
-            deadline_s=case.contract.timeout_s
-            or self.server_timeouts_s.get(server, self.timeout_s),
+            deadline_s=self.deadline_s(case),
             is_read=case.effect is Effect.READ,
             traceparent=traceparent,
             era=case.call.caller.era,
+            headers=case.injected.headers if case.injected is not None else _NONE,
         )
 
 
@@ -46,6 +52,8 @@ def _params(case: Case) -> JsonObject:
     params: JsonObject = {key: value for key, value in call.params.items() if key not in left}
     params |= _named(case)
     meta = forwardable(call.meta)
+    if case.injected is not None:
+        meta |= case.injected.meta
     if meta:
         params["_meta"] = meta
     return params

@@ -103,7 +103,7 @@ class Ways:
             return await connection.call(
                 outbound.method,
                 _traced(outbound.params, outbound.traceparent),
-                deadline=deadline,
+                deadline=deadline + outbound.late_s,
                 ear=Lending(ear=ear, place=place) if ear and outbound.may_ask else ear,
                 capabilities=outbound.capabilities,
                 log_level=outbound.log_level,
@@ -175,6 +175,7 @@ class Ways:
                 made = headers.mirrored(mirrors, arguments)
         if outbound.traceparent:
             made["traceparent"] = outbound.traceparent
+        made.update(outbound.headers)
         return made
 
 

@@ -1,19 +1,33 @@
-"""Step 9: take what the call uses up, before anything is sent."""
+"""Step 9: is this call new, and what does it use up? Nothing is sent that was not taken here."""
 
+import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, assert_never
 
-from gateway.case import Case
-from gateway.errors import StoreUnavailable
+from gateway import ids, jsontext
+from gateway.case import Case, Injected
+from gateway.crossing.joins import Joins
+from gateway.errors import JsonError, StoreUnavailable
+from gateway.operations import keys
+from gateway.results import kept
+from gateway.store.vault import Vault, VaultBroken
+from gateway.types import operations as types
+from gateway.types.calls import Method
 from gateway.types.decisions import Exceeded, Limit
-from gateway.types.guarantees import Idempotency
-from gateway.types.outcomes import Refusal, Status
+from gateway.types.events import Event
+from gateway.types.guarantees import OnVariant
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Execution, Met, Operation, OpState
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.tools import Effect
 
 _log = logging.getLogger("weighbridge")
 
-_CALLERS_KEY = "weighbridge/idempotencyKey"
+_CALLERS_KEY: Final = "weighbridge/idempotencyKey"
+# What hosts call one use of a tool, the same when they send its request again.
+_TRANSPORT_KEYS: Final = ("claudecode/toolUseId", "callId", "codex/callId")
 
 
 class Limits(Protocol):
@@ -28,20 +42,274 @@ class Limits(Protocol):
         ...
 
 
+class Operations(Protocol):
+    """The table of operations, as far as claims need it; all raise StoreUnavailable."""
+
+    async def claim(
+        self,
+        wanted: Operation,
+        events: Sequence[Event],
+        *,
+        on_variant: OnVariant,
+        limits: Sequence[Limit],
+        lease_s: float,
+    ) -> types.Claim:
+        """Take the operation for one attempt, or say what stands in its place."""
+        ...
+
+    def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
+        """Take back a claim whose send certainly did not begin, as soon as that is possible."""
+        ...
+
+
+class Ticket(Protocol):
+    """The part of a ticket that claims use."""
+
+    def intent(self, case: Case) -> list[Event]:
+        """Return the events that have to be durable before the call is sent."""
+        ...
+
+    def committed(self) -> None:
+        """Note that they are, and that the call may be sent."""
+        ...
+
+    def concerns(self, operation: Operation) -> None:
+        """Note which operation the call is about."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What holds for operations where a contract says nothing; seconds."""
+
+    window_s: float = 24 * 3600.0
+    assumed_window_s: float = 300.0  # for tools whose contract has no `idempotency`
+    lease_s: float = 15.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Reserves limits; refuses the guarantees of operations, which this version doesn't have."""
+    """Takes operations for calls that may change something, and limits for the others."""
 
     limits: Limits
+    operations: Operations
+    joins: Joins
+    vault: Vault
+    shown: Callable[[Case], str]  # the arguments as people may see them: JSON
+    patience_s: Callable[[Case], float]
+    resolve: Callable[[Case, Operation], Awaitable[bool]]
+    """Find out what became of an unknown outcome; whether it is known now."""
+    terms: Terms = Terms()
 
-    async def __call__(self, case: Case) -> Case | Refusal:
-        """Return the case when everything it needs was taken."""
-        if _CALLERS_KEY in case.call.meta or _asks_for_a_key(case.contract.idempotency):
+    async def __call__(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
+        """Return the case when it may be sent, or the answer that stands in its place."""
+        if case.call.method is not Method.CALL_TOOL or case.effect is Effect.READ:
+            return await self._reserved(case)
+        try:
+            wanted = self._wanted(case)
+        except keys.KeyRefused as error:
             return Refusal(
-                status=Status.DENIED,
-                code="idempotency_unsupported",
-                reason="at-most-once by key was asked for, and this gateway can't promise it",
+                status=Status.INVALID_ARGUMENTS, code="idempotency_key", reason=str(error)
             )
+        return await self._claimed(case, wanted, ticket)
+
+    async def give_back(self, case: Case) -> None:
+        """Release what a call took that was certainly not carried out.
+
+        A store that is away keeps the reservation until its window ends: the safe side.
+        """
+        if case.operation is not None or not case.decision.limits:
+            return
+        try:
+            await self.limits.release(case.call.call_id)
+        except StoreUnavailable as error:
+            _log.warning("%s: its limits were not given back: %s", case.call.call_id, error)
+
+    def window_s(self, case: Case) -> float:
+        """Return for how long a settled operation answers calls that repeat it."""
+        idempotency = case.contract.idempotency
+        if idempotency.window_s is not None:
+            return idempotency.window_s
+        by_caller = _CALLERS_KEY in case.call.meta
+        declared = by_caller or idempotency.is_declared
+        return self.terms.window_s if declared else self.terms.assumed_window_s
+
+    def _wanted(self, case: Case) -> Operation:
+        asked_for = case.call.operation
+        if asked_for is not None:  # its row is there, with a key of its own
+            return replace(
+                asked_for,
+                call_id=case.call.call_id,
+                state=OpState.READY,
+                pin=case.contract.pin,
+                revision=case.revision.id,
+            )
+        arguments = case.arguments or {}
+        idempotency, call = case.contract.idempotency, case.call
+        caller_key = call.meta.get(_CALLERS_KEY)
+        if caller_key is not None and not isinstance(caller_key, str):
+            raise keys.KeyRefused("its idempotency key is not a text")
+        key = keys.derive(
+            tenant=case.actor.tenant,
+            principal=call.principal.owner,
+            server=case.tool.server,
+            tool=case.tool.key,
+            run_id=case.run_id,
+            arguments=arguments,
+            idempotency=idempotency,
+            caller_key=caller_key,
+            transport_id=_transport_id(call.meta),
+        )
+        op_id = ids.new("op")
+        injection = idempotency.inject
+        compensation = case.contract.compensation
+        body: JsonObject = {"arguments": arguments, "principal": _principal(case)}
+        return Operation(
+            op_id=op_id,
+            tenant=case.actor.tenant,
+            run_id=case.run_id,
+            user=case.actor.user,
+            server=case.tool.server,
+            tool=case.tool.key,
+            pin=case.contract.pin,
+            revision=case.revision.id,
+            key=key,
+            retry=idempotency.retry,
+            state=OpState.READY,
+            call_id=call.call_id,
+            downstream_key=keys.downstream_key(injection, key, op_id) if injection else "",
+            compensation=str(compensation.kind) if compensation is not None else "",
+            shown=self.shown(case),
+            arguments=self.vault.seal(case.actor.tenant, key.key, jsontext.dump(body)),
+        )
+
+    async def _claimed(
+        self, case: Case, wanted: Operation, ticket: Ticket
+    ) -> Case | Answer | Refusal:
+        until_s = asyncio.get_running_loop().time() + self.patience_s(case)
+        has_looked = False
+        while True:
+            claim = await self._made(case, wanted, ticket)
+            if isinstance(claim, Refusal):
+                return claim
+            ticket.concerns(claim.operation)
+            if claim.met is Met.UNKNOWN and not has_looked:
+                has_looked = True
+                if await self.resolve(case, claim.operation):
+                    continue
+            if claim.met is Met.JOINED and await self._over(claim.operation, until_s):
+                continue
+            if claim.met is Met.TAKEN:
+                ticket.committed()
+                return self._taken(case, claim.operation)
+            return self._instead(case, claim)
+
+    async def _made(self, case: Case, wanted: Operation, ticket: Ticket) -> types.Claim | Refusal:
+        try:
+            return await self.operations.claim(
+                wanted,
+                ticket.intent(case),
+                on_variant=case.contract.idempotency.on_variant,
+                limits=case.decision.limits,
+                lease_s=self.terms.lease_s,
+            )
+        except BaseException as error:
+            self._take_back(wanted)
+            if isinstance(error, StoreUnavailable):
+                return _unrecorded(error)
+            raise
+
+    def _instead(self, case: Case, claim: types.Claim) -> Answer | Refusal:
+        """Return what a call gets that is not sent."""
+        match claim.met:
+            case Met.OVER_LIMIT:
+                return _over(case, claim.limit, claim.retry_after_s)
+            case Met.SETTLED:
+                return self._repeated(claim.operation)
+            case Met.CONFLICT | Met.VARIANT:
+                return self._differs(case, claim)
+            case Met.JOINED:
+                return _in_progress(claim.operation)
+            case Met.UNKNOWN | Met.TAKEN:
+                return _unknown(claim.operation)
+            case _:
+                assert_never(claim.met)
+
+    async def _over(self, operation: Operation, until_s: float) -> bool:
+        try:
+            return await self.joins.wait(operation, until_s)
+        except StoreUnavailable:
+            return False
+
+    def _take_back(self, wanted: Operation) -> None:
+        """Make up for a claim that may have been committed: it is not sent."""
+        try:
+            self.operations.unsend(wanted)
+        except StoreUnavailable as error:  # then its lease runs out, and it is looked at
+            _log.error("%s: its claim was not taken back: %s", wanted.op_id, error)
+
+    def _taken(self, case: Case, operation: Operation) -> Case:
+        injection = case.contract.idempotency.inject
+        if injection is None:
+            return replace(case, operation=operation)
+        arguments, meta, headers = keys.inject(
+            case.arguments or {}, {}, {}, injection, operation.downstream_key
+        )
+        injected = Injected(meta=meta, headers=headers)
+        return replace(case, operation=operation, arguments=arguments, injected=injected)
+
+    def _repeated(self, operation: Operation) -> Answer | Refusal:
+        """Return the answer of the first call once more."""
+        try:
+            sealed = self.vault.open(operation.tenant, operation.op_id, operation.outcome)
+            content = jsontext.parse_result(sealed)
+            outcome = kept.from_json(content if isinstance(content, dict) else {})
+        except (VaultBroken, JsonError, kept.NotKept) as error:
+            _log.error("%s: its outcome can't be repeated: %s", operation.op_id, error)
+            return Refusal(
+                status=Status.INDETERMINATE,
+                code="outcome_lost",
+                reason="the same call has been carried out, and its answer can't be read any more",
+                executed=Execution.YES,
+            )
+        return replace(outcome, replayed=True)
+
+    def _differs(self, case: Case, claim: types.Claim) -> Refusal:
+        operation = claim.operation
+        details = self._changes(case, operation) if operation.tool == case.tool.key else ()
+        where = ", ".join(f"`{detail['pointer']}`" for detail in details)
+        if claim.met is Met.VARIANT:
+            return Refusal(
+                status=Status.VARIANT_OF,
+                code="variant",
+                reason=f"the same was asked for before, in other words: see {where or 'there'}",
+                details=details,
+            )
+        what = f"other arguments: {where}" if where else "another tool"
+        return Refusal(
+            status=Status.IDEMPOTENCY_CONFLICT,
+            code="key_used",
+            reason=f"its idempotency key was used for {what}",
+            details=details,
+        )
+
+    def _changes(self, case: Case, operation: Operation) -> tuple[JsonObject, ...]:
+        before = self.arguments_of(operation)
+        if before is None:
+            return ()
+        return tuple({"pointer": pointer} for pointer in keys.changed(before, case.arguments or {}))
+
+    def arguments_of(self, operation: Operation) -> JsonObject | None:
+        """Return what an operation was asked for, or None when that is no longer kept."""
+        try:
+            sealed = self.vault.open(operation.tenant, operation.key.key, operation.arguments)
+            body = jsontext.parse_result(sealed)
+        except (VaultBroken, JsonError):
+            return None
+        arguments = body.get("arguments") if isinstance(body, dict) else None
+        return arguments if isinstance(arguments, dict) else None
+
+    async def _reserved(self, case: Case) -> Case | Refusal:
         if not case.decision.limits:
             return case
         try:
@@ -54,26 +322,67 @@ class Claim:
             )
         if exceeded is None:
             return case
-        return Refusal(
-            status=Status.LIMIT_EXCEEDED,
-            code=exceeded.limit,
-            rule=next((x.rule for x in case.decision.limits if x.id == exceeded.limit), ""),
-            reason=f"the limit `{exceeded.limit}` is used up",
-            retry_after_s=exceeded.retry_after_s,
-        )
-
-    async def give_back(self, case: Case) -> None:
-        """Release what a call took that was certainly not carried out.
-
-        A store that is away keeps the reservation until its window ends: the safe side.
-        """
-        if not case.decision.limits:
-            return
-        try:
-            await self.limits.release(case.call.call_id)
-        except StoreUnavailable as error:
-            _log.warning("%s: its limits were not given back: %s", case.call.call_id, error)
+        return _over(case, exceeded.limit, exceeded.retry_after_s)
 
 
-def _asks_for_a_key(idempotency: Idempotency) -> bool:
-    return idempotency.is_declared and idempotency.intent is not None
+def _transport_id(meta: JsonObject) -> str | None:
+    for name in _TRANSPORT_KEYS:
+        value = meta.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+def _principal(case: Case) -> JsonObject:
+    """Return who asked, so that checks and the way back are made as the same principal."""
+    principal = case.call.principal
+    roles: list[Json] = [*sorted(principal.roles)]
+    scopes: list[Json] = [*sorted(principal.scopes)]
+    return {
+        "issuer": principal.issuer,
+        "subject": principal.subject,
+        "client": principal.client,
+        "tenant": principal.tenant,
+        "user": principal.user,
+        "roles": roles,
+        "scopes": scopes,
+        "method": str(principal.method),
+    }
+
+
+def _unrecorded(error: StoreUnavailable) -> Refusal:
+    return Refusal(
+        status=Status.AUDIT_UNAVAILABLE,
+        code="not_recorded",
+        reason=f"the call could not be recorded before sending it: {error}",
+    )
+
+
+def _over(case: Case, limit: str, retry_after_s: float) -> Refusal:
+    return Refusal(
+        status=Status.LIMIT_EXCEEDED,
+        code=limit,
+        rule=next((each.rule for each in case.decision.limits if each.id == limit), ""),
+        reason=f"the limit `{limit}` is used up",
+        retry_after_s=retry_after_s,
+    )
+
+
+def _unknown(operation: Operation) -> Refusal:
+    return Refusal(
+        status=Status.INDETERMINATE,
+        code="outcome_unknown",
+        reason="the same was sent before, and nobody knows yet whether it took effect; it is not "
+        f"sent again (operation `{operation.op_id}`)",
+        executed=Execution.UNKNOWN,
+    )
+
+
+def _in_progress(operation: Operation) -> Refusal:
+    return Refusal(
+        status=Status.IN_PROGRESS,
+        code="in_progress",
+        reason=f"the same call is under way (operation `{operation.op_id}`)",
+        executed=Execution.UNKNOWN,
+        retry_after_s=5.0,
+    )

@@ -1,10 +1,12 @@
 """Step 11: intent durable first, then send, then outcome."""
 
+from asyncio import Future
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from gateway.case import Case
+from gateway.crossing.patience import Patience
 from gateway.errors import StoreUnavailable
 from gateway.results import marks
 from gateway.types.json import JsonObject
@@ -50,6 +52,10 @@ class Intent(Protocol):
         """Keep one turn of the caller's model, or why there was none."""
         ...
 
+    def goes_on(self, late: "Future[Delivery]") -> None:
+        """Note that the request goes on though its caller gets its answer now."""
+        ...
+
     def inquired(self, inquiry: Inquiry) -> bool:
         """Keep what became of a question, at once; False when that can't be kept."""
         ...
@@ -91,6 +97,7 @@ class Dispatch:
 
     server: Callable[[str], Downstream | None]
     relay: Relay
+    patience: Patience
 
     async def __call__(self, case: Case, intent: Intent) -> Delivered | Answer | Refusal:
         """Return what came back, or a refusal that says whether anything may have happened.
@@ -104,20 +111,27 @@ class Dispatch:
             return Refusal(
                 status=Status.UNAVAILABLE, reason=f"the server `{case.tool.server}` is not running"
             )
-        try:
-            await intent.started(case, server.peer)
-        except StoreUnavailable as error:
-            return Refusal(
-                status=Status.AUDIT_UNAVAILABLE,
-                code="not_recorded",
-                reason=f"the call could not be recorded before sending it: {error}",
-            )
+        if case.operation is None:  # or the claim has kept the intent
+            try:
+                await intent.started(case, server.peer)
+            except StoreUnavailable as error:
+                return Refusal(
+                    status=Status.AUDIT_UNAVAILABLE,
+                    code="not_recorded",
+                    reason=f"the call could not be recorded before sending it: {error}",
+                )
         self.relay.keep_answers(case, intent)
         first = self.relay.outbound(case, intent.traceparent)
         ear = self.relay.ear(case, first, intent)
 
         async def send(outbound: Outbound) -> Delivered | Refusal:
-            delivery = await server.request(outbound, ear)
+            if case.operation is None:
+                delivery = await server.request(outbound, ear)
+            else:
+                waited = await self.patience.wait(case.tool.server, server.request, outbound, ear)
+                delivery = waited.delivery
+                if waited.late is not None:
+                    intent.goes_on(waited.late)
             intent.answered(delivery)
             return classify(case, delivery)
 

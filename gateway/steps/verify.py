@@ -1,7 +1,10 @@
 """Step 12: is the outcome what the contract says it is?"""
 
+from collections.abc import Mapping
+
 from gateway.case import Case
-from gateway.policy import cel
+from gateway.crossing import conditions
+from gateway.crossing.reads import Old
 from gateway.results import shape
 from gateway.types.calls import Method
 from gateway.types.json import JsonObject
@@ -20,20 +23,21 @@ class Verified:
     notes: tuple[str, ...] = ()
 
 
-def check(case: Case, delivered: Delivered) -> Verified | Refusal:
+def check(case: Case, delivered: Delivered, old: Old = None) -> Verified | Refusal:
     """Check form, output schema and postconditions; an `isError` result keeps its own text.
 
-    A result that doesn't end its request has nothing yet that could be checked.
+    A result that doesn't end its request has nothing yet that could be checked. A postcondition
+    that can't be evaluated proves nothing: the answer passes, and is not verified.
     """
     result, method = delivered.result, case.call.method
     if not shape.is_complete(result):
-        return Verified(delivered=delivered, verification=_NOT_DECLARED)
+        return Verified(delivered=delivered, verification=conditions.NOT_DECLARED)
     fault = shape.fault(result, method)
     if fault is not None:
         place = f" at `{fault.pointer}`" if fault.pointer else ""
         return _invalid(case, f"`{case.tool.server}` answered with {fault.problem}{place}")
     if method is not Method.CALL_TOOL or result.get("isError") is True:
-        return Verified(delivered=delivered, verification=_NOT_DECLARED)
+        return Verified(delivered=delivered, verification=conditions.NOT_DECLARED)
     schema = case.revision.schemas_for(case.contract).output
     notes: tuple[str, ...] = ()
     if schema is not None:
@@ -41,25 +45,37 @@ def check(case: Case, delivered: Delivered) -> Verified | Refusal:
         if problem and not (case.contract.lenient_output and case.effect is Effect.READ):
             return _invalid(case, problem, result)
         notes = (problem,) if problem else ()
-    for ensure in case.contract.ensure:
-        bindings = {"args": case.arguments, "result": result.get("structuredContent")}
-        try:
-            held = cel.compile_condition(ensure.when).holds(bindings)
-        except cel.ConditionError:
-            held = False
-        if not held:
-            return Refusal(
-                status=Status.POSTCONDITION_FAILED,
-                code="ensure",
-                reason=f"the outcome is not as declared: {ensure.message}",
-                executed=Execution.YES,
-                original=result,
-            )
-    state = VerificationState.VERIFIED if case.contract.ensure else VerificationState.NOT_DECLARED
-    return Verified(delivered=delivered, verification=Verification(state=state), notes=notes)
+    unchecked = Verified(delivered=delivered, verification=conditions.NOT_DECLARED, notes=notes)
+    if not case.contract.ensure:
+        return unchecked
+    seen = conditions.Seen.of(case, result, old)
+    return conclude(unchecked, conditions.together(conditions.ensured(case.contract.ensure, seen)))
 
 
-_NOT_DECLARED = Verification(state=VerificationState.NOT_DECLARED)
+def conclude(verified: Verified, verification: Verification) -> Verified | Refusal:
+    """Take over what checks came to: a failure refuses the answer, a doubt is noted in it."""
+    if verification.state is VerificationState.FAILED:
+        return Refusal(
+            status=Status.POSTCONDITION_FAILED,
+            code="ensure",
+            reason=f"the outcome is not as declared: {verification.detail}",
+            executed=Execution.YES,
+            original=verified.delivered.result,
+        )
+    said = _note(verified.verification)
+    notes = (*(note for note in verified.notes if note not in said), *_note(verification))
+    return Verified(delivered=verified.delivered, verification=verification, notes=notes)
+
+
+_NOTES: Mapping[VerificationState, str] = {
+    VerificationState.INCONCLUSIVE: "not verified",
+    VerificationState.PENDING: "not verified yet",
+}
+
+
+def _note(verification: Verification) -> tuple[str, ...]:
+    said = _NOTES.get(verification.state)
+    return () if said is None else (f"{said}: {verification.detail}",)
 
 
 def _schema_problem(case: Case, result: JsonObject) -> str:

@@ -51,6 +51,8 @@ def claim(
             return _take(transaction, wanted, None, limits, at)
         found = operation_of(rows[0])
         match meet(found, wanted, on_variant=on_variant, now=now):
+            case Meeting.NEW if found.op_id == wanted.op_id:  # asked for itself, and it has ended
+                return Claim(met=Met.SETTLED, operation=found)
             case Meeting.NEW:
                 wanted = replace(wanted, generation=found.generation + 1)
                 return _take(transaction, wanted, None, limits, at)

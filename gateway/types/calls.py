@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Operation
 from gateway.types.values import value
 
 
@@ -192,3 +193,7 @@ class ProposedCall:
     input_error: str = ""  # what is wrong with the arguments as text, when they can't be read
     method: Method = Method.CALL_TOOL
     params: JsonObject = field(default_factory=dict[str, Json])  # whole, as received
+    # Set inside only, for calls that the gateway makes for the sake of an operation:
+    operation: Operation | None = None  # one whose row is there already: what undoes another
+    cause: str = ""  # `verification`, `lookup` or `compensation`
+    parent: str = ""  # the call for whose sake it is made

@@ -1,6 +1,7 @@
 """One request on its way to a server, and what may come back before its answer does."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -33,6 +34,10 @@ class Outbound:
     """Of the caller: a server that knows both asks its questions in the caller's way."""
     lane: str = ""
     """Names whose state a server of the handshake era may keep together; empty: nobody's."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What goes along over HTTP: a key that the server knows a repeated request by."""
+    late_s: float = 0.0
+    """How long the answer is taken after the deadline, once the request is sent."""
     owner: str = ""
     """Names the caller, whatever its session: one has a share of all lanes. Empty: no caller."""
 

@@ -78,6 +78,8 @@ def test_a_question_comes_before_anything_is_carried_out() -> None:
     assert (end.state, end.outcome) == (OpState.FAILED_RETRYABLE, asks)
     denied = refused(Status.DENIED, code="ask_denied")
     end = ending(a_write(), came(result), denied)
+    assert (end.state, end.gives_back) == (OpState.FAILED_RETRYABLE, True)
+    end = ending(a_write(), DONE, denied)
     assert (end.state, end.evidence) == (OpState.FAILED_RETRYABLE, "ask_denied")
 
 

@@ -1,30 +1,43 @@
 """A whole pipeline of real parts, with a log that a test can read and one server that answers."""
 
-from asyncio import Future
+from asyncio import Future, ensure_future
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from gateway import jsontext
+from gateway.case import Case
 from gateway.clock import SystemClock
+from gateway.crossing.joins import Joins
+from gateway.crossing.operate import Living, Operate
+from gateway.crossing.patience import Patience
 from gateway.crossing.ticket import SeenValue
 from gateway.events.redact import Redactor
 from gateway.pipeline import Pipeline
 from gateway.relay.parking import Parking
-from gateway.steps.claim import Claim
-from gateway.steps.dispatch import Dispatch
+from gateway.steps.claim import Claim, Terms
+from gateway.steps.dispatch import Dispatch, Downstream
 from gateway.steps.normalise import Normalise
 from gateway.steps.record import Record
+from gateway.store.keys import TenantKeys
+from gateway.store.operations import Settlement
+from gateway.store.store import Store
+from gateway.store.vault import Vault
 from gateway.telemetry.options import TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
+from gateway.types import operations as types
 from gateway.types.actors import Actor
 from gateway.types.decisions import Exceeded, Limit
 from gateway.types.events import Event
+from gateway.types.guarantees import OnVariant
 from gateway.types.json import Json
-from gateway.types.operations import Delivered, Delivery, Peer
+from gateway.types.operations import Delivered, Delivery, Operation, OpState, Peer
 from gateway.types.outcomes import Finished
 from gateway.types.relay import Ear, Outbound
 from tests.helpers.relays import a_relay, some_states
 from tests.helpers.shelves import Law, Shelf, a_resolve
+
+_T = TypeVar("_T")
 
 
 @dataclass
@@ -79,27 +92,113 @@ class _Inline:
         raise NotImplementedError(work)
 
 
+class Aside:
+    """The process as the owner of work that nobody waits for: tasks of the loop."""
+
+    def aside(self, work: Callable[[], Awaitable[_T]]) -> "Future[_T]":
+        return ensure_future(work())
+
+
+class _Reading:
+    """The operations of a pipeline that only reads."""
+
+    async def claim(
+        self,
+        wanted: Operation,
+        events: Sequence[Event],
+        *,
+        on_variant: OnVariant,
+        limits: Sequence[Limit],
+        lease_s: float,
+    ) -> types.Claim:
+        raise NotImplementedError(wanted)
+
+    def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
+        raise NotImplementedError(wanted)
+
+    async def settle(
+        self,
+        ending: Settlement,
+        events: Sequence[Event],
+        *,
+        before: OpState = OpState.DISPATCHING,
+    ) -> bool:
+        raise NotImplementedError(ending)
+
+    def settle_soon(self, ending: Settlement, events: Sequence[Event]) -> None:
+        raise NotImplementedError(ending)
+
+    async def get(self, op_id: str) -> Operation | None:
+        raise NotImplementedError(op_id)
+
+
+async def unresolved(case: Case, operation: Operation) -> bool:
+    """Find nothing out."""
+    del case, operation
+    return False
+
+
 def digest(tenant: str, value: Json) -> str:
     """Return what stands for a value: nothing of it shows."""
     return jsontext.digest([tenant, value])
 
 
-def a_pipeline(shelf: Shelf, law: Law, server: Answering | None, log: Log) -> Pipeline:
-    """Return a pipeline over a shelf and a law, with one server for every name."""
+def a_pipeline(
+    shelf: Shelf,
+    law: Law,
+    server: Downstream | None,
+    log: Log,
+    *,
+    store: Store | None = None,
+    window_s: float = 0.0,
+    terms: Terms | None = None,
+) -> Pipeline:
+    """Return a pipeline over a shelf and a law, with one server for every name.
+
+    With a `store` it may write; `window_s` is how long late answers are taken.
+    """
     states, relay, owner = some_states(), a_relay(), _Inline()
+    record = Record(
+        journal=log if store is None else store.events,
+        telemetry=Telemetry.start(TelemetryOptions(), {}),
+        redactor=Redactor(lambda tenant: tenant.encode()),
+        digest=digest,
+        seen_values=_Forgetting(),
+        clock=SystemClock(),
+    )
+    operations = _Reading() if store is None else store.operations
+    vault = Vault(TenantKeys(b"s" * 32).operations)
+    joins = Joins(operations.get)
+    claim = Claim(
+        limits=_Unlimited(),
+        operations=operations,
+        joins=joins,
+        vault=vault,
+        shown=lambda case: jsontext.dump(case.arguments or {}).decode(),
+        patience_s=relay.outbounds.deadline_s,
+        resolve=unresolved,
+        terms=terms or Terms(),
+    )
     return Pipeline(
         resolve=a_resolve(shelf, law),
-        claim=Claim(limits=_Unlimited()),
-        dispatch=Dispatch(server=lambda name: server, relay=relay),
-        normalise=Normalise(max_result_bytes=100_000, digest=digest),
-        record=Record(
-            journal=log,
-            telemetry=Telemetry.start(TelemetryOptions(), {}),
-            redactor=Redactor(lambda tenant: tenant.encode()),
-            digest=digest,
-            seen_values=_Forgetting(),
-            clock=SystemClock(),
+        claim=claim,
+        dispatch=Dispatch(
+            server=lambda name: server,
+            relay=relay,
+            patience=Patience(starter=Aside(), window_s=window_s),
         ),
+        operate=Operate(
+            operations=operations,
+            starter=Aside(),
+            living=Living(),
+            joins=joins,
+            vault=vault,
+            clock=SystemClock(),
+            window_s=claim.window_s,
+            fault=lambda case, error: record.fault(case.call, error),
+        ),
+        normalise=Normalise(max_result_bytes=100_000, digest=digest),
+        record=record,
         owner=owner,
         relay=relay,
         states=states,

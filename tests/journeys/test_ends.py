@@ -157,6 +157,8 @@ async def test_a_call_has_one_final_event_with_its_status(place: Place, end: End
     """case: OBS-05, OUT-04"""
     before = len(place.alpha.calls())
     name, sent = f"alpha__{end.tool}", end.arguments
+    if end.tool.endswith("_write"):
+        sent = {"era": era}  # or it would be the same write again
     if era == "modern":
         result = await house.call(house.as_modern(place.gateway), name, sent)
     else:

@@ -128,7 +128,7 @@ async def test_a_read_and_a_write_are_kept_and_told_by_the_events_command(
         await ended(url, *(one["call_id"] for one in said))
         stages = {
             "alpha.find": ["decided", "finished", "recorded"],
-            "alpha.put": ["decided", "started", "finished"],
+            "alpha.put": ["decided", "started", "finished", "recorded"],
         }
         told = await asyncio.to_thread(gateway.events)
         for one, (name, expected) in zip(said, stages.items(), strict=True):
@@ -195,7 +195,7 @@ async def test_two_replicas_share_one_log_one_revision_and_one_limit(
 ) -> None:
     async with replicas(tmp_path, alpha, url, FIVE) as both:
         results = await asyncio.gather(
-            *(both[number % 2].call("alpha__put") for number in range(16))
+            *(both[number % 2].call("alpha__put", {"n": number}) for number in range(16))
         )
         said = [outcome(result) for result in results]
         assert sorted(one["status"] for one in said) == ["limit_exceeded"] * 11 + ["ok"] * 5

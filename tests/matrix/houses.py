@@ -100,6 +100,7 @@ class House:
                 self.places[kind, asks] = folder
                 wire = over_stdio(_hosted(folder, self.urls), log=f"{folder}/log.txt", **more)
             self._wires[key] = await self.stack.enter_async_context(wire)
+            self._wires[key].makes_keys = True
             await ready(self._wires[key])
         return self._wires[key]
 

@@ -74,6 +74,8 @@ class Wire:
         self.log_level = ""
         self.news: asyncio.Queue[Json] = asyncio.Queue()  # what belongs to no request
         self.tap: Callable[[bytes], None] = _ignored  # hears all that arrives, as it arrives
+        self.makes_keys = False
+        """Whether each call of a tool gets a key, so that no call is taken for one before it."""
         self._number = 0
 
     async def request(
@@ -82,6 +84,8 @@ class Wire:
         """Send a request, answer what is asked, and return what came; `meta` goes into `_meta`."""
         heard = Heard()
         sent: Json = dict(params or {})
+        if self.makes_keys and method == "tools/call":
+            meta = {"weighbridge/idempotencyKey": f"key-{id(self)}-{self._number}", **meta}
         for _ in range(8):
             async with asyncio.timeout(self.within_s):
                 await self._once(method, self._params(sent, meta), heard, answer)

@@ -1,10 +1,12 @@
 """Step 11: dispatch."""
 
-from dataclasses import dataclass, field
+import asyncio
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from gateway.case import Case
+from gateway.crossing.patience import Patience
 from gateway.errors import StoreUnavailable
 from gateway.steps import dispatch
 from gateway.types.json import JsonObject
@@ -18,9 +20,10 @@ from gateway.types.operations import (
     Undelivered,
 )
 from gateway.types.outcomes import Refusal, Status, WireError
-from gateway.types.relay import Ear, Outbound
+from gateway.types.relay import Ear, Inquiry, Outbound
 from gateway.types.tools import Effect
 from tests.helpers.cases import a_call, a_case, a_contract
+from tests.helpers.pipelines import Aside
 from tests.helpers.relays import a_relay
 
 PEER = Peer(transport="http", version="2026-07-28")
@@ -53,15 +56,23 @@ class Intent:
         if self.fails:
             raise StoreUnavailable("disk full")
 
+    def goes_on(self, late: "asyncio.Future[Delivery]") -> None:
+        self.steps.append("goes on")
+
     def answered(self, delivery: Delivery) -> None:
         self.steps.append("answered")
 
     def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
         self.steps.append("sampled")
 
+    def inquired(self, inquiry: Inquiry) -> bool:
+        self.steps.append("inquired")
+        return True
+
 
 def a_dispatch(server: Server | None) -> dispatch.Dispatch:
-    return dispatch.Dispatch(server=lambda name: server, relay=a_relay())
+    patience = Patience(starter=Aside(), window_s=0)
+    return dispatch.Dispatch(server=lambda name: server, relay=a_relay(), patience=patience)
 
 
 def ready(effect: Effect = Effect.READ, meta: JsonObject | None = None) -> Case:
@@ -175,8 +186,6 @@ async def test_a_contract_knows_better_than_its_server_how_long_a_call_takes(
     contract_s: float | None, wanted: float
 ) -> None:
     server = Server()
-    sending = dispatch.Dispatch(
-        server=lambda name: server, relay=a_relay(server_timeouts_s={"crm": 9.0})
-    )
+    sending = replace(a_dispatch(server), relay=a_relay(server_timeouts_s={"crm": 9.0}))
     await sending(a_case(arguments={}, contract=a_contract(timeout_s=contract_s)), Intent())
     assert server.asked[0].deadline_s == wanted

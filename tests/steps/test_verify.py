@@ -7,7 +7,7 @@ import pytest
 from gateway.steps import verify
 from gateway.types.calls import Method
 from gateway.types.json import JsonObject
-from gateway.types.operations import Delivered, Execution, VerificationState
+from gateway.types.operations import Delivered, Execution, Verification, VerificationState
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Effect, Ensure
 from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_resource, a_tool
@@ -75,11 +75,76 @@ def test_a_postcondition_is_checked_against_arguments_and_result() -> None:
     assert (bad.status, bad.executed) == (Status.POSTCONDITION_FAILED, Execution.YES)
 
 
-def test_a_postcondition_that_can_not_be_evaluated_has_failed() -> None:
-    ensure = Ensure(when="result.nothing > 1", message="m")
+def test_a_postcondition_that_can_not_be_evaluated_proves_nothing() -> None:
+    ensure = Ensure(when="result.nothing > 1", message="there is more")
     answer = verified({"content": [], "structuredContent": {"id": "3"}}, ensure=(ensure,))
+    assert isinstance(answer, verify.Verified)
+    assert answer.verification.state is VerificationState.INCONCLUSIVE
+    assert answer.notes == ("not verified: can't tell whether there is more: `nothing` is missing",)
+
+
+def test_one_postcondition_that_fails_is_enough() -> None:
+    unsure = Ensure(when="result.nothing > 1", message="there is more")
+    wrong = Ensure(when="result.id == '4'", message="the id is 4")
+    answer = verified({"content": [], "structuredContent": {"id": "3"}}, ensure=(unsure, wrong))
     assert isinstance(answer, Refusal)
-    assert answer.status is Status.POSTCONDITION_FAILED
+    assert answer.reason == "the outcome is not as declared: the id is 4"
+
+
+def test_a_postcondition_compares_with_what_there_was_before() -> None:
+    ensure = Ensure(when="result.id != old.id", message="the id is another one")
+    contract = a_contract(TOOL, ensure=(ensure,))
+    case = a_case(tool=TOOL, contract=contract, effect=Effect.READ, arguments={})
+    delivered = Delivered(result={"content": [], "structuredContent": {"id": "3"}}, size=1)
+    answers = [verify.check(case, delivered, {"id": old}) for old in ("2", "3")]
+    assert isinstance(answers[0], verify.Verified)
+    assert isinstance(answers[1], Refusal)
+
+
+DELIVERED = Delivered(result={"content": []}, size=1)
+DOUBT = Verification(state=VerificationState.INCONCLUSIVE, detail="`amount` is missing")
+SOON = Verification(state=VerificationState.PENDING, detail="`crm.get`: not visible")
+SURE = Verification(state=VerificationState.VERIFIED)
+
+
+def test_what_a_later_check_finds_wrong_is_told_as_executed() -> None:
+    before = verify.Verified(delivered=DELIVERED, verification=SURE)
+    wrong = Verification(state=VerificationState.FAILED, detail="`crm.get` shows another amount")
+    answer = verify.conclude(before, wrong)
+    assert isinstance(answer, Refusal)
+    assert (answer.status, answer.executed) == (Status.POSTCONDITION_FAILED, Execution.YES)
+    assert answer.reason.endswith("`crm.get` shows another amount")
+    assert answer.original == {"content": []}
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "notes"),
+    [
+        (SURE, SURE, ()),
+        (SURE, SOON, ("not verified yet: `crm.get`: not visible",)),
+        (DOUBT, DOUBT, ("not verified: `amount` is missing",)),
+        (SOON, SURE, ()),
+    ],
+)
+def test_an_answer_tells_its_last_doubt_once(
+    first: Verification, then: Verification, notes: tuple[str, ...]
+) -> None:
+    unchecked = verify.Verified(delivered=DELIVERED, verification=first, notes=("other",))
+    before = verify.conclude(unchecked, first)
+    assert isinstance(before, verify.Verified)
+    answer = verify.conclude(before, then)
+    assert isinstance(answer, verify.Verified)
+    assert (answer.verification, answer.notes) == (then, ("other", *notes))
+
+
+def test_a_tool_without_an_output_schema_is_held_to_its_postconditions() -> None:
+    tool = a_tool(a_definition("pay"))
+    ensure = Ensure(when="result.id == '3'", message="the id is 3")
+    case = a_case(tool=tool, contract=a_contract(tool, ensure=(ensure,)), arguments={})
+    text: JsonObject = {"content": [{"type": "text", "text": '{"id": "3"}'}]}
+    answer = verify.check(case, Delivered(result=text, size=1))
+    assert isinstance(answer, verify.Verified)
+    assert answer.verification == SURE
 
 
 def test_an_answer_that_is_no_result_is_not_shown_as_success() -> None:

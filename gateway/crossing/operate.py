@@ -1,0 +1,245 @@
+"""Steps 11 and 14 of a call that may change something: sent once, settled once, told once."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from gateway import jsontext
+from gateway.case import Case
+from gateway.clock import Clock
+from gateway.crossing.joins import Joins
+from gateway.crossing.settle import Ending, ending
+from gateway.errors import StoreUnavailable
+from gateway.results import kept
+from gateway.store.operations import Settlement
+from gateway.store.times import microseconds
+from gateway.store.vault import Vault
+from gateway.types.events import Event
+from gateway.types.operations import (
+    Delivery,
+    Execution,
+    Failure,
+    Operation,
+    OpState,
+    Undelivered,
+)
+from gateway.types.outcomes import Answer, Finished, Refusal, Status
+
+_log = logging.getLogger("weighbridge")
+_SECOND: Final = 1_000_000
+# States whose answer is given again to calls that repeat theirs.
+_ANSWERED: Final = frozenset({OpState.SUCCEEDED, OpState.FAILED_FINAL})
+_ENDED: Final = Undelivered(
+    failure=Failure.CANCELLED, executed=Execution.UNKNOWN, detail="the gateway stopped"
+)
+_GIVEN_UP: Final = Refusal(
+    status=Status.INDETERMINATE,
+    code="given_up",
+    reason="the gateway stopped before the answer came",
+    executed=Execution.UNKNOWN,
+)
+
+
+class Operations(Protocol):
+    """The table of operations, as far as their ends need it; all raise StoreUnavailable."""
+
+    async def settle(
+        self, ending: Settlement, events: Sequence[Event], *, before: OpState = ...
+    ) -> bool:
+        """Commit an outcome; False when the epoch is over, or the state another one."""
+        ...
+
+    def settle_soon(self, ending: Settlement, events: Sequence[Event]) -> None:
+        """Commit an outcome as soon as that is possible, and wait for nothing."""
+        ...
+
+
+class Ticket(Protocol):
+    """The part of a ticket that the end of an operation uses."""
+
+    @property
+    def delivery(self) -> Delivery | None:
+        """The server's last word, or None when nothing was sent."""
+        ...
+
+    @property
+    def late(self) -> "asyncio.Future[Delivery] | None":
+        """The request that goes on after its call was answered."""
+        ...
+
+    def answered(self, delivery: Delivery) -> None:
+        """Note the server's last word."""
+        ...
+
+    def closing(self, outcome: Answer | Refusal) -> list[Event]:
+        """Note the outcome and return the events that end the call; once."""
+        ...
+
+    def effect(self, case: Case, end: Ending, *, late: bool = False) -> Event:
+        """Return the event that says what was changed outside, or that nobody knows."""
+        ...
+
+    def finished(self, outcome: Answer | Refusal, *, kept: bool) -> Finished:
+        """Return what leaves."""
+        ...
+
+
+@dataclass(slots=True)
+class Living:
+    """The operations that are under way in this process, whose leases have to be renewed."""
+
+    _held: dict[str, int] = field(default_factory=dict[str, int])
+
+    def begin(self, operation: Operation) -> None:
+        """Keep a lease alive."""
+        self._held[operation.op_id] = operation.epoch
+
+    def end(self, operation: Operation) -> None:
+        """Let it go."""
+        if self._held.get(operation.op_id) == operation.epoch:
+            del self._held[operation.op_id]
+
+    def held(self) -> list[tuple[str, int]]:
+        """Return id and epoch of each."""
+        return list(self._held.items())
+
+
+class Starter(Protocol):
+    """The process as the owner of work that nobody waits for."""
+
+    def aside(self, work: Callable[[], Awaitable[None]]) -> "asyncio.Future[None]":
+        """Begin to carry `work` out; no stop waits for it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """How an operation is carried out, as the pipeline knows it."""
+
+    answered: Callable[[], Awaitable[Answer | Refusal]]
+    """Send the call and return what its caller is told."""
+    shaped: Callable[[Delivery], Answer | Refusal]
+    """Say the same of an answer that came late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operate:
+    """Carries an operation from its committed intent to its committed outcome."""
+
+    operations: Operations
+    starter: Starter
+    living: Living
+    joins: Joins
+    vault: Vault
+    clock: Clock
+    window_s: Callable[[Case], float]
+    fault: Callable[[Case, Exception], Refusal]
+    """What a fault of ours is told as."""
+
+    async def carry(self, case: Case, ticket: Ticket, work: Work) -> Finished:
+        """Have the call answered, commit what became of it, and return what leaves."""
+        operation = _of(case)
+        self.living.begin(operation)
+        try:
+            try:
+                outcome = await work.answered()
+            except Exception as error:
+                outcome = self.fault(case, error)
+            finished = await self._settle(case, ticket, outcome)
+        except BaseException:  # the process ends; what was sent may have been carried out
+            self._give_up(case, ticket)
+            raise
+        finally:
+            self.living.end(operation)
+        if ticket.late is not None:
+            late = ticket.late
+            self.starter.aside(lambda: self._follow(case, ticket, late, work))
+        return finished
+
+    async def _settle(self, case: Case, ticket: Ticket, outcome: Answer | Refusal) -> Finished:
+        operation = _of(case)
+        end = ending(case, ticket.delivery, outcome)
+        events = ticket.closing(end.outcome)
+        if end.executed is not Execution.NO:
+            events.append(ticket.effect(case, end))
+        is_kept = True
+        try:
+            if not await self.operations.settle(self._settlement(case, end), events):
+                # Its lease had run out: the end of the call has been told, this is a late answer.
+                await self.late(case, ticket, outcome)
+        except StoreUnavailable as error:
+            is_kept = False
+            _log.error("%s: its outcome is not kept yet: %s", operation.op_id, error)
+        self.joins.ended(operation.op_id)
+        return ticket.finished(end.outcome, kept=is_kept)
+
+    def _give_up(self, case: Case, ticket: Ticket) -> None:
+        end = ending(case, ticket.delivery or _ENDED, _GIVEN_UP)
+        events = ticket.closing(end.outcome)
+        if not events:
+            return  # its end is on its way to the store
+        try:
+            settlement = self._settlement(case, end)
+            self.operations.settle_soon(settlement, [*events, ticket.effect(case, end)])
+        except StoreUnavailable as error:  # then its lease runs out
+            _log.error("%s: its end is not kept: %s", _of(case).op_id, error)
+
+    async def _follow(
+        self, case: Case, ticket: Ticket, late: "asyncio.Future[Delivery]", work: Work
+    ) -> None:
+        """Take a late answer for what it is worth."""
+        delivery = await late
+        ticket.answered(delivery)
+        try:
+            await self.late(case, ticket, work.shaped(delivery))
+        except StoreUnavailable as error:
+            _log.error("%s: a late answer is not kept: %s", _of(case).op_id, error)
+
+    async def late(self, case: Case, ticket: Ticket, outcome: Answer | Refusal) -> None:
+        """Settle what was given up as unknown, by an answer that came after all.
+
+        Raises StoreUnavailable.
+        """
+        operation = _of(case)
+        end = ending(case, ticket.delivery, outcome, late=True)
+        if end.state is OpState.INDETERMINATE:
+            return
+        settled = await self.operations.settle(
+            self._settlement(case, end),
+            [ticket.effect(case, end, late=True)],
+            before=OpState.INDETERMINATE,
+        )
+        if settled:
+            _log.info("%s: its outcome is known: %s", operation.op_id, end.state.value)
+            self.joins.ended(operation.op_id)
+
+    def _settlement(self, case: Case, end: Ending) -> Settlement:
+        operation = _of(case)
+        now = microseconds(self.clock.now())
+        sealed = self.vault.seal(
+            operation.tenant, operation.op_id, jsontext.dump(kept.to_json(end.outcome))
+        )
+        lookup = case.contract.idempotency.lookup
+        is_lost = end.state is OpState.INDETERMINATE and lookup is not None
+        return Settlement(
+            op_id=operation.op_id,
+            epoch=operation.epoch,
+            call_id=operation.call_id,
+            state=end.state,
+            outcome=sealed,
+            evidence=end.evidence,
+            verification=end.verification,
+            replay_until=now + round(self.window_s(case) * _SECOND)
+            if end.state in _ANSWERED
+            else 0,
+            check_at=now if is_lost else 0,
+            gives_back=end.gives_back,
+        )
+
+
+def _of(case: Case) -> Operation:
+    if case.operation is None:
+        raise ValueError("the call is no operation")
+    return case.operation

@@ -1,0 +1,309 @@
+"""Writes through the whole pipeline, over a real store."""
+
+import asyncio
+
+import anyio
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.steps.claim import Terms
+from gateway.store.operations import OperationFilter
+from gateway.store.store import Store
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace, OnVariant
+from gateway.types.operations import (
+    Execution,
+    Failure,
+    OpState,
+    Rejected,
+    RetryClass,
+    Undelivered,
+)
+from gateway.types.outcomes import Status
+from tests.helpers.cases import a_principal
+from tests.helpers.databases import Outage
+from tests.helpers.fake_server import until_async
+from tests.helpers.writes import Counting, outcome_of, said, text_of, writes
+
+KEY = "weighbridge/idempotencyKey"
+LOST = Undelivered(failure=Failure.CLOSED, executed=Execution.UNKNOWN, detail="gone")
+UNSENT = Undelivered(failure=Failure.UNAVAILABLE, executed=Execution.NO, detail="away")
+
+
+async def test_a_write_is_sent_once_and_told_once(store: Store) -> None:
+    alpha = writes(store)
+    finished = await alpha.call()
+    assert (finished.status, text_of(finished)) == (Status.OK, "done 1")
+    operation = await alpha.operation(finished)
+    assert (operation.state, operation.epoch) == (OpState.SUCCEEDED, 1)
+    assert await alpha.events(finished) == [
+        "authorization decided",
+        "tool_call started",
+        "tool_call finished",
+        "side_effect recorded",
+    ]
+
+
+async def test_the_same_call_gets_the_same_answer_again(store: Store) -> None:
+    """case: IDM-01"""
+    alpha = writes(store)
+    first = await alpha.call({"v": 1, "note": "a"})
+    again = await alpha.call({"note": "a", "v": 1})
+    assert alpha.server.count == 1
+    assert again.result["content"] == first.result["content"]
+    assert outcome_of(again)["replayed"] is True
+    assert outcome_of(again)["op_id"] == outcome_of(first)["op_id"]
+    assert await alpha.events(again) == ["authorization decided", "tool_call finished"]
+    assert (await alpha.call({"v": 2})).status is Status.OK
+    assert alpha.server.count == 2
+
+
+async def test_fifty_at_once_are_one(store: Store) -> None:
+    alpha = writes(store)
+    answers = await asyncio.gather(*(alpha.call() for _ in range(50)))
+    assert alpha.server.count == 1
+    assert [text_of(each) for each in answers] == ["done 1"] * 50
+
+
+async def test_a_caller_that_leaves_loses_nothing_but_its_answer(store: Store) -> None:
+    """case: IDM-01"""
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server, timeout_s=0.2)
+    waiting = asyncio.ensure_future(alpha.call())
+    await server.came.wait()
+    second = await alpha.call()
+    assert (second.status, outcome_of(second)["retryable"]) == (Status.IN_PROGRESS, True)
+    server.go.set()
+    assert text_of(await waiting) == "done 1"
+    assert text_of(await alpha.call()) == "done 1"
+    assert server.count == 1
+
+
+async def test_an_outcome_that_nobody_knows_is_said_to_be_so_and_not_sent_again(
+    store: Store,
+) -> None:
+    """case: IDM-03"""
+    alpha = writes(store, Counting(answers=[LOST]))
+    first = await alpha.call()
+    assert (first.status, outcome_of(first)["executed"]) == (Status.INDETERMINATE, "unknown")
+    again = await alpha.call()
+    assert (again.status, outcome_of(again)["op_id"]) == (
+        Status.INDETERMINATE,
+        outcome_of(first)["op_id"],
+    )
+    assert alpha.server.count == 1
+
+
+@pytest.mark.parametrize("fault", [UNSENT, Rejected(code=-32602, message="no")])
+async def test_what_certainly_did_not_happen_can_be_tried_again(
+    store: Store, fault: Undelivered | Rejected
+) -> None:
+    """case: IDM-03"""
+    alpha = writes(store, Counting(answers=[fault]))
+    assert (await alpha.call()).status is not Status.OK
+    again = await alpha.call()
+    assert (again.status, alpha.server.count) == (Status.OK, 2)
+    assert (await alpha.operation(again)).epoch == 2
+
+
+@pytest.mark.parametrize("retry", [RetryClass.NATURAL, RetryClass.KEYED])
+async def test_where_twice_is_once_an_unknown_outcome_is_sent_again(
+    store: Store, retry: RetryClass
+) -> None:
+    inject = Injection(place=InjectPlace.META, name="key")
+    alpha = writes(
+        store,
+        Counting(answers=[LOST]),
+        idempotency=Idempotency(retry=retry, inject=inject if retry is RetryClass.KEYED else None),
+    )
+    await alpha.call()
+    again = await alpha.call()
+    assert (again.status, alpha.server.count) == (Status.OK, 2)
+    first, second = (asked.params.get("_meta") for asked in alpha.server.asked)
+    assert first == second
+    assert (first is not None) == (retry is RetryClass.KEYED)
+
+
+@pytest.mark.parametrize("place", InjectPlace)
+async def test_a_key_goes_where_the_server_wants_it(store: Store, place: InjectPlace) -> None:
+    name = "/note" if place is InjectPlace.ARGUMENT else "Idempotency-Key"
+    inject = Injection(place=place, name=name)
+    alpha = writes(store, idempotency=Idempotency(retry=RetryClass.KEYED, inject=inject))
+    finished = await alpha.call({"v": 1, "note": "the model's own"})
+    key = (await alpha.operation(finished)).downstream_key
+    assert key
+    asked = alpha.server.asked[0]
+    sent = {
+        InjectPlace.ARGUMENT: asked.params["arguments"],
+        InjectPlace.META: asked.params.get("_meta"),
+        InjectPlace.HEADER: asked.headers,
+    }[place]
+    assert isinstance(sent, dict)
+    assert sent["note" if place is InjectPlace.ARGUMENT else "Idempotency-Key"] == key
+    again = await alpha.call({"v": 1, "note": "another of the model's"})
+    assert again.status is Status.OK
+    # What the model wrote in the key's place is no part of what it asked for.
+    assert alpha.server.count == (1 if place is InjectPlace.ARGUMENT else 2)
+
+
+async def test_a_key_of_the_caller_counts_for_one_request(store: Store) -> None:
+    """case: IDM-04"""
+    alpha = writes(store)
+    meta = {KEY: "k1"}
+    first = await alpha.call({"v": 1}, meta=meta)
+    other = await alpha.call({"v": 2}, meta=meta)
+    null = await alpha.call({"v": 1, "note": "x"}, meta=meta)
+    tool = await alpha.call({"v": 1}, "crm__drop", meta=meta)
+    assert [each.status for each in (other, null, tool)] == [Status.IDEMPOTENCY_CONFLICT] * 3
+    assert outcome_of(other)["details"] == [{"pointer": "/v"}]
+    assert "new idempotency key" in outcome_of(other)["next"]
+    again = await alpha.call({"v": 1}, meta=meta)
+    assert (text_of(again), alpha.server.count) == (text_of(first), 1)
+
+
+async def test_keys_of_different_callers_never_meet(store: Store) -> None:
+    """case: IDM-05"""
+    alpha = writes(store)
+    for principal in (
+        a_principal(),
+        a_principal(subject="other", user="bo"),
+        a_principal(tenant="globex"),
+    ):
+        finished = await alpha.call(meta={KEY: "order-1"}, principal=principal)
+        assert "replayed" not in outcome_of(finished)
+    assert alpha.server.count == 3
+
+
+@pytest.mark.parametrize("key", ["", " ", "k" * 300, "ä", 7])
+async def test_a_key_that_is_none_is_refused(store: Store, key: str | int) -> None:
+    """case: IDM-05"""
+    alpha = writes(store)
+    finished = await alpha.call(meta={KEY: key})
+    assert (finished.status, alpha.server.count) == (Status.INVALID_ARGUMENTS, 0)
+
+
+@pytest.mark.parametrize("on", [OnVariant.CONFLICT, OnVariant.REPLAY])
+async def test_other_words_for_the_same_intent_write_nothing(store: Store, on: OnVariant) -> None:
+    idempotency = Idempotency(ignore=("/note",), on_variant=on, is_declared=True)
+    alpha = writes(store, idempotency=idempotency)
+    await alpha.call({"v": 1, "note": "please"})
+    again = await alpha.call({"v": 1, "note": "now!"})
+    assert alpha.server.count == 1
+    if on is OnVariant.REPLAY:
+        assert outcome_of(again)["replayed"] is True
+    else:
+        assert (again.status, outcome_of(again)["details"]) == (
+            Status.VARIANT_OF,
+            [{"pointer": "/note"}],
+        )
+
+
+async def test_a_time_that_is_over_makes_a_new_operation(store: Store) -> None:
+    """case: IDM-06"""
+    alpha = writes(store, terms=Terms(assumed_window_s=0.0))
+    await alpha.call()
+    again = await alpha.call()
+    assert (alpha.server.count, (await alpha.operation(again)).generation) == (2, 1)
+
+
+async def test_a_late_answer_settles_what_was_unknown(store: Store) -> None:
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server, timeout_s=0.1, window_s=60)
+    first = await alpha.call()
+    assert first.status is Status.INDETERMINATE
+    server.go.set()
+
+    async def known() -> bool:
+        return (await alpha.operation(first)).state is OpState.SUCCEEDED
+
+    await until_async(known)
+    assert (await alpha.operation(first)).evidence == "late_answer"
+    again = await alpha.call()
+    assert (text_of(again), outcome_of(again)["replayed"]) == ("done 1", True)
+    assert (await alpha.events(first)).count("side_effect recorded") == 2
+    assert server.count == 1
+
+
+async def test_a_fault_of_ours_after_the_intent_is_unknown(store: Store) -> None:
+    alpha = writes(store, Counting(answers=[RuntimeError("MARK1")]))
+    finished = await alpha.call()
+    operation = await alpha.operation(finished)
+    assert operation.state in (OpState.FAILED_RETRYABLE, OpState.INDETERMINATE)
+    assert "MARK1" not in str(finished.result)
+
+
+async def test_a_call_that_is_given_up_with_its_process_is_unknown(store: Store) -> None:
+    """case: IDM-02"""
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server)
+    with anyio.move_on_after(0.3):
+        await alpha.call()
+    await store.events.kept()
+    [found] = await store.operations.find(OperationFilter())
+    assert found.state is OpState.INDETERMINATE
+
+
+async def test_nothing_is_sent_that_could_not_be_recorded(store: Store, outage: Outage) -> None:
+    store.events._wait_s = 0.3  # pyright: ignore[reportPrivateUsage] - or it takes 5 s
+    alpha = writes(store)
+    await alpha.call()
+    outage.begin()
+    finished = await alpha.call({"v": 2})
+    assert (finished.status, alpha.server.count) == (Status.AUDIT_UNAVAILABLE, 1)
+    outage.end()
+    store.events._wait_s = 15  # pyright: ignore[reportPrivateUsage] - as above
+    again = await alpha.call({"v": 2})
+    assert (again.status, alpha.server.count) == (Status.OK, 2)
+
+
+async def test_an_outcome_that_could_not_be_kept_at_once_is_kept_later(
+    store: Store, outage: Outage
+) -> None:
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server)
+    waiting = asyncio.ensure_future(alpha.call())
+    await server.came.wait()
+    outage.begin()
+    store.events._wait_s = 0.3  # pyright: ignore[reportPrivateUsage] - or it takes 5 s
+    server.go.set()
+    finished = await waiting
+    assert "behind" in str(outcome_of(finished)["notes"])
+    outage.end()
+    store.events._wait_s = 15  # pyright: ignore[reportPrivateUsage] - as above
+
+    async def known() -> bool:
+        try:
+            return (await alpha.operation(finished)).state is OpState.SUCCEEDED
+        except StoreUnavailable:
+            return False
+
+    await until_async(known)
+
+
+async def test_an_error_of_the_tool_itself_is_told_again_under_the_same_key(
+    store: Store,
+) -> None:
+    """case: IDM-01"""
+    alpha = writes(store, Counting(answers=[said("no such customer", isError=True)]))
+    first = await alpha.call(meta={KEY: "k1"})
+    again = await alpha.call(meta={KEY: "k1"})
+    assert (text_of(again), text_of(first)) == ("no such customer", "no such customer")
+    assert (again.result["isError"], alpha.server.count) == (True, 1)
+
+
+async def test_an_operation_that_was_swept_meanwhile_is_settled_late(store: Store) -> None:
+    """case: IDM-06"""
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server)
+    waiting = asyncio.ensure_future(alpha.call())
+    await server.came.wait()
+    [found] = await store.operations.find(OperationFilter())
+    assert await store.operations.lose(found, "lease_expired", [])
+    server.go.set()
+    finished = await waiting
+    operation = await alpha.operation(finished)
+    assert (operation.state, operation.evidence) == (OpState.SUCCEEDED, "late_answer")
