@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from gateway import ids
 from gateway.clock import Clock
-from gateway.crossing.ticket import Journal
+from gateway.crossing.books import Journal
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.types.refused import TurnedAway, TurnedAwayFor

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gateway import jsontext
 from gateway.case import Origin
-from gateway.crossing.ticket import SeenValue
+from gateway.crossing.books import SeenValue
 from gateway.revision import Revision
 from gateway.store.revisions import StoredRevision
 from gateway.store.seen import Sighting

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from gateway import ids
 from gateway.clock import Clock
 from gateway.contracts import diff
-from gateway.crossing.ticket import Journal
+from gateway.crossing.books import Journal
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.revision import Revision

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from gateway.case import Case
 from gateway.clock import Clock
-from gateway.crossing.ticket import Journal, SeenValue, Telemetry, Ticket, yielded
+from gateway.crossing.books import Journal, SeenValue, Telemetry, yielded
+from gateway.crossing.ticket import Ticket
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
 from gateway.steps.resolve import actor_of

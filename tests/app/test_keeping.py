@@ -7,7 +7,7 @@ import pytest
 
 from gateway.app.keeping import Keeping
 from gateway.case import Origin
-from gateway.crossing.ticket import SeenValue
+from gateway.crossing.books import SeenValue
 from gateway.store.store import Store
 from tests.helpers.cases import NOW, a_revision, an_actor
 from tests.helpers.databases import ORIGIN

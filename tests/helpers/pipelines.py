@@ -8,10 +8,10 @@ from typing import TypeVar
 from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import SystemClock
+from gateway.crossing.books import SeenValue
 from gateway.crossing.joins import Joins
 from gateway.crossing.operate import Living, Operate
 from gateway.crossing.patience import Patience
-from gateway.crossing.ticket import SeenValue
 from gateway.events.redact import Redactor
 from gateway.pipeline import Pipeline
 from gateway.relay.parking import Parking

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateway.crossing.ticket import SeenValue
+from gateway.crossing.books import SeenValue
 from gateway.errors import StoreUnavailable
 from gateway.types.actors import Actor
 from gateway.types.operations import Delivered
