@@ -8,6 +8,7 @@ from gateway.app.owner import ProcessOwner
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.settings import OperationsSettings
+from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.crossing.operate import Living, Operate
 from gateway.crossing.patience import Patience
@@ -44,6 +45,7 @@ def operating(
     record: Record,
     patience_s: Callable[[Case], float],
     resolve: Resolving,
+    reached: Reached = go_on,
 ) -> Operating:
     """Build them; `patience_s` is how long a caller waits, `resolve` finds out what is unknown."""
     vault, living, joins = Vault(store.keys.operations), Living(), Joins(store.operations.get)
@@ -70,6 +72,7 @@ def operating(
             assumed_window_s=settings.assumed_window,
             lease_s=settings.lease,
         ),
+        reached=reached,
     )
     operate = Operate(
         operations=store.operations,
@@ -80,6 +83,7 @@ def operating(
         clock=clock,
         window_s=claim.window_s,
         fault=fault,
+        reached=reached,
     )
     return Operating(
         vault=vault,
@@ -87,5 +91,5 @@ def operating(
         joins=joins,
         claim=claim,
         operate=operate,
-        patience=Patience(starter=owner, window_s=settings.late_window),
+        patience=Patience(starter=owner, window_s=settings.late_window, reached=reached),
     )

@@ -20,6 +20,7 @@ from gateway.app.watch import ToolWatch
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
+from gateway.crossing.failpoints import Reached, go_on
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.redact import Redactor
@@ -65,6 +66,7 @@ class Wiring:
     clock: Clock
     keeping: Keeping
     telemetry: Telemetry
+    reached: Reached = go_on
 
     async def gateway(self, owner: ProcessOwner) -> Gateway:
         """Build the gateway with its first revision in force; raises ConfigurationError."""
@@ -172,6 +174,7 @@ class Wiring:
             record=record,
             patience_s=relay.outbounds.deadline_s,
             resolve=_unresolved,
+            reached=self.reached,
         )
         return Pipeline(
             resolve=resolve,

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import Clock
+from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.crossing.settle import Ending, ending
 from gateway.errors import StoreUnavailable
@@ -137,12 +138,14 @@ class Operate:
     window_s: Callable[[Case], float]
     fault: Callable[[Case, Exception], Refusal]
     """What a fault of ours is told as."""
+    reached: Reached = go_on
 
     async def carry(self, case: Case, ticket: Ticket, work: Work) -> Finished:
         """Have the call answered, commit what became of it, and return what leaves."""
         operation = _of(case)
         self.living.begin(operation)
         try:
+            self.reached(Failpoint.AFTER_INTENT)
             try:
                 outcome = await work.answered()
             except Exception as error:
@@ -165,6 +168,7 @@ class Operate:
         if end.executed is not Execution.NO:
             events.append(ticket.effect(case, end))
         is_kept = True
+        self.reached(Failpoint.BEFORE_SETTLE)
         try:
             if not await self.operations.settle(self._settlement(case, end), events):
                 # Its lease had run out: the end of the call has been told, this is a late answer.

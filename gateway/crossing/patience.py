@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
+from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.errors import AskRefused
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
@@ -88,6 +89,7 @@ class Patience:
 
     starter: Starter
     window_s: float
+    reached: Reached = go_on
     _late: Counter[str] = field(default_factory=Counter[str])
 
     async def wait(
@@ -99,6 +101,7 @@ class Patience:
         listening = None if ear is None else Listening(ear)
         longer = replace(outbound, late_s=self.window_s)
         under_way = self.starter.aside(lambda: request(longer, listening))
+        self.reached(Failpoint.AFTER_SEND)
         if await _in_time(under_way, outbound.deadline_s, listening):
             return Waited(under_way.result())
         if listening is not None:

@@ -8,6 +8,7 @@ from typing import Final, Protocol, assert_never
 
 from gateway import ids, jsontext
 from gateway.case import Case, Injected
+from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.errors import JsonError, StoreUnavailable
 from gateway.operations import keys
@@ -100,6 +101,7 @@ class Claim:
     resolve: Callable[[Case, Operation], Awaitable[bool]]
     """Find out what became of an unknown outcome; whether it is known now."""
     terms: Terms = Terms()
+    reached: Reached = go_on
 
     async def __call__(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
         """Return the case when it may be sent, or the answer that stands in its place."""
@@ -205,6 +207,7 @@ class Claim:
             return self._instead(case, claim)
 
     async def _made(self, case: Case, wanted: Operation, ticket: Ticket) -> types.Claim | Refusal:
+        self.reached(Failpoint.BEFORE_INTENT)
         try:
             return await self.operations.claim(
                 wanted,
