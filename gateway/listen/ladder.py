@@ -26,7 +26,8 @@ VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 
 _ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name"})
-_KEPT: Final = _ROUTING | {b"content-type", b"content-length", b"accept", b"traceparent"}
+_KEY: Final = b"idempotency-key"
+_KEPT: Final = _ROUTING | {b"content-type", b"content-length", b"accept", b"traceparent", _KEY}
 _MODERN_HEADER: Final = MODERN_VERSION.encode()
 _BLANKS: Final = b" \t"
 
@@ -46,13 +47,23 @@ class HeaderView:
             if key in _KEPT:
                 if key in values and key in _ROUTING:
                     self.duplicate = key
-                values[key] = value.strip(_BLANKS)  # parsers may leave them (RFC 9110, 5.5)
+                shown = value.strip(_BLANKS)  # parsers may leave them (RFC 9110, 5.5)
+                if key == _KEY and key in values:
+                    # Two are one list (5.3), and a list is no key: whoever reads it refuses it.
+                    shown = b"%b, %b" % (values[key], shown)
+                values[key] = shown
             elif key.startswith(b"mcp-param-"):
                 self.has_params = True
 
     def text(self, key: bytes) -> str:
         """Return a header as text, empty when it is absent."""
         return self.values.get(key, b"").decode("latin-1")
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """Return the host's key for this request as it came, or None."""
+        found = self.values.get(_KEY)
+        return None if found is None else found.decode("latin-1")
 
 
 @lru_cache(maxsize=128)

@@ -254,6 +254,7 @@ class SdkFront:
                 request_id=request_id,
                 input_error=arrival.input_error,
                 trace_header=arrival.trace_header,
+                idempotency_key=arrival.idempotency_key,
                 peer=arrival.peer,
             ),
         )

@@ -149,6 +149,7 @@ class ModernFront:
             request_id=request_id,
             input_error=incoming.input_error,
             trace_header=headers.text(b"traceparent"),
+            idempotency_key=headers.idempotency_key,
             peer=client[0] if client else "",
         )
         async with Exchange(http.receive, send) as exchange:

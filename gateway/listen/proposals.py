@@ -17,6 +17,7 @@ class Envelope:
     request_id: RequestId
     input_error: str = ""
     trace_header: str = ""
+    idempotency_key: str | None = None  # the HTTP header
     peer: str = ""
 
 
@@ -44,6 +45,7 @@ def propose(
         received_at=clock.now(),
         request_id=str(envelope.request_id),
         trace_header=envelope.trace_header,
+        idempotency_key=envelope.idempotency_key,
         peer=envelope.peer,
         input_error=input_error,
         method=method,

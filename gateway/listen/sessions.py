@@ -116,6 +116,7 @@ class LegacySessions:
             transport="http",
             input_error=input_error,
             trace_header=headers.text(b"traceparent"),
+            idempotency_key=headers.idempotency_key,
             peer=client[0] if client else "",
             request_id=_request_id(message),
             stand_in=name,

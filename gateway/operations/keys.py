@@ -12,16 +12,35 @@ from gateway.types.guarantees import Idempotency, Injection, InjectPlace, Normal
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import IntentKey, KeySource
 
+CALLERS: Final = "weighbridge/idempotencyKey"  # key in `_meta`
 LONGEST: Final = 200  # characters of a caller's key
 MOST_CHANGES: Final = 20  # pointers that a person or a model is shown
 
 _VERSION: Final = "v1"  # part of every digest: another way to build keys is another version
 _PRINTABLE: Final = re.compile(r"[\x20-\x7e]+")
+# A text of a structured field (RFC 8941, 3.3.3), as the draft of the header wants it.
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 _NAMESPACE: Final = uuid.UUID("0b8f4e0e-53f5-5c5e-9a55-2a3d0c1c7d11")
 
 
 class KeyRefused(WeighbridgeError):
     """A call can't be told from others; one line for its caller."""
+
+
+def of_caller(meta: JsonObject, header: str | None) -> str | None:
+    """Return the key that a host gave, in `_meta` or in a header of HTTP; raises `KeyRefused`.
+
+    In the header it stands bare or in quotes (draft-ietf-httpapi-idempotency-key-header).
+    """
+    told = meta.get(CALLERS)
+    if told is not None and not isinstance(told, str):
+        raise KeyRefused("its idempotency key is not a text")
+    if header is None:
+        return told
+    key = _unquoted(header)
+    if told is not None and told != key:
+        raise KeyRefused(f'its `Idempotency-Key` header is not the key in `_meta["{CALLERS}"]`')
+    return key
 
 
 def derive(
@@ -97,6 +116,15 @@ def inject(
         case _:
             assert_never(injection.place)
     return arguments, meta, sent
+
+
+def _unquoted(header: str) -> str:
+    quoted = _QUOTED.fullmatch(header)
+    if quoted is not None:
+        return re.sub(r"\\(.)", r"\1", quoted[1])
+    if '"' in header or "," in header:
+        raise KeyRefused("its `Idempotency-Key` header is not one key, bare or in quotes")
+    return header
 
 
 def _judge(text: str) -> None:

@@ -26,7 +26,6 @@ from gateway.types.tools import Effect
 
 _log = logging.getLogger("weighbridge")
 
-_CALLERS_KEY: Final = "weighbridge/idempotencyKey"
 # What hosts call one use of a tool, the same when they send its request again.
 _TRANSPORT_KEYS: Final = ("claudecode/toolUseId", "callId", "codex/callId")
 
@@ -132,7 +131,8 @@ class Claim:
         idempotency = case.contract.idempotency
         if idempotency.window_s is not None:
             return idempotency.window_s
-        by_caller = _CALLERS_KEY in case.call.meta
+        call = case.call
+        by_caller = call.idempotency_key is not None or keys.CALLERS in call.meta
         declared = by_caller or idempotency.is_declared
         return self.terms.window_s if declared else self.terms.assumed_window_s
 
@@ -148,9 +148,6 @@ class Claim:
             )
         arguments = case.arguments or {}
         idempotency, call = case.contract.idempotency, case.call
-        caller_key = call.meta.get(_CALLERS_KEY)
-        if caller_key is not None and not isinstance(caller_key, str):
-            raise keys.KeyRefused("its idempotency key is not a text")
         key = keys.derive(
             tenant=case.actor.tenant,
             principal=call.principal.owner,
@@ -159,7 +156,7 @@ class Claim:
             run_id=case.run_id,
             arguments=arguments,
             idempotency=idempotency,
-            caller_key=caller_key,
+            caller_key=keys.of_caller(call.meta, call.idempotency_key),
             transport_id=_transport_id(call.meta),
         )
         op_id = ids.new("op")

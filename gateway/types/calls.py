@@ -189,6 +189,7 @@ class ProposedCall:
     received_at: datetime  # UTC
     request_id: str = ""  # the JSON-RPC id as text, for spans and events only
     trace_header: str = ""  # the HTTP `traceparent`; `_meta.traceparent` wins over it
+    idempotency_key: str | None = None  # the HTTP header; one in `_meta` has to be the same
     peer: str = ""  # address of the client, for spans and events only
     input_error: str = ""  # what is wrong with the arguments as text, when they can't be read
     method: Method = Method.CALL_TOOL

@@ -106,3 +106,14 @@ def test_schemas_are_looked_through_once_and_by_identity() -> None:
 def test_a_cursor_is_text_or_absent(cursor: Json) -> None:
     assert cursor_of({"cursor": cursor}) == cursor
     assert isinstance(cursor_of({"cursor": 1}), RpcError)
+
+
+@pytest.mark.parametrize(
+    ("lines", "key"),
+    [([], None), ([b""], ""), ([b' "k1"\t'], '"k1"'), ([b"k1", b"k2"], "k1, k2")],
+)
+def test_a_hosts_key_is_read_as_it_came_and_two_are_a_list(
+    lines: list[bytes], key: str | None
+) -> None:
+    view = HeaderView([(b"idempotency-key", line) for line in lines])
+    assert view.idempotency_key == key

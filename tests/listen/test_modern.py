@@ -47,6 +47,15 @@ async def test_tenant_headers_and_arguments_are_never_identity() -> None:
     assert house.calls[0].peer == "127.0.0.1"
 
 
+async def test_a_hosts_key_travels_with_its_request_alone() -> None:
+    house, message = House(), call_body("echo")
+    async with serving(house) as place:
+        await post(place, message, [*standard(place, message), ("Idempotency-Key", "k1")])
+        await post(place, message)
+    assert [call.idempotency_key for call in house.calls] == ["k1", None]
+    assert house.calls[0].meta == META
+
+
 @pytest.mark.parametrize(
     ("text", "where"),
     [

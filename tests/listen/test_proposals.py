@@ -17,7 +17,11 @@ def _proposed(
     params: JsonObject, input_error: str = "", method: Method = Method.CALL_TOOL
 ) -> ProposedCall | RpcError:
     envelope = Envelope(
-        principal=a_principal("ada"), request_id=7, input_error=input_error, trace_header="00-a"
+        principal=a_principal("ada"),
+        request_id=7,
+        input_error=input_error,
+        trace_header="00-a",
+        idempotency_key="k1",
     )
     return propose(method, params, envelope, CALLER, SystemClock())
 
@@ -27,6 +31,7 @@ def test_what_the_transport_knows_is_in_the_proposal() -> None:
     assert isinstance(call, ProposedCall)
     assert (call.name, call.arguments, call.meta) == ("t", {"a": 1}, {"k": 2})
     assert (call.request_id, call.trace_header, call.input_error) == ("7", "00-a", "")
+    assert call.idempotency_key == "k1"
 
 
 @pytest.mark.parametrize("params", [{"name": "t"}, {"name": "t", "arguments": None}])

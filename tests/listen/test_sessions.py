@@ -56,6 +56,16 @@ async def _ask(place: Place, session: str, message: JsonObject, key: str = "ada"
     return await exchange(place, _legacy(place, session, key), jsontext.dump(message))
 
 
+async def test_a_hosts_key_travels_with_its_request_alone() -> None:
+    house = House()
+    async with serving(house) as place:
+        session = await _open(place)
+        keyed = _legacy(place, session, Idempotency_Key="k1")
+        await exchange(place, keyed, jsontext.dump(_call("echo", {})))
+        await _ask(place, session, _call("echo", {}))
+    assert [call.idempotency_key for call in house.calls] == ["k1", None]
+
+
 async def test_an_answer_keeps_every_digit_and_the_id_its_type(place: Place) -> None:
     session = await _open(place)
     for request_id in (7, "7"):

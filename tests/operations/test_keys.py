@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import jsontext
-from gateway.operations.keys import KeyRefused, changed, derive, downstream_key, inject
+from gateway.operations.keys import (
+    CALLERS,
+    KeyRefused,
+    changed,
+    derive,
+    downstream_key,
+    inject,
+    of_caller,
+)
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace, Normal
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import IntentKey, KeySource
@@ -106,6 +114,46 @@ def test_a_callers_key_has_a_length_and_characters(text: str, why: str) -> None:
 
 def test_a_callers_key_may_have_200_characters() -> None:
     assert key({}, caller_key="k" * 200).source is KeySource.CALLER
+
+
+@pytest.mark.parametrize(
+    ("meta", "header", "expected"),
+    [
+        ({}, None, None),
+        ({CALLERS: None}, None, None),
+        ({CALLERS: "k1"}, None, "k1"),
+        ({}, "k1", "k1"),
+        ({}, '"k1"', "k1"),
+        ({}, r'"a\"b\\c, d"', r'a"b\c, d'),
+        ({CALLERS: "k1"}, '"k1"', "k1"),
+        ({}, "", ""),
+    ],
+)
+def test_a_host_gives_its_key_in_meta_or_in_a_header_bare_or_quoted(
+    meta: JsonObject, header: str | None, expected: str | None
+) -> None:
+    assert of_caller(meta, header) == expected
+
+
+@pytest.mark.parametrize(
+    ("meta", "header", "why"),
+    [
+        ({CALLERS: 7}, None, "not a text"),
+        ({CALLERS: 7}, "7", "not a text"),
+        ({CALLERS: "k1"}, "k2", "is not the key in `_meta"),
+        ({CALLERS: "k1"}, "", "is not the key in `_meta"),
+        ({}, "k1, k2", "not one key"),
+        ({}, '"k1", "k2"', "not one key"),
+        ({}, '"k1', "not one key"),
+        ({}, '"k1";v=1', "not one key"),
+    ],
+)
+def test_a_host_that_gives_two_keys_or_none_that_can_be_read_is_refused(
+    meta: JsonObject, header: str | None, why: str
+) -> None:
+    """case: IDM-05"""
+    with pytest.raises(KeyRefused, match=why):
+        of_caller(meta, header)
 
 
 def test_a_business_key_of_the_contract_counts_per_tool_and_whatever_else_was_asked() -> None:
