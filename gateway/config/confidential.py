@@ -5,14 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from gateway.config import telling
 from gateway.config.settings import Settings
 
 # Shorter texts, such as a port, would be cut out of innocent words everywhere.
 _SHORTEST: Final = 8
-_TELLING: Final = re.compile(
-    r"auth|cookie|credential|dsn|key|pass(?:phrase|wd|word)?$|secret|session|signature|token",
-    re.IGNORECASE,
-)
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]* +(?=\S)")
 # Places of the file that the environment fills with credentials, as a rule.
@@ -39,7 +36,7 @@ def of_servers(
         name: {
             form
             for key, text in (*entry.headers.items(), *entry.env.items())
-            if _TELLING.search(key)
+            if telling.is_credential(key)
             for form in _forms(text)
         }
         for name, entry in settings.servers.items()
@@ -47,7 +44,7 @@ def of_servers(
     for path, text in written.items():
         if path[:1] == ("servers",) and _is_filled(path):
             for variable in _VARIABLE.findall(text):
-                if _TELLING.search(variable):
+                if telling.is_credential(variable):
                     found[str(path[1])].update(_forms(environ.get(variable, "")))
     return {
         name: tuple(sorted((text for text in texts if len(text) >= _SHORTEST), key=len)[::-1])
@@ -61,7 +58,7 @@ def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[st
             yield from _forms(text)
     for entry in settings.servers.values():
         for name, text in (*entry.headers.items(), *entry.env.items()):
-            if _TELLING.search(name):
+            if telling.is_credential(name):
                 yield from _forms(text)
     password = urlsplit(settings.store.url).password
     if password:

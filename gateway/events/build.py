@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from gateway.events import effects, questions, turns
+from gateway.events import effects, originals, questions, turns
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
 from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, ShadowDecision
@@ -101,7 +101,7 @@ def ended(
 ) -> Event:
     """Say how a call ended: the one final event that every call has, whatever became of it.
 
-    `original` is a downstream's result that was kept from leaving.
+    `original` is a downstream's result that did not leave as it was.
     """
     row = TABLE[record.status]
     body = _tool(record, redactor) | {
@@ -124,9 +124,14 @@ def ended(
     if record.result_digest:
         body["result_digest"] = record.result_digest
     if original is not None:
-        tags = record.contract.sensitive_results if record.contract is not None else None
-        kept = redactor.value(original, tenant=_tenant(record), tags=tags)
-        body["original"] = capped(kept.value)
+        tenant = _tenant(record)
+        kept = originals.kept(
+            original,
+            record.contract,
+            record.call.arguments,
+            redact=lambda value, tags: redactor.value(value, tenant=tenant, tags=tags),
+        )
+        body["original"] = capped(kept)
     if record.sent_ns:
         body["downstream_us"] = _elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
     unharmed = record.status in (Status.OK, Status.INPUT_REQUIRED)

@@ -3,18 +3,23 @@
 A value stands beside its redacted form; what is hidden at one place is hidden at every place.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
 from gateway import jsontext
+from gateway.errors import JsonError
 from gateway.events import markers
+from gateway.events.redact import Redacted
 from gateway.events.scanner import marker
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.tools import Sensitivity
 
 _SHORTEST: Final = 4  # characters: shorter texts would be found inside of innocent words
+
+Tags = Mapping[JsonPointer, Sensitivity]
+Redact = Callable[[Json, Tags], Redacted]
 
 _Path = tuple[str, ...]
 
@@ -56,6 +61,14 @@ class Change:
     pointer: JsonPointer
     before: Shown | None
     after: Shown
+
+
+def shown(value: Json, tags: Tags, redact: Redact) -> Shown:
+    """Return a value beside what may be kept of it."""
+    try:
+        return Shown(raw=value, kept=redact(value, tags).value)
+    except JsonError:  # what can't be written has no digest, and nothing else that could be kept
+        return Shown(raw=value, kept=markers.erased(Sensitivity.SECRET.value))
 
 
 def covered(values: Iterable[Shown], secrets: Iterable[str] = ()) -> list[Shown]:

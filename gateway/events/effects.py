@@ -5,15 +5,14 @@ tags of the contract, before anything is compared or cut.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.events import envelope, markers
-from gateway.events.changes import Change, Shown, changes, covered
-from gateway.events.redact import Redacted
+from gateway.events.changes import Change, Redact, Shown, changes, covered, shown
 from gateway.jsontext import references
 from gateway.types.guarantees import Compensation
 from gateway.types.json import Json, JsonObject, JsonPointer
@@ -27,8 +26,6 @@ NOT_DECLARED: Final = "not_declared"  # of a way back
 _LONGEST: Final = 1_000  # bytes of one value, and characters of a text or pointer
 _IN_TEXT: Final = re.compile(r"\[redacted(?::[^\]]*)?\]")
 
-Tags = Mapping[JsonPointer, Sensitivity]
-Redact = Callable[[Json, Tags], Redacted]
 Digest = Callable[[Json], str]
 Text = Callable[[str], str]
 
@@ -114,9 +111,9 @@ def _known(effect: Effect, redact: Redact) -> _Known:
     }
     sent, new, old = covered(
         [
-            _shown(effect.arguments, contract.sensitive, redact),
-            _shown(_data(effect.result), tags, redact),
-            _shown(effect.old, tags, redact),
+            shown(effect.arguments, contract.sensitive, redact),
+            shown(_data(effect.result), tags, redact),
+            shown(effect.old, tags, redact),
         ],
         secrets=(effect.operation.downstream_key,),
     )
@@ -125,13 +122,6 @@ def _known(effect: Effect, redact: Redact) -> _Known:
         new=None if new.raw is None else new,
         old=None if old.raw is None else old,
     )
-
-
-def _shown(value: Json, tags: Tags, redact: Redact) -> Shown:
-    try:
-        return Shown(raw=value, kept=redact(value, tags).value)
-    except JsonError:  # what can't be written has no digest, and nothing else that could be kept
-        return Shown(raw=value, kept=markers.erased(Sensitivity.SECRET.value))
 
 
 def _data(result: JsonObject | None) -> Json:
