@@ -17,7 +17,7 @@ from gateway.events.forms import (
     an_object,
     one_of,
 )
-from gateway.types.calls import Method
+from gateway.types.calls import CAUSES, Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.guarantees import CompensationClass
 from gateway.types.json import JsonObject
@@ -42,6 +42,11 @@ _TOOL: Final[JsonObject] = {
         {"enum": [method.value for method in Method if not method.is_ask]},
         "what was asked for, as MCP names it",
     ),
+    "cause": about(
+        {"enum": list(CAUSES)},
+        "why the gateway made the call by itself, for the sake of an operation; `parent` of the "
+        "event is the call that this is about",
+    ),
     "tool": about(
         TEXT,
         "`server.name` of a tool or prompt, the server's own URI of a resource, redacted; empty "
@@ -57,7 +62,7 @@ _TOOL: Final[JsonObject] = {
         "parameters",
     ),
 }
-_TOOL_OPTIONAL: Final = frozenset({"effect", "risk"})
+_TOOL_OPTIONAL: Final = frozenset({"cause", "effect", "risk"})
 
 AUTHORIZATION: Final = an_object(
     {

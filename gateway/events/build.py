@@ -247,6 +247,7 @@ def _event(
         call=record.call.call_id,
         run=record.run_id,
         phase=record.phase,
+        parent=record.call.parent,
         trace_id=record.trace_id,
         span_id=span,
         actor=record.actor,
@@ -272,6 +273,8 @@ def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
     """Name what the call is about; of a name that no server has, only what can be kept."""
     tool, uri = record.tool, record.resource[:_URI]
     named: JsonObject = {"method": str(record.call.method)}
+    if record.call.cause:
+        named["cause"] = record.call.cause
     if tool is None:
         named |= {"tool": "", "server": "", "name": redactor.text(record.call.name[:_NAME])}
     elif tool.kind is Kind.RESOURCE:  # callers may choose URIs: only the redacted form is kept

@@ -68,7 +68,7 @@ def _envelope(kind: EventKind, stages: list[Json]) -> JsonObject:
         "run": TEXT,
         "phase": TEXT,
         "call": TEXT,
-        "parent": TEXT,
+        "parent": about(TEXT, "the call for whose sake the gateway made this one"),
         "trace_id": TEXT,
         "span_id": TEXT,
         "actor": an_object({**actor, "roles": TEXTS, "scopes": TEXTS}),

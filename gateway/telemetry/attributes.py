@@ -54,6 +54,7 @@ RUN: Final = "gateway.run.id"
 PHASE: Final = "gateway.run.phase"
 TENANT: Final = "gateway.tenant.id"
 CALL: Final = "gateway.call.id"
+CAUSE: Final = "gateway.cause"
 DIGEST: Final = "gateway.arguments.digest"
 LIMIT: Final = "gateway.limit.id"
 REDACTIONS: Final = "gateway.redactions"
@@ -100,6 +101,11 @@ SPAN_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     PHASE: _on("SERVER", "the run's phase when the call came in"),
     TENANT: _on("SERVER", "the tenant"),
     CALL: _on("all", "the call; joins a span to the event log"),
+    CAUSE: _on(
+        "all",
+        "`verification`, `lookup` or `compensation`: why the gateway made the call by itself; "
+        "absent for calls of callers",
+    ),
     DIGEST: _on("SERVER", "digest of the final arguments"),
     LIMIT: _on("SERVER", "the limit that refused"),
     REDACTIONS: _on("SERVER", "how many values were taken out of the result; absent when none"),

@@ -58,6 +58,7 @@ class CallFacts:
     closed_ns: int
     call_id: str
     request_id: str
+    cause: str  # why the gateway made the call by itself
     protocol: str
     transport: str
     peer: str
@@ -144,6 +145,7 @@ def facts_of(record: CallRecord, content: str = "") -> CallFacts:
         closed_ns=record.closed_ns,
         call_id=call.call_id,
         request_id=call.request_id[:64],
+        cause=call.cause,
         protocol=call.caller.protocol_version[:32],
         transport=call.caller.transport,
         peer=call.peer[:256],

@@ -143,6 +143,7 @@ def _common(facts: CallFacts) -> Values:
         keys.SERVER: facts.server,
         keys.CALL: facts.call_id,
         keys.RUN: facts.run_id,
+        keys.CAUSE: facts.cause,
     }
 
 

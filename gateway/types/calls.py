@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
@@ -47,6 +47,10 @@ class Method(StrEnum):
 
 _OF_TASKS = frozenset({Method.GET_TASK, Method.UPDATE_TASK, Method.CANCEL_TASK})
 _ASKS = frozenset({Method.ELICIT, Method.SAMPLE, Method.LIST_ROOTS, Method.LOG})
+
+
+# Why the gateway makes a call by itself: to see what a write did, or to undo one.
+CAUSES: Final = ("verification", "lookup", "compensation")
 
 
 class AuthMethod(StrEnum):
@@ -196,5 +200,5 @@ class ProposedCall:
     params: JsonObject = field(default_factory=dict[str, Json])  # whole, as received
     # Set inside only, for calls that the gateway makes for the sake of an operation:
     operation: Operation | None = None  # one whose row is there already: what undoes another
-    cause: str = ""  # `verification`, `lookup` or `compensation`
+    cause: str = ""  # one of CAUSES
     parent: str = ""  # the call for whose sake it is made

@@ -5,7 +5,7 @@ import pytest
 
 from gateway.events import build
 from gateway.events.redact import Redactor
-from gateway.types.calls import Method
+from gateway.types.calls import CAUSES, Method
 from gateway.types.decisions import (
     Constraint,
     Decision,
@@ -128,6 +128,10 @@ def a_record(**changes: Any) -> CallRecord:
     return CallRecord(**(fields | changes))
 
 
+def a_check(cause: str) -> CallRecord:
+    return a_record(call=a_call(cause=cause, parent="call_0"))
+
+
 def an_end(status: Status, **changes: Any) -> Event:
     return build.ended(a_record(status=status, **changes), REDACTOR, id="e", at=NOW)
 
@@ -144,6 +148,7 @@ def every_event() -> Sequence[Event]:
         build.authorization(record, REDACTOR, refusal=refusal, **when),
         build.authorization(stranger, REDACTOR, refusal=refusal, **when),
         build.started(record, REDACTOR, **when),
+        *(build.started(a_check(cause), REDACTOR, **when) for cause in CAUSES),
         build.started(
             a_record(downstream_transport="http"), REDACTOR, arguments={"limit": 10}, **when
         ),
@@ -159,6 +164,14 @@ def every_event() -> Sequence[Event]:
         build.model_turn(record, REDACTOR, request={}, result=None, error="token=MARK6", **when),
         *(build.question(record, REDACTOR, inquiry=each, **when) for each in INQUIRIES),
     )
+
+
+def test_a_call_of_the_gateways_own_names_its_cause_and_the_call_it_is_about() -> None:
+    own = build.started(a_check("verification"), REDACTOR, id="e", at=NOW)
+    assert (own.call, own.parent, own.body["cause"]) == ("call_1", "call_0", "verification")
+    callers = build.started(a_record(), REDACTOR, id="e", at=NOW)
+    assert callers.parent == ""
+    assert "cause" not in callers.body
 
 
 def test_an_authorization_says_who_decided_what_by_which_rule() -> None:

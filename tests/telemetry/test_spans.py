@@ -90,6 +90,11 @@ def test_the_client_span_says_where_the_call_went() -> None:
     assert span.status.description == "-32602"
 
 
+def test_every_span_of_a_call_of_the_gateways_own_names_its_cause() -> None:
+    spans = built(a_record(call=a_call(cause="lookup", parent="call_0")))
+    assert {values(span)["gateway.cause"] for span in spans.values()} == {"lookup"}
+
+
 def test_a_refused_call_has_no_client_span_and_no_error() -> None:
     spans = built(a_denied_record())
     assert set(spans) == {SpanKind.SERVER, SpanKind.INTERNAL}
