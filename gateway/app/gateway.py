@@ -123,7 +123,13 @@ class Gateway:
         states, counts = self.servers.states(), self._tallies(revision)
         health = self.store.events.health
         telemetry = self.telemetry.state()
-        store: JsonObject = {"ok": health.ok, "backlog": health.backlog, "reason": health.reason}
+        store: JsonObject = {
+            "ok": health.ok,
+            "backlog": health.backlog,
+            "committed": health.committed,
+            "commits": health.commits,
+            "reason": health.reason,
+        }
         keys = [tool.key for tool in self.servers.catalog.tools() if tool.quarantine is None]
         unpinned = [key for key in keys if key not in revision.contracts]
         unreviewed = [

@@ -24,7 +24,8 @@ class Health:
     ok: bool
     backlog: int  # events that wait
     backlog_bytes: int
-    committed: int  # events since the start
+    committed: int  # events, and changes with theirs, since the start
+    commits: int  # transactions that it took
     since: datetime | None = None
     reason: str = ""
 
@@ -54,6 +55,7 @@ class Writer:
         self._on_gap = on_gap
         self._patience_s = patience_s  # a commit that takes longer counts as failing
         self._began_s: float | None = None  # the commit under way, on the monotonic clock
+        self._commits = 0
         self._failing: _Failing | None = None
         self._last_reason = ""
         self._stop = threading.Event()
@@ -70,6 +72,7 @@ class Writer:
             backlog=len(self._backlog),
             backlog_bytes=self._backlog.bytes,
             committed=self._backlog.committed,
+            commits=self._commits,
             since=failing.since if failing is not None else None,
             reason=failing.reason if failing is not None else "",
         )
@@ -149,6 +152,7 @@ class Writer:
                 last = transaction.fetch("last_seq", {})[0].integer("seq")
                 numbered = [{**row, "seq": last + nr} for nr, row in enumerate(rows.values(), 1)]
                 transaction.execute_many("append_event", numbered)
+            self._commits += 1
         except StoreUnavailable:
             raise
         except Exception as error:  # the thread has to outlive faults that nobody foresaw

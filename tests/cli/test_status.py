@@ -29,7 +29,7 @@ FINE: dict[str, Any] = {
     "revision": "sha256:abc",
     "problem": "",
     "servers": [READY],
-    "store": {"ok": True, "backlog": 0, "reason": ""},
+    "store": {"ok": True, "backlog": 0, "committed": 9, "commits": 3, "reason": ""},
     "telemetry": [
         {"signal": "traces", "exporter": "otlp", "endpoint": "otel:4318", "exported": 7,
          "dropped": 1},

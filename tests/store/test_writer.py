@@ -117,3 +117,20 @@ async def _recovered(log: EventLog) -> None:
             with suppress(StoreUnavailable):
                 return await log.kept()
             await log.last_seq()
+
+
+async def test_what_waits_at_the_same_time_is_committed_together(
+    open_log: OpenLog, outage: Outage
+) -> None:
+    log = open_log(wait_s=0.3)
+    outage.begin()
+    for number in range(6):
+        log.append([an_event(id=f"e{number}")], durable=True)
+    outage.end()
+    await _recovered(log)
+    before = log.health
+    assert before.committed == 6
+    assert before.commits <= 2  # the first may have been on its way alone
+    log.append([an_event()])
+    await log.kept()
+    assert (log.health.committed, log.health.commits) == (7, before.commits + 1)
