@@ -25,7 +25,7 @@ import psutil
 
 from bench.client import Connection
 from bench.load import META, head, message_of
-from bench.run import free_port
+from bench.processes import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVERS = 4  # of each transport

@@ -1,4 +1,7 @@
-"""A fast downstream: answers both eras from one raw ASGI function, one tool `echo`."""
+"""A fast downstream: answers both eras from one raw ASGI function.
+
+python -m bench.downstream PORT [write]: the tool `echo`, which reads, and `note`, which writes.
+"""
 
 import sys
 
@@ -23,6 +26,12 @@ TOOL = {
     },
     "annotations": {"readOnlyHint": True},
 }
+WRITE = {
+    **TOOL,
+    "name": "note",
+    "description": "Keep a text in a row.",
+    "annotations": {"readOnlyHint": False, "destructiveHint": False},
+}
 INFO = {"name": "bench", "version": "1"}
 
 
@@ -36,7 +45,7 @@ def answer(method: str, params: dict) -> dict | None:
             "structuredContent": {"text": arguments["text"], "n": arguments["n"]},
         }
     elif method == "tools/list":
-        result = {"tools": [TOOL]}
+        result = {"tools": [TOOL, WRITE] if "write" in sys.argv[2:] else [TOOL]}
         if modern:
             result |= {"ttlMs": 60000, "cacheScope": "public"}
     elif method == "server/discover":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from bench.downstream import TOOL
+from bench.downstream import TOOL, WRITE
 from gateway.contracts import pins, writing
 from gateway.identity.apikeys import hash_key, new_api_key
 from gateway.types.tools import Contract, Effect, Risk
@@ -42,6 +42,12 @@ rules:
     match: {tools: [bench.echo], roles: {any: [agent]}, scopes: {all: [bench:read]}}
 """
 
+WRITE_POLICY = """\
+  - id: bench.note
+    decision: allow
+    match: {tools: [bench.note], roles: {any: [agent]}, scopes: {all: [bench:write]}}
+"""
+
 
 def direct(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
     return [], ""
@@ -52,32 +58,55 @@ def passthrough(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
 
 
 def weighbridge(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
-    key = new_api_key("bench", user="bench", tenant="acme").key
-    contracts = folder / "policies" / "contracts"
-    contracts.mkdir(parents=True)
-    contract = Contract(
-        tool="bench.echo",
-        pin=pins.pin(TOOL),
-        effect=Effect.READ,
+    return _gateway(port, backend, folder, [_contract(TOOL, Effect.READ)], POLICY)
+
+
+def weighbridge_writes(store: str = "") -> Command:
+    """A gateway that lets `note` write too; `store` is the URL of an empty one, or a new file."""
+
+    def command(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+        contracts = [_contract(TOOL, Effect.READ), _contract(WRITE, Effect.WRITE)]
+        return _gateway(port, backend, folder, contracts, POLICY + WRITE_POLICY, store)
+
+    return command
+
+
+def _contract(tool: dict, effect: Effect) -> Contract:
+    return Contract(
+        tool=f"bench.{tool['name']}",
+        pin=pins.pin(tool),
+        effect=effect,
         risk=Risk.LOW,
-        definition=dict(TOOL),
-        scopes=frozenset({"bench:read"}),
+        definition=dict(tool),
+        scopes=frozenset({f"bench:{effect.value}"}),
     )
-    (contracts / "bench.yaml").write_text(writing.dump([contract]))
-    (folder / "policies" / "bench.yaml").write_text(POLICY)
+
+
+def _gateway(
+    port: int,
+    backend: int,
+    folder: Path,
+    contracts: list[Contract],
+    policy: str,
+    store: str = "",
+) -> tuple[list[str], str]:
+    key = new_api_key("bench", user="bench", tenant="acme").key
+    (folder / "policies" / "contracts").mkdir(parents=True)
+    (folder / "policies" / "contracts" / "bench.yaml").write_text(writing.dump(contracts))
+    (folder / "policies" / "bench.yaml").write_text(policy)
     entry = {
         "id": "bench",
         "hash": hash_key(key),
         "user": "bench",
         "tenant": "acme",
         "roles": ["agent"],
-        "scopes": ["bench:read"],
+        "scopes": sorted({scope for contract in contracts for scope in contract.scopes}),
     }
     config = {
         "servers": {"bench": {"url": f"http://127.0.0.1:{backend}/mcp"}},
         "listen": {"address": f"127.0.0.1:{port}"},
         "admin": {"address": "127.0.0.1:0"},
-        "store": f"sqlite:///{folder}/store.db",
+        "store": store or f"sqlite:///{folder}/store.db",
         "policies": f"{folder}/policies",
         "identity": {"api_keys": [entry]},
     }
