@@ -8,6 +8,7 @@ from typing import Protocol, assert_never
 
 from gateway import jsontext
 from gateway.case import Case, Check, Finding, Verdict
+from gateway.crossing.checks import Checks, NotRead, Old
 from gateway.crossing.operate import Operate, Work
 from gateway.crossing.ticket import Ticket
 from gateway.policy.methods import USE
@@ -34,7 +35,7 @@ from gateway.steps.record import Record
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject
-from gateway.types.operations import Delivered, Delivery, Execution
+from gateway.types.operations import Delivered, Delivery, Execution, VerificationState
 from gateway.types.outcomes import Answer, Finished, Refusal, Status, WireError
 
 CHECKS: tuple[Check, ...] = (
@@ -177,6 +178,7 @@ class Pipeline:
     record: Record
     owner: Owner
     operate: Operate
+    checks: Checks
     relay: Relay
     states: states.States
     parking: Parking
@@ -251,15 +253,38 @@ class Pipeline:
     def _work(self, case: Case, ticket: Ticket) -> Work:
         return Work(
             answered=lambda: self._carry_out(case, ticket),
-            shaped=lambda delivery: self._late(case, delivery),
+            shaped=lambda delivery: self._late(case, ticket, delivery),
         )
 
-    def _late(self, case: Case, delivery: Delivery) -> Answer | Refusal:
+    async def _late(self, case: Case, ticket: Ticket, delivery: Delivery) -> Answer | Refusal:
         """Say what is told of an answer that came after its caller had gone."""
         delivered = dispatch.classify(case, delivery)
-        return delivered if isinstance(delivered, Refusal) else self._shaped(case, delivered)
+        if isinstance(delivered, Refusal):
+            return delivered
+        return await self._checked(case, ticket, delivered, ticket.old)
+
+    async def look(self, call: ProposedCall) -> tuple[Finished, Delivery | None]:
+        """Make a read of the gateway's own, and return what its server said as well.
+
+        Like any other call of its principal; whatever turns out to be no read is not sent.
+        """
+        ticket = self.record.open(call)
+        case = await self._judged(call, ticket)
+        if isinstance(case, Case) and not case.is_plain_read:
+            case = Refusal(
+                status=Status.DENIED, code="not_a_read", reason="this is no read that is allowed"
+            )
+        if isinstance(case, Refusal):
+            return ticket.closed(case), None
+        finished = await self._finish(case, ticket)
+        return finished, ticket.delivery
 
     async def _carry_out(self, case: Case, ticket: Ticket) -> Answer | Refusal:
+        if case.operation is not None:
+            old = await self.checks.before(case)
+            ticket.old = None if isinstance(old, NotRead) else old
+        else:
+            old = None
         delivered = await self.dispatch(case, ticket)
         if isinstance(delivered, Refusal):
             if delivered.executed is Execution.NO:
@@ -269,10 +294,26 @@ class Pipeline:
             if delivered.status is Status.INPUT_REQUIRED:
                 await self.claim.give_back(case)
             return self._going_on(case, delivered)
-        answer = self._shaped(case, delivered)
+        if case.operation is None:
+            answer = self._shaped(case, delivered)
+        else:
+            answer = await self._checked(case, ticket, delivered, old)
         if isinstance(answer, Answer) and case.contract.yields:
             await self.record.seen(case, answer)  # what was filtered away was never seen
         return answer
+
+    async def _checked(
+        self, case: Case, ticket: Ticket, delivered: Delivered, old: Old
+    ) -> Answer | Refusal:
+        """Check a write by all that its contract declares, and let through what may leave."""
+        verified = verify.check(case, delivered, old)
+        if isinstance(verified, Refusal):
+            return verified
+        left_s = self.relay.outbounds.deadline_s(case) - ticket.elapsed_s()
+        said = await self.checks.after(case, delivered, old, within_s=max(0.0, left_s))
+        if said.state is not VerificationState.NOT_DECLARED:
+            verified = verify.conclude(verified, said)
+        return verified if isinstance(verified, Refusal) else self.normalise(case, verified)
 
     def _going_on(self, case: Case, answer: Answer) -> Answer | Refusal:
         """Let through what stands in place of a result, as far as that could leave."""

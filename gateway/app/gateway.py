@@ -8,6 +8,7 @@ from gateway import __version__
 from gateway.actions.activation import Activation
 from gateway.actions.state import Snapshot
 from gateway.app.subscribing import subscribe
+from gateway.app.sweeping import Sweeper
 from gateway.app.watch import ToolWatch
 from gateway.contracts.standing import tally
 from gateway.listing import Listing, Page
@@ -31,6 +32,7 @@ class Gateway:
     """Everything wired; `app.start` makes one."""
 
     pipeline: Pipeline
+    sweeper: Sweeper
     listing: Listing
     servers: Servers
     activation: Activation

@@ -1,95 +1,179 @@
 """The parts that carry operations, built from one store and one process."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from gateway import jsontext
+from gateway import ids, jsontext
+from gateway.app.clearing import Clearing
+from gateway.app.confirming import Confirming
 from gateway.app.owner import ProcessOwner
+from gateway.app.reading import Reading
+from gateway.app.sweeping import Steps, Sweeper
+from gateway.app.undoing import Undoing
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.settings import OperationsSettings
+from gateway.crossing.checks import Checks
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.crossing.operate import Living, Operate
 from gateway.crossing.patience import Patience
+from gateway.crossing.recall import Recall
+from gateway.crossing.remains import Remains
+from gateway.crossing.waiting import Waiter
 from gateway.events.redact import Redactor
+from gateway.pipeline import Pipeline
 from gateway.steps.claim import Claim, Terms
 from gateway.steps.record import Record
 from gateway.store.store import Store
 from gateway.store.vault import Vault
+from gateway.types.calls import ProposedCall
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Refusal
+from gateway.types.tools import Tool
 
-Resolving = Callable[[Case, Operation], Awaitable[bool]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What operations need of the rest of the gateway."""
+
+    owner: ProcessOwner
+    clock: Clock
+    redactor: Redactor
+    record: Record
+    tool: Callable[[str], Tool | None]
+    """The tool with a key (`server.name`), when its server is there."""
+    case_for: Callable[[ProposedCall, Tool], Case | None]
+    patience_s: Callable[[Case], float]
+    """How long the caller of a case waits."""
+    reached: Reached = go_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operating:
     """What the pipeline and the sweeper share of operations."""
 
-    vault: Vault
-    living: Living
-    joins: Joins
     claim: Claim
     operate: Operate
     patience: Patience
+    checks: Checks
+    around: Around
+    _store: Store
+    _settings: OperationsSettings
+    _living: Living
+    _vault: Vault
+    _reading: Reading
+    _recall: Recall
+    _clearing: Clearing
 
-
-def operating(
-    store: Store,
-    settings: OperationsSettings,
-    *,
-    owner: ProcessOwner,
-    clock: Clock,
-    redactor: Redactor,
-    record: Record,
-    patience_s: Callable[[Case], float],
-    resolve: Resolving,
-    reached: Reached = go_on,
-) -> Operating:
-    """Build them; `patience_s` is how long a caller waits, `resolve` finds out what is unknown."""
-    vault, living, joins = Vault(store.keys.operations), Living(), Joins(store.operations.get)
-
-    def shown(case: Case) -> str:
-        redacted = redactor.value(
-            case.arguments or {}, tenant=case.actor.tenant, tags=case.contract.sensitive
+    def sweeper(self, pipeline: Pipeline) -> Sweeper:
+        """Return what sees to open operations, and let checks read through the pipeline."""
+        self._reading.look = pipeline.look
+        clock, operations = self.around.clock, self._store.operations
+        confirming = Confirming(
+            case=self._recall.case,
+            remains=Remains(vault=self._vault),
+            waiter=Waiter(reads=self._reading, look_s=self.checks.look_s),
+            clock=clock,
         )
-        return jsontext.dump(redacted.value).decode()
+        undoing = Undoing(
+            operations=operations,
+            call=self._call,
+            handle=pipeline.handle,
+            confirm=confirming.confirm,
+            clock=clock,
+        )
+        return Sweeper(
+            operations=operations,
+            living=self._living,
+            steps=Steps(lose=self._clearing.lose, look=self._clearing.look, undo=undoing.run_ready),
+            clock=clock,
+            lease_s=self._settings.lease,
+            keep_s=self._settings.keep,
+        )
 
-    def fault(case: Case, error: Exception) -> Refusal:
-        return record.fault(case.call, error)
+    def _call(self, row: Operation) -> ProposedCall:
+        """Return the call that a row asks for, under the name that it has today."""
+        call = self._recall.call(row, call_id=ids.new("call"))
+        tool = self.around.tool(row.tool)
+        return call if tool is None else replace(call, name=tool.exposed_name)
 
+
+def operating(store: Store, settings: OperationsSettings, around: Around) -> Operating:
+    """Build the parts; checks can read once there is a pipeline (`Operating.sweeper`)."""
+    operations, clock = store.operations, around.clock
+    vault, living, joins = Vault(store.keys.operations), Living(), Joins(operations.get)
+    recall = Recall(vault=vault, case_for=around.case_for, tool=around.tool, clock=clock)
+
+    def exposed(key: str) -> str | None:
+        tool = around.tool(key)
+        return None if tool is None else tool.exposed_name
+
+    def window_s(case: Case) -> float:
+        return claim.window_s(case)
+
+    reading = Reading(exposed=exposed, clock=clock)
+    checks = Checks(reads=reading)
+    clearing = Clearing(
+        operations=operations,
+        recall=recall,
+        remains=Remains(vault=vault),
+        checks=checks,
+        record=around.record,
+        vault=vault,
+        joins=joins,
+        clock=clock,
+        window_s=window_s,
+    )
     claim = Claim(
         limits=store.limits,
-        operations=store.operations,
+        operations=operations,
         joins=joins,
         vault=vault,
-        shown=shown,
-        patience_s=patience_s,
-        resolve=resolve,
+        shown=lambda case: _shown(around.redactor, case),
+        patience_s=around.patience_s,
+        resolve=clearing.resolve,
         terms=Terms(
             window_s=settings.window,
             assumed_window_s=settings.assumed_window,
             lease_s=settings.lease,
         ),
-        reached=reached,
-    )
-    operate = Operate(
-        operations=store.operations,
-        starter=owner,
-        living=living,
-        joins=joins,
-        vault=vault,
-        clock=clock,
-        window_s=claim.window_s,
-        fault=fault,
-        reached=reached,
+        reached=around.reached,
     )
     return Operating(
-        vault=vault,
-        living=living,
-        joins=joins,
         claim=claim,
-        operate=operate,
-        patience=Patience(starter=owner, window_s=settings.late_window, reached=reached),
+        operate=Operate(
+            operations=operations,
+            starter=around.owner,
+            living=living,
+            joins=joins,
+            vault=vault,
+            clock=clock,
+            window_s=window_s,
+            fault=lambda case, error: _fault(around.record, case, error),
+            reached=around.reached,
+        ),
+        patience=Patience(
+            starter=around.owner, window_s=settings.late_window, reached=around.reached
+        ),
+        checks=checks,
+        around=around,
+        _store=store,
+        _settings=settings,
+        _living=living,
+        _vault=vault,
+        _reading=reading,
+        _recall=recall,
+        _clearing=clearing,
     )
+
+
+def _shown(redactor: Redactor, case: Case) -> str:
+    redacted = redactor.value(
+        case.arguments or {}, tenant=case.actor.tenant, tags=case.contract.sensitive
+    )
+    return jsontext.dump(redacted.value).decode()
+
+
+def _fault(record: Record, case: Case, error: Exception) -> Refusal:
+    return record.fault(case.call, error)

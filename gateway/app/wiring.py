@@ -14,10 +14,9 @@ from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
 from gateway.app.inspect import naming
 from gateway.app.keeping import Keeping
-from gateway.app.operating import operating
+from gateway.app.operating import Around, Operating, operating
 from gateway.app.owner import ProcessOwner
 from gateway.app.watch import ToolWatch
-from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
 from gateway.crossing.failpoints import Reached, go_on
@@ -47,7 +46,6 @@ from gateway.steps.resolve import Resolve
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import ProposedCall
 from gateway.types.events import Event
-from gateway.types.operations import Operation
 from gateway.types.tools import Tool
 
 _log = logging.getLogger("weighbridge")
@@ -102,8 +100,14 @@ class Wiring:
             sees=sees,
             tasks=lambda call: _tool_of_task(tasks, servers.catalog, call),
         )
+        limits = settings.limits
+        states = States(seals=tasks.seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
+        relay = self._relay(states, tasks)
+        parts = self._operating(servers.catalog, resolve, redactor, owner, relay.outbounds)
+        pipeline = self._pipeline(servers.catalog, resolve, parts, relay, states)
         gateway = Gateway(
-            pipeline=self._pipeline(servers.catalog, resolve, redactor, owner, tasks),
+            pipeline=pipeline,
+            sweeper=parts.sweeper(pipeline),
             listing=Listing(
                 catalogue=servers.catalog,
                 resolve=resolve,
@@ -141,6 +145,7 @@ class Wiring:
         gateway.on_changed(lambda _: snapshots.tell())
         start(reloader.run, name="reloader")
         start(snapshots.run, name="snapshots")
+        start(gateway.sweeper.run, name="sweeper")
         start(_reload_on_hangup, reloader, name="signals")
 
     def say(self, event: Event) -> None:
@@ -153,39 +158,42 @@ class Wiring:
     def _redactor(self) -> Redactor:
         return Redactor(self.keeping.store.keys.redaction, self.loaded.secrets)
 
-    def _pipeline(
+    def _operating(
         self,
         catalog: Catalog,
         resolve: Resolve,
         redactor: Redactor,
         owner: ProcessOwner,
-        tasks: Tasks,
-    ) -> Pipeline:
-        limits, store = self.loaded.settings.limits, self.keeping.store
-        states = States(seals=tasks.seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
-        relay = self._relay(states, tasks)
-        record = self._record(redactor)
-        parts = operating(
-            store,
-            self.loaded.settings.operations,
+        outbounds: Outbounds,
+    ) -> Operating:
+        around = Around(
             owner=owner,
             clock=self.clock,
             redactor=redactor,
-            record=record,
-            patience_s=relay.outbounds.deadline_s,
-            resolve=_unresolved,
+            record=self._record(redactor),
+            tool=catalog.by_key,
+            case_for=resolve.case_for,
+            patience_s=outbounds.deadline_s,
             reached=self.reached,
         )
+        return operating(self.keeping.store, self.loaded.settings.operations, around)
+
+    def _pipeline(
+        self, catalog: Catalog, resolve: Resolve, parts: Operating, relay: Relay, states: States
+    ) -> Pipeline:
+        owner, record = parts.around.owner, parts.around.record
         return Pipeline(
             resolve=resolve,
             claim=parts.claim,
             dispatch=Dispatch(server=catalog.server, relay=relay, patience=parts.patience),
             operate=parts.operate,
+            checks=parts.checks,
             relay=relay,
             states=states,
             parking=Parking(owner, states),
             normalise=Normalise(
-                max_result_bytes=limits.max_result_bytes, digest=self.keeping.digest
+                max_result_bytes=self.loaded.settings.limits.max_result_bytes,
+                digest=self.keeping.digest,
             ),
             record=record,
             owner=owner,
@@ -249,11 +257,6 @@ def _tool_of_task(tasks: Tasks, catalog: Catalog, call: ProposedCall) -> Tool | 
         return None
     wanted = (task.server, task.tool)
     return next((tool for tool in catalog.tools() if (tool.server, tool.name) == wanted), None)
-
-
-async def _unresolved(case: Case, operation: Operation) -> bool:
-    del case, operation
-    return False
 
 
 async def _reload_on_hangup(reloader: Reloader) -> None:

@@ -11,20 +11,25 @@ from gateway.case import Case
 from gateway.clock import Clock
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
+from gateway.crossing.remains import RECEIVED
 from gateway.crossing.settle import Ending, ending
 from gateway.errors import StoreUnavailable
+from gateway.operations import undo
 from gateway.results import kept
 from gateway.store.operations import Settlement
 from gateway.store.times import microseconds
 from gateway.store.vault import Vault
 from gateway.types.events import Event
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
+    Delivered,
     Delivery,
     Execution,
     Failure,
     Operation,
     OpState,
     Undelivered,
+    VerificationState,
 )
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
 
@@ -63,6 +68,11 @@ class Ticket(Protocol):
     @property
     def delivery(self) -> Delivery | None:
         """The server's last word, or None when nothing was sent."""
+        ...
+
+    @property
+    def old(self) -> Json:
+        """What a read showed before the call was sent."""
         ...
 
     @property
@@ -121,7 +131,7 @@ class Work:
 
     answered: Callable[[], Awaitable[Answer | Refusal]]
     """Send the call and return what its caller is told."""
-    shaped: Callable[[Delivery], Answer | Refusal]
+    shaped: Callable[[Delivery], Awaitable[Answer | Refusal]]
     """Say the same of an answer that came late."""
 
 
@@ -136,6 +146,7 @@ class Operate:
     vault: Vault
     clock: Clock
     window_s: Callable[[Case], float]
+    """For how long a settled operation answers calls that repeat it."""
     fault: Callable[[Case, Exception], Refusal]
     """What a fault of ours is told as."""
     reached: Reached = go_on
@@ -170,7 +181,7 @@ class Operate:
         is_kept = True
         self.reached(Failpoint.BEFORE_SETTLE)
         try:
-            if not await self.operations.settle(self._settlement(case, end), events):
+            if not await self.operations.settle(self._settlement(case, ticket, end), events):
                 # Its lease had run out: the end of the call has been told, this is a late answer.
                 await self.late(case, ticket, outcome)
         except StoreUnavailable as error:
@@ -185,7 +196,7 @@ class Operate:
         if not events:
             return  # its end is on its way to the store
         try:
-            settlement = self._settlement(case, end)
+            settlement = self._settlement(case, ticket, end)
             self.operations.settle_soon(settlement, [*events, ticket.effect(case, end)])
         except StoreUnavailable as error:  # then its lease runs out
             _log.error("%s: its end is not kept: %s", _of(case).op_id, error)
@@ -197,7 +208,7 @@ class Operate:
         delivery = await late
         ticket.answered(delivery)
         try:
-            await self.late(case, ticket, work.shaped(delivery))
+            await self.late(case, ticket, await work.shaped(delivery))
         except StoreUnavailable as error:
             _log.error("%s: a late answer is not kept: %s", _of(case).op_id, error)
 
@@ -211,7 +222,7 @@ class Operate:
         if end.state is OpState.INDETERMINATE:
             return
         settled = await self.operations.settle(
-            self._settlement(case, end),
+            self._settlement(case, ticket, end),
             [ticket.effect(case, end, late=True)],
             before=OpState.INDETERMINATE,
         )
@@ -219,14 +230,11 @@ class Operate:
             _log.info("%s: its outcome is known: %s", operation.op_id, end.state.value)
             self.joins.ended(operation.op_id)
 
-    def _settlement(self, case: Case, end: Ending) -> Settlement:
+    def _settlement(self, case: Case, ticket: Ticket, end: Ending) -> Settlement:
         operation = _of(case)
         now = microseconds(self.clock.now())
-        sealed = self.vault.seal(
-            operation.tenant, operation.op_id, jsontext.dump(kept.to_json(end.outcome))
-        )
-        lookup = case.contract.idempotency.lookup
-        is_lost = end.state is OpState.INDETERMINATE and lookup is not None
+        body = kept.to_json(end.outcome) | _for_later(case, ticket, end)
+        sealed = self.vault.seal(operation.tenant, operation.op_id, jsontext.dump(body))
         return Settlement(
             op_id=operation.op_id,
             epoch=operation.epoch,
@@ -238,7 +246,7 @@ class Operate:
             replay_until=now + round(self.window_s(case) * _SECOND)
             if end.state in _ANSWERED
             else 0,
-            check_at=now if is_lost else 0,
+            check_at=now + round(_look_again_s(case, end) * _SECOND) if _is_open(case, end) else 0,
             gives_back=end.gives_back,
         )
 
@@ -247,3 +255,29 @@ def _of(case: Case) -> Operation:
     if case.operation is None:
         raise ValueError("the call is no operation")
     return case.operation
+
+
+def _for_later(case: Case, ticket: Ticket, end: Ending) -> JsonObject:
+    """Return what checks and the way back need of an answer: what left may hold less."""
+    if not isinstance(ticket.delivery, Delivered) or end.state is not OpState.SUCCEEDED:
+        return {}
+    result = ticket.delivery.result
+    found: JsonObject = {undo.CAPTURED: undo.captured(case.contract, result)}
+    if ticket.old is not None:
+        found[undo.OLD] = ticket.old
+    if end.verification is VerificationState.PENDING:
+        found[RECEIVED] = result
+    return found
+
+
+def _is_open(case: Case, end: Ending) -> bool:
+    """Whether somebody has to look at the outcome again."""
+    if end.state is OpState.INDETERMINATE:
+        return case.contract.idempotency.lookup is not None
+    return end.verification is VerificationState.PENDING
+
+
+def _look_again_s(case: Case, end: Ending) -> float:
+    readback = case.contract.readback
+    is_pending = end.verification is VerificationState.PENDING and readback is not None
+    return readback.wait.interval_s if is_pending and readback is not None else 0.0

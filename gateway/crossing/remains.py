@@ -1,6 +1,7 @@
 """What an operation has left behind for its way back: what was asked for, and what came of it."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from gateway import jsontext
 from gateway.errors import JsonError, WeighbridgeError
@@ -11,6 +12,8 @@ from gateway.store.vault import Vault, VaultBroken
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Answer
+
+RECEIVED: Final = "received"  # member of what is kept: the result as its server sent it
 
 
 class Gone(WeighbridgeError):
@@ -39,6 +42,18 @@ class Remains:
             old=body.get(undo.OLD),
             op={name: value for name, value in names.items() if value},
         )
+
+    def received(self, op: Operation) -> tuple[JsonObject | None, Json]:
+        """Return the result as its server sent it, while checks need it, and what was there before.
+
+        None when it is not kept.
+        """
+        try:
+            body = self._opened(op, op.op_id, op.outcome, "its outcome") if op.outcome else {}
+        except Gone:
+            return None, None
+        result = body.get(RECEIVED)
+        return (result if isinstance(result, dict) else None), body.get(undo.OLD)
 
     def _opened(self, op: Operation, place: str, sealed: str, what: str) -> JsonObject:
         try:

@@ -14,7 +14,7 @@ from gateway.events import build
 from gateway.results import documents, envelope
 from gateway.types.calls import Method
 from gateway.types.events import Event
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
     Delivered,
     Delivery,
@@ -47,6 +47,8 @@ class Ticket:
     _authorized: bool = False
     delivery: Delivery | None = None
     """The server's last word, or None while nothing was sent."""
+    old: Json = None
+    """What a read showed before the call was sent, where its contract asks for one."""
     late: "asyncio.Future[Delivery] | None" = None
     """The request that goes on after its call was answered."""
     _sent: bool = False
@@ -178,9 +180,20 @@ class Ticket:
 
     def effect(self, case: Case, end: Ending, *, late: bool = False) -> Event:
         """Return the event that says what was changed outside, or that nobody knows."""
-        told, now = effect_of(case, end, late=late), self.owner.clock.now()
-        redactor = self.owner.redactor
+        told = effect_of(case, end, old=self.old, late=late)
+        now, redactor = self.owner.clock.now(), self.owner.redactor
         return build.side_effect(self.record, redactor, id=ids.ulid(), at=now, effect=told)
+
+    def elapsed_s(self) -> float:
+        """Return the seconds since the intent was committed."""
+        return (self.owner.clock.time_ns() - self.record.sent_ns) / 1e9
+
+    def recalled(self, case: Case) -> None:
+        """Take up the record of a call that was sent by an earlier process, or an earlier task."""
+        self.judged(Verdict(case=case, refusal=None, findings=()))
+        self._authorized = self._sent = True
+        if case.operation is not None:
+            self.concerns(case.operation)
 
     def abandoned(self) -> None:
         """End a call whose caller went away, or that the process had to give up."""

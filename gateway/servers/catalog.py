@@ -57,6 +57,10 @@ class Catalog:
         """Return all tools, sorted by exposed name."""
         return self._tools.sorted
 
+    def by_key(self, key: str) -> Tool | None:
+        """Return the tool with a key (`server.name`), when its server is there."""
+        return next((tool for tool in self._tools.sorted if tool.key == key), None)
+
     def prompts(self) -> tuple[Tool, ...]:
         """Return all prompts, sorted by exposed name."""
         return self._prompts.sorted

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import anyio
 
-from gateway.app.operating import operating
+from gateway.app.operating import Around, operating
 from gateway.app.owner import ProcessOwner
 from gateway.clock import SystemClock
 from gateway.config.settings import OperationsSettings
@@ -13,7 +13,7 @@ from gateway.types.outcomes import Status
 from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_case, a_contract, a_revision
 from tests.helpers.databases import ORIGIN
-from tests.helpers.pipelines import Log, a_pipeline, unresolved
+from tests.helpers.pipelines import Log, a_pipeline
 from tests.helpers.shelves import Law, Shelf
 
 
@@ -24,18 +24,21 @@ async def test_the_parts_share_one_store_and_follow_its_settings(tmp_path: Path)
         {"window": "2h", "assumed_window": "3m", "lease": "7s", "late_window": "9s"}
     )
     async with anyio.create_task_group() as tasks:
-        parts = operating(
-            store,
-            settings,
+        around = Around(
             owner=ProcessOwner(tasks),
             clock=SystemClock(),
             redactor=Redactor(lambda tenant: tenant.encode()),
             record=record,
+            tool=lambda key: None,
+            case_for=lambda call, tool: None,
             patience_s=lambda case: 1.0,
-            resolve=unresolved,
         )
+        parts = operating(store, settings, around)
         assert parts.claim.terms.lease_s == 7
         assert parts.patience.window_s == 9
+        pipeline = a_pipeline(Shelf(()), Law(a_revision()), None, Log())
+        sweeper = parts.sweeper(pipeline)
+        assert (sweeper.lease_s, sweeper.keep_s) == (7, 90 * 86400)
         assumed, said = (
             a_case(),
             a_case(contract=a_contract(idempotency=Idempotency(is_declared=True))),

@@ -9,9 +9,11 @@ from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import SystemClock
 from gateway.crossing.books import SeenValue
+from gateway.crossing.checks import Checks
 from gateway.crossing.joins import Joins
 from gateway.crossing.operate import Living, Operate
 from gateway.crossing.patience import Patience
+from gateway.crossing.reads import Reads
 from gateway.events.redact import Redactor
 from gateway.pipeline import Pipeline
 from gateway.relay.parking import Parking
@@ -34,6 +36,7 @@ from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Operation, OpState, Peer
 from gateway.types.outcomes import Finished
 from gateway.types.relay import Ear, Outbound
+from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.relays import a_relay, some_states
 from tests.helpers.shelves import Law, Shelf, a_resolve
 
@@ -152,10 +155,12 @@ def a_pipeline(
     store: Store | None = None,
     window_s: float = 0.0,
     terms: Terms | None = None,
+    reads: Reads | None = None,
 ) -> Pipeline:
     """Return a pipeline over a shelf and a law, with one server for every name.
 
-    With a `store` it may write; `window_s` is how long late answers are taken.
+    With a `store` it may write; `window_s` is how long late answers are taken. `reads` answer the
+    reads of checks, which find nothing without.
     """
     states, relay, owner = some_states(), a_relay(), _Inline()
     record = Record(
@@ -197,6 +202,7 @@ def a_pipeline(
             window_s=claim.window_s,
             fault=lambda case, error: record.fault(case.call, error),
         ),
+        checks=Checks(reads=reads or Scripted([NOT_FOUND])),
         normalise=Normalise(max_result_bytes=100_000, digest=digest),
         record=record,
         owner=owner,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway import ids
+from gateway.crossing.reads import Reads
 from gateway.pipeline import Pipeline
 from gateway.results.envelope import OUTCOME
 from gateway.steps.claim import Terms
@@ -108,9 +109,12 @@ class Writes:
         return found
 
     async def events(self, finished: Finished) -> list[str]:
+        """Return kind and stage of the events of the call of a result."""
+        return await self.events_of(str(outcome_of(finished)["call_id"]))
+
+    async def events_of(self, call: str) -> list[str]:
         """Return kind and stage of the events of a call."""
         await self.store.events.kept()
-        call = str(outcome_of(finished)["call_id"])
         found = await self.store.events.query(EventFilter(call=call))
         return [f"{event.json()['kind']} {event.json()['stage']}" for event in found]
 
@@ -125,6 +129,7 @@ def writes(
     window_s: float = 0.0,
     terms: Terms | None = None,
     policy: str | None = None,
+    reads: Reads | None = None,
     change: Callable[[Pipeline], Pipeline] = lambda pipeline: pipeline,
     **contract: Any,
 ) -> Writes:
@@ -143,6 +148,13 @@ def writes(
     ]
     law = Law(a_revision(contracts) if policy is None else a_revision(contracts, policy))
     pipeline = a_pipeline(
-        Shelf((PUT, DROP)), law, server, Log(), store=store, window_s=window_s, terms=terms
+        Shelf((PUT, DROP)),
+        law,
+        server,
+        Log(),
+        store=store,
+        window_s=window_s,
+        terms=terms,
+        reads=reads,
     )
     return Writes(store=store, server=server, pipeline=change(pipeline))

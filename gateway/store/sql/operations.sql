@@ -107,9 +107,10 @@ SELECT * FROM operations {where} ORDER BY created_at DESC, op_id LIMIT :limit;
 SELECT state, COUNT(*) AS many FROM operations GROUP BY state;
 
 -- name: forget_outcomes
--- Let go of what can't be replayed any more; key and state stay.
+-- Let go of what can't be replayed any more, and has no way back; key and state stay.
 UPDATE operations SET outcome = '', arguments = ''
-WHERE replay_until > 0 AND replay_until < :now AND outcome <> ''
+WHERE replay_until > 0 AND replay_until < :now AND outcome <> '' AND check_at = 0
+  AND compensation <> 'compensatable'
   AND state IN ('succeeded', 'failed_final', 'compensated') AND settled_at < :before;
 
 -- name: forget_operations

@@ -1,0 +1,83 @@
+"""The reads that the gateway makes by itself, through its own pipeline."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from gateway import ids
+from gateway.case import Case
+from gateway.clock import Clock
+from gateway.crossing.reads import NotRead
+from gateway.operations.templates import Known, fill, of_result
+from gateway.types.calls import Nobody, ProposedCall
+from gateway.types.guarantees import CallTemplate
+from gateway.types.json import Json
+from gateway.types.operations import Delivered, Delivery, Rejected
+from gateway.types.outcomes import Finished, Status
+
+Look: TypeAlias = Callable[[ProposedCall], Awaitable[tuple[Finished, Delivery | None]]]
+
+# The same read may show something later.
+_FOR_NOW: Final = frozenset(
+    {
+        Status.UNAVAILABLE,
+        Status.BUSY,
+        Status.TIMEOUT,
+        Status.LIMIT_EXCEEDED,
+        Status.UNKNOWN_TOOL,  # its server may not be there yet
+    }
+)
+
+
+async def _nowhere(call: ProposedCall) -> tuple[Finished, Delivery | None]:
+    raise RuntimeError(f"{call.name}: there is no pipeline yet")
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """Makes reads as the principal of a case; `look` is the pipeline's, once there is one."""
+
+    exposed: Callable[[str], str | None]
+    """The name that callers use for the tool with a key, when its server is there."""
+    clock: Clock
+    look: Look = _nowhere
+
+    async def read(
+        self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float
+    ) -> Json | NotRead:
+        """Make one read; see `crossing.reads.Reads`."""
+        name = self.exposed(call.tool)
+        if name is None:
+            return NotRead(reason=f"`{call.tool}` is not there", for_now=True)
+        proposed = ProposedCall(
+            call_id=ids.new("call"),
+            name=name,
+            arguments=fill(call.args, known),
+            meta={},
+            principal=case.call.principal,
+            caller=Nobody(),
+            received_at=self.clock.now(),
+            cause="verification",
+            parent=case.call.call_id,
+        )
+        try:
+            async with asyncio.timeout(deadline_s):
+                finished, delivery = await self.look(proposed)
+        except TimeoutError:
+            return NotRead(reason=f"`{call.tool}` gave no answer in {deadline_s:g} s", for_now=True)
+        return _data(call, finished, delivery)
+
+
+def _data(call: CallTemplate, finished: Finished, delivery: Delivery | None) -> Json | NotRead:
+    match delivery:
+        case Rejected():
+            return NotRead(reason=f"`{call.tool}` answered with an error", not_found=True)
+        case Delivered() if delivery.result.get("isError") is True:
+            return NotRead(reason=f"`{call.tool}` says that it failed", not_found=True)
+        case Delivered() if finished.status is Status.OK:
+            return of_result(delivery.result)
+        case _:
+            status = finished.status
+            reason = f"`{call.tool}` was not read: {status.value}"
+            return NotRead(reason=reason, for_now=status in _FOR_NOW)

@@ -1,0 +1,185 @@
+"""Finding out what became of operations, over a real store."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from gateway import ids
+from gateway.app.clearing import Clearing
+from gateway.crossing.reads import NotRead
+from gateway.crossing.recall import Recall
+from gateway.crossing.remains import Remains
+from gateway.operations.templates import Known
+from gateway.store.keys import TenantKeys
+from gateway.store.store import Store
+from gateway.store.vault import Vault
+from gateway.types.guarantees import CallTemplate, Idempotency, Lookup, Readback, Wait
+from gateway.types.json import Json
+from gateway.types.operations import (
+    Execution,
+    Failure,
+    Operation,
+    OpState,
+    RetryClass,
+    Undelivered,
+    VerificationState,
+)
+from gateway.types.outcomes import Finished, Status
+from tests.helpers.reads import NOT_FOUND, Scripted
+from tests.helpers.writes import PUT, Counting, Writes, outcome_of, said, text_of, writes
+
+VAULT = Vault(TenantKeys(b"s" * 32).operations)  # as the pipeline has it
+LOST = Undelivered(failure=Failure.CLOSED, executed=Execution.UNKNOWN, detail="gone")
+GET = CallTemplate(tool="crm.get", args={"v": "$args.v"})
+
+
+def a_lookup(absent_after_s: float = 0.0) -> Idempotency:
+    lookup = Lookup(call=GET, found="result.there == true", absent_after_s=absent_after_s)
+    return Idempotency(retry=RetryClass.QUERY, lookup=lookup, is_declared=True)
+
+
+def _again(done: Operation) -> Operation:
+    key = replace(done.key, key="sha256:died")
+    sealed = VAULT.open(done.tenant, done.key.key, done.arguments)
+    return replace(
+        done,
+        op_id=ids.new("op"),
+        call_id=ids.new("call"),
+        key=key,
+        state=OpState.READY,
+        arguments=VAULT.seal(done.tenant, key.key, sealed),
+        outcome="",
+        settled_at=0,
+    )
+
+
+def a_clearing(alpha: Writes) -> Clearing:
+    pipeline = alpha.pipeline
+    vault = pipeline.claim.vault
+    return Clearing(
+        operations=alpha.store.operations,
+        recall=Recall(
+            vault=vault,
+            case_for=pipeline.resolve.case_for,
+            tool=lambda key: PUT if key == PUT.key else None,
+            clock=pipeline.record.clock,
+        ),
+        remains=Remains(vault=vault),
+        checks=pipeline.checks,
+        record=pipeline.record,
+        vault=vault,
+        joins=pipeline.claim.joins,
+        clock=pipeline.record.clock,
+        window_s=pipeline.claim.window_s,
+    )
+
+
+async def lost_one(store: Store, answers: Sequence[Json | NotRead]) -> tuple[Writes, Finished]:
+    alpha = writes(
+        store,
+        Counting(answers=[LOST]),
+        idempotency=a_lookup(),
+        reads=Scripted(answers),
+    )
+    return alpha, await alpha.call()
+
+
+async def test_a_lookup_that_finds_it_settles_it_and_nothing_is_sent_again(store: Store) -> None:
+    """case: IDM-02"""
+    alpha, first = await lost_one(store, [{"there": True}])
+    assert first.status is Status.INDETERMINATE
+    [due] = await store.operations.due()
+    await a_clearing(alpha).look(due)
+    operation = await alpha.operation(first)
+    assert (operation.state, operation.evidence) == (OpState.SUCCEEDED, "lookup")
+    again = await alpha.call()
+    assert "took effect" in text_of(again)
+    assert (outcome_of(again)["replayed"], alpha.server.count) == (True, 1)
+    assert await store.operations.due() == []
+    assert (await alpha.events(first)).count("side_effect recorded") == 2
+
+
+async def test_a_lookup_that_proves_absence_makes_it_sendable(store: Store) -> None:
+    alpha, first = await lost_one(store, [{"there": False}])
+    [due] = await store.operations.due()
+    await a_clearing(alpha).look(due)
+    assert (await alpha.operation(first)).state is OpState.FAILED_RETRYABLE
+    again = await alpha.call()
+    assert (again.status, alpha.server.count) == (Status.OK, 2)
+
+
+@pytest.mark.parametrize("answer", [NOT_FOUND, {}])
+async def test_a_lookup_that_proves_nothing_changes_nothing(
+    store: Store, answer: Json | NotRead
+) -> None:
+    alpha, first = await lost_one(store, [answer])
+    [due] = await store.operations.due()
+    await a_clearing(alpha).look(due)
+    assert (await alpha.operation(first)).state is OpState.INDETERMINATE
+    assert await store.operations.due() == []  # for now: it is due later
+    await a_clearing(alpha).look(due)  # another gateway's look at the same
+    assert alpha.server.count == 1
+
+
+async def test_an_operation_whose_gateway_died_is_told_of_once(store: Store) -> None:
+    """case: IDM-02"""
+    server = Counting()
+    alpha = writes(store, server, idempotency=a_lookup(60), reads=Scripted([{"there": True}]))
+    finished = await alpha.call()
+    done = await alpha.operation(finished)
+    died = await store.operations.claim(
+        # As if the gateway had stopped after the send: taken, and never settled.
+        _again(done),
+        [],
+        on_variant=alpha.pipeline.resolve.revision().contracts[PUT.key].idempotency.on_variant,
+        limits=(),
+        lease_s=-1,
+    )
+    clearing = a_clearing(alpha)
+    [lost] = await store.operations.lost()
+    await clearing.lose(lost)
+    await clearing.lose(lost)
+    found = await store.operations.get(died.operation.op_id)
+    assert found is not None
+    assert (found.state, found.evidence) == (OpState.INDETERMINATE, "lease_expired")
+    told = await alpha.events_of(lost.call_id)
+    assert told == ["tool_call failed", "side_effect recorded"]
+    [due] = await store.operations.due()
+    await clearing.look(due)
+    found = await store.operations.get(died.operation.op_id)
+    assert found is not None
+    assert found.state is OpState.SUCCEEDED
+
+
+class Slowly:
+    """A read that shows a change at the second look."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    async def read(self, case: object, call: object, known: Known, *, deadline_s: float) -> Json:
+        del case, call, known, deadline_s
+        self.looks += 1
+        return {"state": "pending" if self.looks < 2 else "done"}
+
+
+async def test_a_check_that_takes_longer_than_its_caller_ends_later(store: Store) -> None:
+    readback = Readback(
+        call=GET,
+        expect="result.state == 'done'",
+        wait=Wait(pending="result.state == 'pending'", interval_s=0.2, max_s=60),
+    )
+    alpha = writes(
+        store,
+        Counting(answers=[said("done", structuredContent={"id": 1})]),
+        reads=Slowly(),
+        readback=readback,
+        timeout_s=0.1,
+    )
+    finished = await alpha.call()
+    assert (finished.status, outcome_of(finished)["verification"]) == (Status.OK, "pending")
+    operation = await alpha.operation(finished)
+    assert operation.verification is VerificationState.PENDING
+    await a_clearing(alpha).look(operation)
+    assert (await alpha.operation(finished)).verification is VerificationState.VERIFIED

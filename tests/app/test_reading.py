@@ -1,0 +1,95 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from gateway.app.reading import Reading
+from gateway.clock import SystemClock
+from gateway.crossing.reads import NotRead
+from gateway.operations.templates import Known
+from gateway.types.calls import ProposedCall
+from gateway.types.guarantees import CallTemplate
+from gateway.types.json import JsonObject
+from gateway.types.operations import Delivered, Delivery, Rejected
+from gateway.types.outcomes import Finished, Status
+from tests.helpers.cases import a_case, a_principal
+
+GET = CallTemplate(tool="crm.get", args={"id": "$args.id"})
+
+
+def a_reading(status: Status, delivery: Delivery | None, seen: list[ProposedCall]) -> Reading:
+    async def look(call: ProposedCall) -> tuple[Finished, Delivery | None]:
+        seen.append(call)
+        return Finished(result={}, status=status), delivery
+
+    return Reading(
+        exposed=lambda key: "crm__get" if key == "crm.get" else None,
+        clock=SystemClock(),
+        look=look,
+    )
+
+
+async def read(reading: Reading, call: CallTemplate = GET) -> Any:
+    known = Known(args={"id": 7})
+    return await reading.read(a_case(), call, known, deadline_s=15)
+
+
+def came(**result: Any) -> Delivered:
+    return Delivered(result=result, size=1)
+
+
+async def test_a_read_is_a_call_of_the_same_principal_for_another_calls_sake() -> None:
+    seen: list[ProposedCall] = []
+    data: JsonObject = {"id": 7}
+    assert await read(a_reading(Status.OK, came(structuredContent=data), seen)) == data
+    [call] = seen
+    assert (call.name, call.arguments, call.cause, call.parent) == (
+        "crm__get",
+        {"id": 7},
+        "verification",
+        "call_1",
+    )
+    assert call.principal == a_principal()
+
+
+@pytest.mark.parametrize(
+    ("status", "delivery", "not_found", "for_now"),
+    [
+        (Status.TOOL_FAILED, came(isError=True), True, False),
+        (Status.TOOL_FAILED, Rejected(code=-1, message="no"), True, False),
+        (Status.BUSY, None, False, True),
+        (Status.UNKNOWN_TOOL, None, False, True),
+        (Status.DENIED, None, False, False),
+        (Status.RESULT_INVALID, came(content=[]), False, False),
+    ],
+)
+async def test_a_read_that_shows_nothing_says_why(
+    status: Status, delivery: Delivery | None, not_found: bool, for_now: bool
+) -> None:
+    got = await read(a_reading(status, delivery, []))
+    assert isinstance(got, NotRead)
+    assert (got.not_found, got.for_now) == (not_found, for_now)
+
+
+async def test_a_tool_that_is_not_there_is_not_asked() -> None:
+    seen: list[ProposedCall] = []
+    got = await read(a_reading(Status.OK, None, seen), CallTemplate(tool="crm.gone"))
+    assert isinstance(got, NotRead)
+    assert (got.for_now, seen) == (True, [])
+
+
+async def test_a_read_has_its_own_deadline() -> None:
+    async def look(call: ProposedCall) -> tuple[Finished, Delivery | None]:
+        await asyncio.sleep(60)
+        raise AssertionError(call)
+
+    reading = Reading(exposed=lambda key: key, clock=SystemClock(), look=look)
+    got = await reading.read(a_case(), GET, Known(args={"id": 7}), deadline_s=0.05)
+    assert isinstance(got, NotRead)
+    assert got.for_now
+
+
+async def test_before_there_is_a_pipeline_nothing_is_read() -> None:
+    reading = Reading(exposed=lambda key: key, clock=SystemClock())
+    with pytest.raises(RuntimeError):
+        await read(reading)
