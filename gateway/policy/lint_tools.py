@@ -157,14 +157,7 @@ def _contract(contract: Contract, survey: Survey) -> Iterator[Finding]:
         yield about(
             contract,
             "no-effect",
-            f"`{section}` of `{contract.tool}` is kept but not acted on by this version",
-        )
-    if contract.idempotency.is_declared and contract.idempotency.intent is not None:
-        yield about(
-            contract,
-            "no-effect",
-            f"`{contract.tool}` asks for at-most-once by key, which this version can't promise; "
-            "its calls are refused",
+            f"`{section}` of `{contract.tool}` does nothing: the tool only reads",
         )
     spoken = any(
         contract in each.tools
@@ -182,13 +175,15 @@ def _contract(contract: Contract, survey: Survey) -> Iterator[Finding]:
 
 
 def _without_effect(contract: Contract) -> Iterator[str]:
-    back = contract.compensation
-    if back is not None and back.call is not None:
+    """Name what is promised of writes by a tool that makes none, unless a condition says so."""
+    if contract.effect is not Effect.READ or any(each.effect for each in contract.raises):
+        return
+    if contract.compensation is not None:
         yield "compensation"
     if contract.readback is not None:
         yield "readback"
-    if contract.idempotency.not_executed_on:
-        yield "retryable"
+    if contract.idempotency.is_declared:
+        yield "idempotency"
 
 
 def about(

@@ -2,9 +2,15 @@ from dataclasses import replace
 
 from gateway.policy import lint_tools
 from gateway.policy.survey import survey
-from gateway.types.guarantees import CallTemplate, Compensation, CompensationClass, Idempotency
+from gateway.types.guarantees import (
+    CallTemplate,
+    Compensation,
+    CompensationClass,
+    Idempotency,
+    Readback,
+)
 from gateway.types.json import JsonObject
-from gateway.types.tools import Contract, Effect, Risk
+from gateway.types.tools import Contract, Effect, Risk, RiskRaise
 from tests.policy.example import CONTRACTS, INTEGER, TEXT, contract, files
 
 
@@ -153,17 +159,19 @@ def test_a_finding_about_a_contract_stands_at_its_place() -> None:
     assert (finding.file, finding.line) == ("contracts", 0)
 
 
-def test_sections_that_nothing_acts_on_yet_are_told() -> None:
+def test_what_is_promised_of_writes_does_nothing_for_a_read() -> None:
     asking = replace(
         READ,
         compensation=Compensation(
             kind=CompensationClass.COMPENSATABLE, call=CallTemplate(tool="crm.undo")
         ),
         idempotency=Idempotency(intent=("/q",), is_declared=True),
+        readback=Readback(call=CallTemplate(tool="crm.find"), expect="true"),
     )
     rules = "  - {id: a, decision: allow, match: {tools: [crm.find]}}"
     assert found(rules, asking) == [
-        "warning no-effect: `compensation` of `crm.find` is kept but not acted on by this version",
-        "warning no-effect: `crm.find` asks for at-most-once by key, which this version can't "
-        "promise; its calls are refused",
+        f"warning no-effect: `{section}` of `crm.find` does nothing: the tool only reads"
+        for section in ("compensation", "readback", "idempotency")
     ]
+    raised = RiskRaise(when="true", reason="r", effect=Effect.WRITE)
+    assert found(rules, replace(asking, raises=(raised,))) == []
