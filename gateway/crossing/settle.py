@@ -1,6 +1,6 @@
 """The end of step 11: what became of an operation, and what its row and its caller are told."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from gateway.case import Case
@@ -14,6 +14,7 @@ from gateway.types.operations import (
     VerificationState,
 )
 from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.values import value
 
 _QUESTION: Final = "input_required"  # `resultType` of a server that asks (MCP, mrtr)
 _TASK: Final = "task"  # `resultType` of the tasks extension: the work goes on at the server
@@ -23,7 +24,7 @@ _UNKNOWN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Ending:
     """An attempt that is over: the state that it leaves, and the outcome as it is told."""
 

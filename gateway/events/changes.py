@@ -4,7 +4,7 @@ A value stands beside its redacted form; what is hidden at one place is hidden a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -15,6 +15,7 @@ from gateway.events.redact import Redacted
 from gateway.events.scanner import marker
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.tools import Sensitivity
+from gateway.types.values import value
 
 _SHORTEST: Final = 4  # characters: shorter texts would be found inside of innocent words
 
@@ -24,7 +25,7 @@ Redact = Callable[[Json, Tags], Redacted]
 _Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Shown:
     """A value, and the form of it that may be kept: as the redactor makes it, in the same order."""
 
@@ -54,7 +55,7 @@ class Shown:
                 return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Change:
     """One field that a write set, by its place in the answer; `before` is None if nobody saw it."""
 
@@ -75,13 +76,13 @@ def covered(values: Iterable[Shown], secrets: Iterable[str] = ()) -> list[Shown]
     """Hide at every place what is hidden at one, in keys and inside of longer texts too."""
     values = list(values)
     hidden: dict[str, Json] = {}
-    for value in values:
-        _collect(value, hidden)
+    for one in values:
+        _collect(one, hidden)
     hidden |= {secret: markers.erased(Sensitivity.SECRET.value) for secret in secrets if secret}
     if not hidden:
         return values
     long = tuple(text for text in hidden if len(text) >= _SHORTEST)
-    return [replace(value, kept=_cover(value.kept, hidden, long)) for value in values]
+    return [replace(one, kept=_cover(one.kept, hidden, long)) for one in values]
 
 
 def changes(old: Shown | None, new: Shown, sent: Shown) -> Iterator[Change]:
@@ -137,9 +138,9 @@ def _given(
     path: _Path, leaf: Shown, arguments: Mapping[str, list[tuple[_Path, Shown]]]
 ) -> Shown | None:
     """Return the argument that a field of the answer repeats, under its name or a longer one."""
-    for sent, value in arguments.get(path[-1], ()) if path else ():
-        if path[-len(sent) :] == sent and _is_same(value.raw, leaf.raw):
-            return value
+    for sent, given in arguments.get(path[-1], ()) if path else ():
+        if path[-len(sent) :] == sent and _is_same(given.raw, leaf.raw):
+            return given
     return None
 
 
@@ -159,6 +160,8 @@ def _is_same(one: Json, other: Json) -> bool:
 
 def _collect(value: Shown, hidden: dict[str, Json]) -> None:
     """Note the texts and numbers of which the redactor kept nothing, with what stands for them."""
+    if value.raw is value.kept:  # nothing is hidden in most
+        return
     for _, leaf in _leaves(value, ()):
         kind = leaf.kept.get(markers.KEY) if isinstance(leaf.kept, dict) else None
         if not leaf.is_hidden or leaf.raw == leaf.kept:

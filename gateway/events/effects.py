@@ -6,7 +6,6 @@ tags of the contract, before anything is compared or cut.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from gateway import jsontext
@@ -19,6 +18,7 @@ from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import Execution, Operation, OpState, VerificationState
 from gateway.types.outcomes import Status
 from gateway.types.tools import Contract, Sensitivity
+from gateway.types.values import value
 
 MOST_CHANGES: Final = 50
 NOT_DECLARED: Final = "not_declared"  # of a way back
@@ -30,7 +30,7 @@ Digest = Callable[[Json], str]
 Text = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Effect:
     """All that is known of one attempt to change something outside."""
 
@@ -47,7 +47,7 @@ class Effect:
     late: bool = False  # it was given up as unknown before
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Described:
     """The members of a body, and the places in it that hold less than the value."""
 
@@ -56,7 +56,7 @@ class Described:
     erased: tuple[JsonPointer, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Known:
     """What is known of a call, as it may be kept."""
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from gateway import jsontext
@@ -18,6 +17,7 @@ from gateway.types.operations import (
     Undelivered,
 )
 from gateway.types.tools import Risk
+from gateway.types.values import value
 
 # A server says these before it runs anything: JSON-RPC 2.0, 5.1, and MCP 2026-07-28 for -3202x.
 # -32603, -32000 to -32019 and 0 also come out of handlers that failed half-way.
@@ -34,7 +34,7 @@ _CODE_KEYS: Final = ("code", "status", "statusCode", "status_code", "httpStatus"
 _LONGEST: Final = 20_000  # characters of an answer that are searched
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Verdict:
     """What an operation settles as, and why: `proof` is for people and the log."""
 

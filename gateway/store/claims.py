@@ -13,6 +13,7 @@ from gateway.store.times import microseconds
 from gateway.types.decisions import Limit
 from gateway.types.guarantees import OnVariant
 from gateway.types.operations import Claim, Met, Operation, OpState
+from gateway.types.values import replaced
 
 _WAYS: Final = {
     Meeting.JOIN: Met.JOINED,
@@ -89,7 +90,7 @@ def _take(
         )
     now = microseconds(at)
     if found is None:
-        taken = replace(
+        taken = replaced(
             wanted, state=OpState.DISPATCHING, epoch=1, created_at=now, dispatched_at=now
         )
         transaction.execute("add_operation", row_of(taken))

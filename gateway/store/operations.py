@@ -1,7 +1,7 @@
 """Operations: claimed by key, settled by epoch, in the transactions of the event writer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from gateway.types.decisions import Limit
 from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant
 from gateway.types.operations import Claim, Met, Operation, OpState, VerificationState
+from gateway.types.values import replaced, value
 
 _T = TypeVar("_T")
 _SECOND: Final = 1_000_000
@@ -37,7 +38,7 @@ class Log(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Settlement:
     """How an attempt ended; held against the epoch that it had."""
 
@@ -101,7 +102,7 @@ class Operations:
         """
         at = self._clock.now()
         now = microseconds(at)
-        wanted = replace(wanted, owner=self.owner, lease_until=now + round(lease_s * _SECOND))
+        wanted = replaced(wanted, owner=self.owner, lease_until=now + round(lease_s * _SECOND))
 
         def work(transaction: Transaction) -> Made[Claim]:
             claim = claims.claim(transaction, wanted, on_variant, limits, at)

@@ -126,7 +126,7 @@ class KeySource(StrEnum):
     DERIVED = "derived"  # the intent fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class IntentKey:
     """What makes two calls the same: digests are `sha256:` and 64 hex digits."""
 
@@ -138,7 +138,7 @@ class IntentKey:
     transport: str = ""  # digest over the id of a host's tool use: the same request once more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Operation:
     """One intent, whatever its attempts; times are whole microseconds since 1970 in UTC."""
 
@@ -185,7 +185,7 @@ class Met(StrEnum):
     OVER_LIMIT = "over_limit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Claim:
     """The operation that a call met or made, and what that means for the call."""
 
