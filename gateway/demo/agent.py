@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import RequestParamsMeta
 
 from gateway import ids, jsontext
-from gateway.demo.script import Step, Surprise
+from gateway.demo.scene import Line, Step, Surprise
 from gateway.listen.rpc import INSUFFICIENT_SCOPE
 from gateway.results.envelope import OUTCOME
 from gateway.types.json import Json, JsonObject
@@ -25,13 +25,15 @@ _TIMEOUT_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What came of one call, as the agent's side sees it."""
+    """What came of one line of the script, as whoever spoke it sees it."""
 
     status: str
     reason: str
     code: str = ""
     rule: str = ""
     call_id: str = ""
+    op_id: str = ""  # the operation that it was about
+    replayed: bool = False
     surprise: str = ""
 
 
@@ -98,16 +100,20 @@ async def connected(url: str, key: str, trace: str) -> AsyncGenerator[Agent]:
             yield Agent(client=client, http=http, url=url, trace=trace)
 
 
-def difference(step: Step, said: Said) -> str:
-    """Say how a call ended otherwise than the script expects, or return an empty string."""
+def difference(line: Line, said: Said) -> str:
+    """Say how a line ended otherwise than the script expects, or return an empty string."""
     if said.surprise:
         return said.surprise
-    if said.status != step.status:
-        return f"expected {step.status}"
-    if step.code and said.code != step.code:
-        return f"expected the code {step.code}, got {said.code or 'none'}"
-    if step.rule and said.rule != step.rule:
-        return f"expected the rule {step.rule}, got {said.rule or 'none'}"
+    if said.status != line.status:
+        return f"expected {line.status}"
+    if not isinstance(line, Step):
+        return ""
+    if line.code and said.code != line.code:
+        return f"expected the code {line.code}, got {said.code or 'none'}"
+    if line.rule and said.rule != line.rule:
+        return f"expected the rule {line.rule}, got {said.rule or 'none'}"
+    if line.replayed and not said.replayed:
+        return "expected an answer that was given before"
     return ""
 
 
@@ -143,6 +149,8 @@ def _read(result: JsonObject, step: Step) -> Said:
         code=str(outcome.get("code", "")),
         rule=str(outcome.get("rule", "")),
         call_id=str(outcome.get("call_id", "")),
+        op_id=str(outcome.get("op_id", "")),
+        replayed=outcome.get("replayed") is True,
         surprise=surprise,
     )
 

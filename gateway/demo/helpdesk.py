@@ -20,11 +20,12 @@ CREATE TABLE notes (
 ) STRICT;
 CREATE TABLE tickets (
     id TEXT PRIMARY KEY, tenant TEXT NOT NULL, customer_id TEXT NOT NULL, status TEXT NOT NULL,
-    subject TEXT NOT NULL, body TEXT NOT NULL
+    subject TEXT NOT NULL, body TEXT NOT NULL, reference TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE refunds (
     id INTEGER PRIMARY KEY, customer_id TEXT NOT NULL, cents INTEGER NOT NULL,
-    currency TEXT NOT NULL, reason TEXT NOT NULL
+    currency TEXT NOT NULL, reason TEXT NOT NULL, reference TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'booked'
 ) STRICT;
 """
 _CUSTOMERS: Final = (
@@ -65,13 +66,25 @@ class Ticket(TypedDict):
     body: str
 
 
+class Refund(TypedDict):
+    """One refund: `booked`, or `cancelled` and without effect."""
+
+    refund_id: int
+    customer_id: str
+    amount: float
+    currency: str
+    status: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What the books say in sum; money in cents."""
+    """What the books say in sum; money in cents, that of cancelled refunds not counted."""
 
     customers: int
     notes: int
+    opened: int  # tickets that were opened through the desk's tools
     refunds: int
+    cancelled: int
     refunded_cents: int
 
 
@@ -92,7 +105,7 @@ class HelpDesk:
             database.execute("PRAGMA journal_mode = WAL")
             database.executescript(_SCHEMA)
             database.executemany("INSERT INTO customers VALUES (?, ?, ?, ?, ?, ?)", _CUSTOMERS)
-            database.executemany("INSERT INTO tickets VALUES (?, ?, ?, ?, ?, ?)", _TICKETS)
+            database.executemany("INSERT INTO tickets VALUES (?, ?, ?, ?, ?, ?, '')", _TICKETS)
         return cls(path)
 
     def search(self, query: str, tenant: str, limit: int) -> list[Customer]:
@@ -134,32 +147,105 @@ class HelpDesk:
     def tickets(self, tenant: str, status: str) -> list[Ticket]:
         """Return tickets in one state, oldest first; an empty tenant means every one."""
         with self._open() as database:
+            return _tickets(database, "status = ? AND ? IN ('', tenant)", status, tenant)
+
+    def open_ticket(
+        self, customer_id: str, tenant: str, subject: str, body: str, reference: str
+    ) -> Ticket:
+        """Open a ticket and return it; raises NotFound.
+
+        The same reference again, for the same customer, is the ticket that is there already.
+        """
+        self.customer(customer_id, tenant)
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            found = _tickets(database, "customer_id = ? AND reference = ?", customer_id, reference)
+            if found and reference:
+                return found[0]
+            (number,) = database.execute("SELECT count(*) + 1 FROM tickets").fetchone()
+            database.execute(
+                "INSERT INTO tickets SELECT ?, tenant, id, 'open', ?, ?, ? FROM customers"
+                " WHERE id = ?",
+                (f"t-{number}", subject, body, reference, customer_id),
+            )
+            return _tickets(database, "id = ?", f"t-{number}")[0]
+
+    def find_tickets(self, customer_id: str, tenant: str, reference: str) -> list[Ticket]:
+        """Return a customer's tickets, those with a reference if one is given; raises NotFound."""
+        self.customer(customer_id, tenant)
+        with self._open() as database:
+            where = "customer_id = ? AND ? IN ('', reference)"
+            return _tickets(database, where, customer_id, reference)
+
+    def refund(
+        self,
+        customer_id: str,
+        tenant: str,
+        cents: int,
+        currency: str,
+        reason: str,
+        *,
+        reference: str = "",
+    ) -> int:
+        """Book a refund and return its number, each time anew; raises NotFound."""
+        self.customer(customer_id, tenant)
+        return self._insert(
+            "INSERT INTO refunds (customer_id, cents, currency, reason, reference)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (customer_id, cents, currency, reason, reference),
+        )
+
+    def find_refunds(self, customer_id: str, tenant: str, reference: str) -> list[Refund]:
+        """Return a customer's refunds, those with a reference if one is given; raises NotFound."""
+        self.customer(customer_id, tenant)
+        with self._open() as database:
             rows = database.execute(
-                "SELECT id, customer_id, status, subject, body FROM tickets"
-                " WHERE status = ? AND (? = '' OR tenant = ?) ORDER BY id",
-                (status, tenant, tenant),
+                "SELECT id, cents, currency, status FROM refunds"
+                " WHERE customer_id = ? AND ? IN ('', reference) ORDER BY id",
+                (customer_id, reference),
             ).fetchall()
         return [
-            Ticket(id=row[0], customer_id=row[1], status=row[2], subject=row[3], body=row[4])
+            Refund(
+                refund_id=row[0],
+                customer_id=customer_id,
+                amount=row[1] / 100,
+                currency=row[2],
+                status=row[3],
+            )
             for row in rows
         ]
 
-    def refund(self, customer_id: str, tenant: str, cents: int, currency: str, reason: str) -> int:
-        """Book a refund and return its number; raises NotFound."""
-        self.customer(customer_id, tenant)
-        return self._insert(
-            "INSERT INTO refunds (customer_id, cents, currency, reason) VALUES (?, ?, ?, ?)",
-            (customer_id, cents, currency, reason),
-        )
+    def cancel_refunds(self, customer_id: str, tenant: str, reference: str) -> list[Refund]:
+        """Cancel what was refunded under a reference; once or twice is the same.
+
+        Returns it as it is then; raises NotFound.
+        """
+        if not (reference and self.find_refunds(customer_id, tenant, reference)):
+            raise NotFound(f"there is no refund `{reference}` of customer `{customer_id}`")
+        with self._open() as database:
+            database.execute(
+                "UPDATE refunds SET status = 'cancelled' WHERE customer_id = ? AND reference = ?",
+                (customer_id, reference),
+            )
+        return self.find_refunds(customer_id, tenant, reference)
 
     def totals(self) -> Totals:
         """Add up what is in the books."""
         with self._open() as database:
             row = database.execute(
                 "SELECT (SELECT count(*) FROM customers), (SELECT count(*) FROM notes),"
-                " (SELECT count(*) FROM refunds), (SELECT coalesce(sum(cents), 0) FROM refunds)"
+                " (SELECT count(*) FROM tickets WHERE reference != ''), count(*),"
+                " coalesce(sum(status = 'cancelled'), 0),"
+                " coalesce(sum(iif(status = 'booked', cents, 0)), 0) FROM refunds"
             ).fetchone()
-        return Totals(customers=row[0], notes=row[1], refunds=row[2], refunded_cents=row[3])
+        return Totals(
+            customers=row[0],
+            notes=row[1],
+            opened=row[2],
+            refunds=row[3],
+            cancelled=row[4],
+            refunded_cents=row[5],
+        )
 
     def _insert(self, sql: str, values: tuple[str | int, ...]) -> int:
         with self._open() as database:
@@ -178,3 +264,14 @@ class HelpDesk:
 
 def _customer(row: tuple[str, str, str, str, str]) -> Customer:
     return Customer(id=row[0], name=row[1], city=row[2], email=row[3], phone=row[4])
+
+
+def _tickets(database: sqlite3.Connection, where: str, *values: str) -> list[Ticket]:
+    rows = database.execute(
+        f"SELECT id, customer_id, status, subject, body FROM tickets WHERE {where} ORDER BY id",  # noqa: S608 - our own texts
+        values,
+    ).fetchall()
+    return [
+        Ticket(id=row[0], customer_id=row[1], status=row[2], subject=row[3], body=row[4])
+        for row in rows
+    ]

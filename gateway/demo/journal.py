@@ -1,39 +1,57 @@
-"""What the gateway wrote down: its events, read with its own command."""
+"""What the gateway wrote down, and what can be done about it: asked with its own commands."""
 
 import subprocess
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from gateway import jsontext
 from gateway.demo.processes import DemoFault, weighbridge
 from gateway.errors import JsonError
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 
-_QUERY_S: Final = 30.0
+_ANSWER_S: Final = 90.0  # one of the commands waits for a minute
+_ALL: Final = "1000"
 
 
 def events(config: Path) -> Sequence[JsonObject]:
     """Return what `weighbridge events query` finds, oldest first; raises DemoFault."""
-    query = ["events", "query", "--config", str(config), "--limit", "1000", "--json"]
-    command = [*weighbridge(), *query]
+    return asked(config, "events", "query", "--limit", _ALL)
+
+
+def operations(config: Path) -> Mapping[str, int]:
+    """Count by state what `weighbridge ops list` finds; raises DemoFault."""
+    found = asked(config, "ops", "list", "--limit", _ALL)
+    return Counter(str(each.get("state", "")) for each in found)
+
+
+def asked(config: Path, *words: str) -> Sequence[JsonObject]:
+    """Return the objects that a `weighbridge` command prints, one a line or in a list.
+
+    Raises DemoFault when it fails or prints anything else.
+    """
+    name = f"`weighbridge {' '.join(words[:2])}`"
+    command = [*weighbridge(), *words, "--config", str(config), "--json"]
     try:
         done = subprocess.run(  # noqa: S603 - our own command
-            command, capture_output=True, timeout=_QUERY_S, check=False
+            command, capture_output=True, timeout=_ANSWER_S, check=False
         )
     except subprocess.TimeoutExpired:
-        raise DemoFault("`weighbridge events query` gave no answer") from None
+        raise DemoFault(f"{name} gave no answer") from None
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise DemoFault(f"`weighbridge events query` failed: {said[-1] if said else 'no word why'}")
-    return tuple(_event(line) for line in done.stdout.splitlines() if line.strip())
+        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        raise DemoFault(f"{name} failed: {said[-1] if said else 'no word why'}")
+    values = [_parsed(line, name) for line in done.stdout.splitlines() if line.strip()]
+    flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    objects = [each for each in flat if isinstance(each, dict)]
+    if len(objects) != len(flat):
+        raise DemoFault(f"{name} printed no objects")
+    return tuple(objects)
 
 
-def _event(line: bytes) -> JsonObject:
+def _parsed(line: bytes, name: str) -> Json:
     try:
-        value = jsontext.parse_result(line)
+        return jsontext.parse_result(line)
     except JsonError as error:
-        raise DemoFault(f"`weighbridge events query` printed no JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise DemoFault("`weighbridge events query` printed no objects")
-    return value
+        raise DemoFault(f"{name} printed no JSON: {error}") from None

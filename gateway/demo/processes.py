@@ -54,9 +54,9 @@ def weighbridge() -> list[str]:
 
 @contextmanager
 def running(name: str, command: Sequence[str], folder: Path) -> Generator[Running]:
-    """Run a process until the block ends; its output goes to `<name>.log` in the folder."""
+    """Run a process until the block ends; its output is added to `<name>.log` in the folder."""
     log = folder / f"{name}.log"
-    with log.open("wb") as out:
+    with log.open("ab") as out:
         process = subprocess.Popen(  # noqa: S603 - our own command lines
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT
         )

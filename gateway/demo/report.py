@@ -1,14 +1,15 @@
 """What a person sees of the demo: the calls as they fall, then events, trace and books."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gateway.demo.agent import Said, shown_arguments
 from gateway.demo.helpdesk import Totals
-from gateway.demo.script import Step
+from gateway.demo.scene import Command, Line, Step
 from gateway.demo.table import Cell, Column, Printer, Tone
 from gateway.types.json import JsonObject
+from gateway.types.operations import OpState
 from gateway.types.outcomes import Status
 
 _CALLS: Final = (
@@ -31,17 +32,24 @@ _INDENT: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """One step with what came of it; an empty difference means: as expected."""
+    """One line of the script with what came of it; an empty difference means: as expected."""
 
-    step: Step
+    line: Line
     said: Said
     difference: str
 
 
 def is_good(ended: Sequence[Ended], found: Sequence[JsonObject], trace_id: str) -> bool:
-    """Say whether every call ended as expected, and every event of a call is in the trace."""
-    traced = all(event.get("trace_id") == trace_id for event in found if event.get("call"))
-    return traced and all(not each.difference for each in ended)
+    """Say whether every line ended as expected, and every event of a call is accounted for.
+
+    It is in the trace of the agents, or of a call that the gateway made for the sake of another.
+    """
+    calls = [event.get("call") for event in found]
+    return all(not each.difference for each in ended) and all(
+        event.get("trace_id") == trace_id or event.get("parent") in calls
+        for event in found
+        if event.get("call") and event.get("kind") != "admin"
+    )
 
 
 def calls_head(printer: Printer) -> None:
@@ -50,33 +58,42 @@ def calls_head(printer: Printer) -> None:
     printer.head(_CALLS)
 
 
-def call(printer: Printer, number: int, ended: Ended) -> None:
-    """Write one call: who asked for what, how it ended, by which rule, and why."""
-    step, said = ended.step, ended.said
-    tone = Tone.GOOD if said.status == Status.OK else Tone.REFUSED
-    asked = step.tool + shown_arguments(step, _CALLS[2].width - len(step.tool))
+def call(printer: Printer, number: int, ended: Ended, *, in_books: str = "") -> None:
+    """Write one line: who asked for what, how it ended, by which rule, and why."""
+    line, said = ended.line, ended.said
+    tone = Tone.REFUSED if isinstance(line, Step) and said.status != Status.OK else Tone.GOOD
     cells = (
         Cell(text=f"{number:2}"),
-        Cell(text=step.tenant),
-        Cell(text=asked),
+        Cell(text=line.tenant if isinstance(line, Step) else "-"),
+        Cell(text=_asked(line)),
         Cell(text=said.status, tone=Tone.WRONG if ended.difference else tone),
         Cell(text=said.rule or "-"),
     )
     printer.row(_CALLS, cells)
-    printer.below(step.shows, _INDENT, Tone.FAINT)
+    printer.below(line.shows, _INDENT, Tone.FAINT)
     if said.reason:
         printer.below(f"-> {said.reason}", _INDENT)
+    if in_books:
+        printer.below(f"books: {in_books}", _INDENT)
     if ended.difference:
         printer.below(f"UNEXPECTED: {ended.difference}", _INDENT, Tone.WRONG)
 
 
+def _asked(line: Line) -> str:
+    match line:
+        case Step():
+            return line.tool + shown_arguments(line, _CALLS[2].width - len(line.tool))
+        case Command():
+            return f"$ weighbridge {' '.join(line.words)}"
+
+
 def events(printer: Printer, found: Sequence[JsonObject], calls: Sequence[str]) -> None:
-    """Write the events of some calls; the others are counted."""
+    """Write the events of some calls and of what was read for them; the others are counted."""
     printer.line()
-    shown = [event for event in found if event.get("call") in calls]
+    shown = [event for event in found if event.get("call") in calls or event.get("parent") in calls]
     printer.line(
-        f"{len(found)} events were kept; these are the {len(shown)} of the look-up (3), the refund "
-        "(4) and the refund that was held (5)"
+        f"{len(found)} events were kept; these {len(shown)} are of the look-up (3), the refund (4) "
+        "and the one that was held (5)"
     )
     printer.head(_EVENTS)
     for event in shown:
@@ -101,10 +118,18 @@ def _event(event: JsonObject) -> Sequence[Cell]:
 
 def books(totals: Totals) -> str:
     """Say what really happened behind the gateway."""
+    paid = f"{totals.refunded_cents / 100:.2f} EUR"
+    cancelled = f" ({totals.cancelled} cancelled)" if totals.cancelled else ""
     return (
-        f"{totals.refunds} refund, {totals.refunded_cents / 100:.2f} EUR in all; "
-        f"{totals.notes} notes; {totals.customers} customers"
+        f"tickets opened: {totals.opened}; refunds: {totals.refunds}{cancelled}, {paid} in all; "
+        f"notes: {totals.notes}; customers: {totals.customers}"
     )
+
+
+def operations(counts: Mapping[str, int]) -> str:
+    """Say what became of the calls that change something, in the order of their states."""
+    parts = [f"{counts[state]} {state.value}" for state in OpState if counts.get(state)]
+    return f"{sum(counts.values())}: {', '.join(parts)}"
 
 
 def trace(trace_id: str, endpoint: str) -> str:
@@ -112,3 +137,13 @@ def trace(trace_id: str, endpoint: str) -> str:
     if endpoint:
         return f"{trace_id}, sent to {endpoint}"
     return f"{trace_id}; export it with OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"
+
+
+def verdict(ended: Sequence[Ended]) -> str:
+    """Count the calls that ended as expected, and the commands."""
+    calls = [each.difference for each in ended if isinstance(each.line, Step)]
+    commands = [each.difference for each in ended if isinstance(each.line, Command)]
+    return (
+        f"{calls.count('')} of {len(calls)} calls ended as expected, "
+        f"and {commands.count('')} of {len(commands)} commands"
+    )

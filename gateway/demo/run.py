@@ -16,20 +16,22 @@ from pathlib import Path
 from typing import Final
 
 import anyio
+import anyio.to_thread
 
 from gateway import jsontext
 from gateway.demo import journal, report, workspace
-from gateway.demo.agent import difference
+from gateway.demo.agent import Said, difference
 from gateway.demo.helpdesk import Totals
 from gateway.demo.processes import DemoFault
 from gateway.demo.report import Ended
-from gateway.demo.script import Step, steps
+from gateway.demo.scene import OP, Command, Line, Step, Surprise
+from gateway.demo.script import script
 from gateway.demo.stage import Stage, raised
 from gateway.demo.table import Printer, Tone
 from gateway.errors import first_cause
 from gateway.types.json import JsonObject
 
-BOOKS: Final = Totals(customers=6, notes=2, refunds=1, refunded_cents=2500)
+BOOKS: Final = Totals(customers=6, notes=2, opened=1, refunds=2, cancelled=1, refunded_cents=2500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +86,11 @@ def _options(argv: Sequence[str] | None) -> Options:
 
 
 async def _demo(options: Options, folder: Path, printer: Printer) -> bool:
-    script = steps(with_time=options.time_server is not None)
+    lines = script(with_time=options.time_server is not None)
     async with raised(folder, options.time_server) as stage:
-        await stage.ready(script)
+        await stage.ready(lines)
         await _introduce(stage, options, printer)
-        ended = await _play(stage, script, printer)
+        ended = await _play(stage, lines, printer)
     found = journal.events(stage.workspace.config)
     totals = stage.workspace.books.totals()
     _conclude(stage, ended, found, totals, printer)
@@ -110,15 +112,41 @@ async def _introduce(stage: Stage, options: Options, printer: Printer) -> None:
     report.calls_head(printer)
 
 
-async def _play(stage: Stage, script: Sequence[Step], printer: Printer) -> Sequence[Ended]:
+async def _play(stage: Stage, lines: Sequence[Line], printer: Printer) -> Sequence[Ended]:
     ended: list[Ended] = []
-    for number, step in enumerate(script, 1):
-        if step.after_rewrite:
-            await stage.rewrite()
-        said = await stage.agents[step.tenant].call(step)
-        ended.append(Ended(step=step, said=said, difference=difference(step, said)))
-        report.call(printer, number, ended[-1])
+    op_id = ""
+    for number, line in enumerate(lines, 1):
+        if line.cue is not None:
+            await stage.cue(line.cue)
+        said = await _said(stage, line, op_id)
+        op_id = said.op_id or op_id
+        ended.append(Ended(line=line, said=said, difference=difference(line, said)))
+        in_books = report.books(stage.workspace.books.totals()) if line.shows_books else ""
+        report.call(printer, number, ended[-1], in_books=in_books)
     return ended
+
+
+async def _said(stage: Stage, line: Line, op_id: str) -> Said:
+    """Return what came of a line; commands are about the operation of the last call."""
+    if isinstance(line, Step):
+        return await stage.agents[line.tenant].call(line)
+    words = [op_id if word == OP else word for word in line.words]
+    ask = partial(journal.asked, stage.workspace.config, *words)
+    try:
+        return _shown(line, await anyio.to_thread.run_sync(ask))
+    except DemoFault as fault:
+        return Said(status="failed", reason=str(fault))
+
+
+def _shown(command: Command, rows: Sequence[JsonObject]) -> Said:
+    """Return what a command shows, which has to be one operation."""
+    if len(rows) != 1:
+        return Said(status=f"{len(rows)} operations", reason="")
+    status = str(rows[0].get("state", ""))
+    try:
+        return Said(status=status, reason=command.observe(rows[0]))
+    except Surprise as error:
+        return Said(status=status, reason="", surprise=str(error))
 
 
 def _conclude(
@@ -128,29 +156,47 @@ def _conclude(
     totals: Totals,
     printer: Printer,
 ) -> None:
-    report.events(printer, found, [each.said.call_id for each in ended if each.step.shows_events])
-    good = [each for each in ended if not each.difference]
+    shown = [each for each in ended if isinstance(each.line, Step) and each.line.shows_events]
+    report.events(printer, found, [each.said.call_id for each in shown])
     endpoint = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    counts = journal.operations(stage.workspace.config)
     printer.line()
-    printer.line(f"trace    {report.trace(stage.trace, endpoint)}")
-    printer.line(f"books    {report.books(totals)}", None if totals == BOOKS else Tone.WRONG)
-    tone = Tone.GOOD if len(good) == len(ended) else Tone.WRONG
-    printer.line(f"verdict  {len(good)} of {len(ended)} calls ended as expected", tone)
+    printer.line(f"trace       {report.trace(stage.trace, endpoint)}")
+    printer.line(f"operations  {report.operations(counts)}")
+    printer.line(f"books       {report.books(totals)}", None if totals == BOOKS else Tone.WRONG)
+    tone = Tone.WRONG if any(each.difference for each in ended) else Tone.GOOD
+    printer.line(f"verdict     {report.verdict(ended)}", tone)
 
 
 def _document(
     stage: Stage, ended: Sequence[Ended], found: Sequence[JsonObject], *, good: bool
 ) -> JsonObject:
-    calls: list[JsonObject] = [
-        {
-            "tenant": each.step.tenant,
-            "tool": each.step.tool,
-            "status": each.said.status,
-            "rule": each.said.rule,
-            "reason": each.said.reason,
-            "call_id": each.said.call_id,
-            "difference": each.difference,
-        }
-        for each in ended
-    ]
-    return {"ok": good, "trace_id": stage.trace, "calls": [*calls], "events": [*found]}
+    return {
+        "ok": good,
+        "trace_id": stage.trace,
+        "calls": [_call(each.line, each) for each in ended if isinstance(each.line, Step)],
+        "commands": [_command(each.line, each) for each in ended if isinstance(each.line, Command)],
+        "events": [*found],
+    }
+
+
+def _call(step: Step, ended: Ended) -> JsonObject:
+    return {
+        "tenant": step.tenant,
+        "tool": step.tool,
+        "status": ended.said.status,
+        "rule": ended.said.rule,
+        "reason": ended.said.reason,
+        "call_id": ended.said.call_id,
+        "op_id": ended.said.op_id,
+        "difference": ended.difference,
+    }
+
+
+def _command(command: Command, ended: Ended) -> JsonObject:
+    return {
+        "words": ["weighbridge", *command.words],
+        "state": ended.said.status,
+        "said": ended.said.reason,
+        "difference": ended.difference,
+    }

@@ -4,44 +4,15 @@ Read it as a story. Two agents work for two tenants of one help desk; the answer
 the point, and the servers behind the gateway would have carried out nearly everything.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
+from gateway.demo.scene import ACME, GLOBEX, Cue, Line, Step, Surprise
+from gateway.demo.writes import WRITES
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Status
 
-ACME: Final = "acme"
-GLOBEX: Final = "globex"
 CHANGED_TOOL: Final = "desk__list_tickets"
 TIME_TOOL: Final = "time__get_current_time"
-
-Observe: TypeAlias = Callable[[JsonObject], str]
-
-
-class Surprise(Exception):
-    """A call went ahead as expected and brought something else than expected."""
-
-
-def _nothing(_result: JsonObject) -> str:
-    return ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One call of one agent, and how it has to end."""
-
-    tenant: str
-    shows: str  # why the step is in the script
-    tool: str
-    arguments: JsonObject = field(default_factory=dict[str, Json])
-    status: Status = Status.OK
-    rule: str = ""
-    code: str = ""  # finer than the status; empty: not compared
-    observe: Observe = _nothing  # puts a result in words; raises Surprise
-    raw: bool = False  # as bytes, since the client library can't send this
-    after_rewrite: bool = False  # the desk has published another definition before
-    shows_events: bool = False  # its events are in the second table
 
 
 def _tickets(result: JsonObject) -> str:
@@ -104,7 +75,7 @@ def _refund_of(amount: Json) -> JsonObject:
     }
 
 
-STEPS: Final[tuple[Step, ...]] = (
+_WEIGHED: Final[tuple[Step, ...]] = (
     Step(
         tenant=ACME,
         shows="a read that is allowed; policy writes the tenant into the arguments",
@@ -261,17 +232,21 @@ STEPS: Final[tuple[Step, ...]] = (
         rule="time.read",
         observe=_time,
     ),
-    Step(
-        tenant=ACME,
-        shows="the desk rewrites the description of a tool, with an order to the model in it",
-        tool=CHANGED_TOOL,
-        status=Status.TOOL_CHANGED,
-        code="pin_mismatch",
-        after_rewrite=True,
-    ),
+)
+_CHANGED: Final = Step(
+    tenant=ACME,
+    shows="the desk rewrites the description of a tool, with an order to the model in it",
+    tool=CHANGED_TOOL,
+    status=Status.TOOL_CHANGED,
+    code="pin_mismatch",
+    cue=Cue.REWRITE,
 )
 
+SCRIPT: Final[tuple[Line, ...]] = (*_WEIGHED, *WRITES, _CHANGED)
 
-def steps(*, with_time: bool) -> tuple[Step, ...]:
+
+def script(*, with_time: bool) -> tuple[Line, ...]:
     """Return the script, without the PyPI server's step where it isn't installed."""
-    return tuple(step for step in STEPS if with_time or step.tool != TIME_TOOL)
+    return tuple(
+        line for line in SCRIPT if with_time or not isinstance(line, Step) or line.tool != TIME_TOOL
+    )

@@ -6,22 +6,52 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
 import anyio
 import httpx2
 
 from gateway import ids
 from gateway.demo.agent import Agent, connected
-from gateway.demo.processes import DemoFault, running, weighbridge
-from gateway.demo.script import ACME, CHANGED_TOOL, Step
+from gateway.demo.processes import DemoFault, Running, running, weighbridge
+from gateway.demo.scene import ACME, Cue, Line, Step
+from gateway.demo.script import CHANGED_TOOL
 from gateway.demo.workspace import Workspace
 from gateway.types.outcomes import Status
 
 _PORT: Final = re.compile(r"\d+")
 _URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/mcp")
-_READY_S: Final = 30.0
+READY_S: Final = 30.0
 _POLL_S: Final = 0.1
+
+
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    """The desk's process, on the same port however often it is started."""
+
+    workspace: Workspace
+    port: int = 0  # 0 until it was started once
+    _process: Running | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a path."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self, until: AsyncExitStack) -> None:
+        """Start it, when the one before has ended; it runs until the stack is left."""
+        if not await _comes_true(self._has_ended):
+            raise DemoFault("the desk has not ended")
+        port_file = self.workspace.folder / "desk.port"
+        port_file.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "gateway.demo.desk"]
+        options = {"db": self.workspace.books.path, "port": self.port, "port-file": port_file}
+        command += [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        self._process = until.enter_context(running("desk", command, self.workspace.folder))
+        self.port = int((await self._process.until(_PORT, port_file))[0])
+
+    async def _has_ended(self) -> bool:
+        return self._process is None or self._process.process.poll() is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +61,15 @@ class Stage:
     workspace: Workspace
     agents: Mapping[str, Agent]  # by tenant
     url: str  # of the gateway
-    desk_url: str  # of the desk, without a path
+    desk: Desk
+    until: AsyncExitStack  # left at the end of the play
     trace: str
 
-    async def ready(self, script: Sequence[Step]) -> None:
+    async def ready(self, script: Sequence[Line]) -> None:
         """Wait for the tools: the gateway answers at once and never waits for its servers."""
-        wanted = {step.tool for step in script if step.status is Status.OK}
+        wanted = {
+            line.tool for line in script if isinstance(line, Step) and line.status is Status.OK
+        }
 
         async def listed() -> bool:
             return wanted <= await self.agents[ACME].tools()
@@ -45,15 +78,32 @@ class Stage:
             missing = wanted - await self.agents[ACME].tools()
             raise DemoFault(f"the gateway does not list {', '.join(sorted(missing))}")
 
-    async def rewrite(self) -> None:
-        """Let the desk publish another definition, and wait until the gateway has seen it."""
+    async def cue(self, cue: Cue) -> None:
+        """Have happen what a line of the script needs; raises DemoFault."""
+        match cue:
+            case Cue.REWRITE:
+                await self._tell_desk(cue)
+                await _comes_true(self._is_rewritten)  # if not, the call that follows shows it
+            case Cue.LOSE_THE_TICKETS_ANSWER | Cue.DIE_IN_THE_REFUND:
+                await self._tell_desk(cue)
+            case Cue.RESTART:
+                await self.desk.start(self.until)
+                if not await _comes_true(self._is_desk_back):
+                    raise DemoFault("the gateway does not reach the desk again")
+            case _:
+                assert_never(cue)
+
+    async def _tell_desk(self, cue: Cue) -> None:
         async with httpx2.AsyncClient() as http:
-            (await http.post(f"{self.desk_url}/demo/rewrite")).raise_for_status()
+            (await http.post(f"{self.desk.url}{cue.value}")).raise_for_status()
 
-        async def gone() -> bool:
-            return CHANGED_TOOL not in await self.agents[ACME].tools()
+    async def _is_rewritten(self) -> bool:
+        return CHANGED_TOOL not in await self.agents[ACME].tools()
 
-        await _comes_true(gone)  # if not, the call that follows shows it
+    async def _is_desk_back(self) -> bool:
+        """Whether a read of it gets through; after an outage the gateway waits between attempts."""
+        said = await self.agents[ACME].call(Step(tenant=ACME, shows="", tool=CHANGED_TOOL))
+        return said.status == Status.OK
 
 
 @asynccontextmanager
@@ -62,10 +112,9 @@ async def raised(folder: Path, time_server: Path | None) -> AsyncGenerator[Stage
     made = Workspace.create(folder)
     trace = ids.trace_id()
     async with AsyncExitStack() as stack:
-        port_file = folder / "desk.port"
-        desk = stack.enter_context(running("desk", _desk_command(made, port_file), folder))
-        port = int((await desk.until(_PORT, port_file))[0])
-        made.write_config(python=sys.executable, desk_port=port, time_server=time_server)
+        desk = Desk(workspace=made)
+        await desk.start(stack)
+        made.write_config(python=sys.executable, desk_port=desk.port, time_server=time_server)
         ready = folder / "gateway.ready"
         command = [
             *weighbridge(),
@@ -81,22 +130,11 @@ async def raised(folder: Path, time_server: Path | None) -> AsyncGenerator[Stage
             tenant: await stack.enter_async_context(connected(url, key, trace))
             for tenant, key in made.keys.items()
         }
-        yield Stage(
-            workspace=made,
-            agents=agents,
-            url=url,
-            desk_url=f"http://127.0.0.1:{port}",
-            trace=trace,
-        )
-
-
-def _desk_command(made: Workspace, port_file: Path) -> Sequence[str]:
-    module = [sys.executable, "-m", "gateway.demo.desk"]
-    return [*module, "--db", str(made.books.path), "--port-file", str(port_file)]
+        yield Stage(workspace=made, agents=agents, url=url, desk=desk, until=stack, trace=trace)
 
 
 async def _comes_true(condition: Callable[[], Awaitable[bool]]) -> bool:
-    with anyio.move_on_after(_READY_S):
+    with anyio.move_on_after(READY_S):
         while not await condition():  # noqa: ASYNC110 - another process can't set an event of ours
             await anyio.sleep(_POLL_S)
         return True

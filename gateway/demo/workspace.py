@@ -10,7 +10,7 @@ import yaml
 
 import gateway
 from gateway.demo.helpdesk import HelpDesk
-from gateway.demo.script import ACME, GLOBEX
+from gateway.demo.scene import ACME, GLOBEX
 from gateway.identity.apikeys import hash_key, new_api_key
 from gateway.types.json import Json, JsonObject
 
@@ -62,7 +62,11 @@ class Workspace:
                 "args": ["-m", "gateway.demo.crm", "--db", str(self.books.path)],
                 "cwd": str(ROOT),
             },
-            "desk": {"url": f"http://127.0.0.1:{desk_port}/mcp"},
+            # It dies once in the demo; nobody wants to watch the usual pauses.
+            "desk": {
+                "url": f"http://127.0.0.1:{desk_port}/mcp",
+                "restart": {"first": "100ms", "longest": "500ms"},
+            },
         }
         if time_server is not None:
             servers["time"] = {"command": str(time_server), "args": ["--local-timezone=UTC"]}

@@ -1,7 +1,8 @@
 """How the scripted agent reads and shows its calls."""
 
 from gateway.demo.agent import Said, difference, shown_arguments
-from gateway.demo.script import ACME, Step
+from gateway.demo.scene import ACME, Command, Step
+from gateway.types.operations import OpState
 from gateway.types.outcomes import Status
 
 _STEP = Step(
@@ -20,6 +21,18 @@ def test_another_status_code_or_rule_is_a_difference() -> None:
     assert difference(_STEP, other) == "expected the code not_so, got so"
     other = Said(status="denied", reason="", code="not_so")
     assert difference(_STEP, other) == "expected the rule guard.one, got none"
+
+
+def test_a_new_answer_in_the_place_of_an_earlier_one_is_a_difference() -> None:
+    step = Step(tenant=ACME, shows="", tool="t", replayed=True)
+    assert difference(step, Said(status="ok", reason="", replayed=True)) == ""
+    assert "given before" in difference(step, Said(status="ok", reason=""))
+
+
+def test_a_command_is_held_to_the_state_that_it_shows() -> None:
+    command = Command(shows="", words=("ops", "list"), status=OpState.INDETERMINATE)
+    assert difference(command, Said(status="indeterminate", reason="")) == ""
+    assert difference(command, Said(status="succeeded", reason="")) == "expected indeterminate"
 
 
 def test_a_surprise_in_the_result_is_a_difference_whatever_the_status() -> None:

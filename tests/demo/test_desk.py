@@ -1,5 +1,6 @@
 """The desk as a process of its own, asked by the official client."""
 
+import contextlib
 import re
 import sys
 from collections.abc import AsyncGenerator
@@ -8,14 +9,17 @@ from dataclasses import dataclass
 import anyio
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.shared.subscriptions import ToolsListChanged
 
 from gateway.demo import desk
 from gateway.demo.helpdesk import HelpDesk
-from gateway.demo.processes import running
+from gateway.demo.processes import Running, running
 
 _REFUND = {"customer_id": "c-1001", "amount": 25, "currency": "EUR", "reason": "charged twice"}
+
+
+_TICKET = {"customer_id": "c-1002", "subject": "Wrong size", "reference": "r-1"}
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,18 @@ class Desk:
 
     url: str
     books: HelpDesk
+    process: Running
+
+    async def plan(self, path: str) -> httpx2.Response:
+        async with httpx2.AsyncClient() as http:
+            return await http.post(f"{self.url}/demo/{path}")
+
+    async def lost(self, tool: str, arguments: dict[str, object]) -> None:
+        """Make a call whose answer must not come."""
+        with pytest.RaisesGroup(httpx2.RemoteProtocolError, flatten_subgroups=True):
+            async with Client(f"{self.url}/mcp") as client:
+                with contextlib.suppress(MCPError):
+                    await client.call_tool(tool, arguments)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +49,7 @@ async def running_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerat
     command = [sys.executable, "-m", "gateway.demo.desk", "--db", str(books.path)]
     with running("desk", [*command, "--port-file", str(port_file)], folder) as process:
         port = await process.until(re.compile(r"\d+"), port_file)
-        yield Desk(f"http://127.0.0.1:{port[0]}", books)
+        yield Desk(f"http://127.0.0.1:{port[0]}", books, process)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -48,6 +64,7 @@ async def test_the_desk_lists_tickets_and_pays_in_both_eras(running_desk: Desk, 
         "customer_id": "c-1001",
         "amount": 25.0,
         "currency": "EUR",
+        "status": "booked",
     }
     assert running_desk.books.totals().refunded_cents == before.refunded_cents + 2500
 
@@ -80,3 +97,47 @@ async def test_a_rewrite_changes_one_description_and_tells_the_listeners(
     assert isinstance(event, ToolsListChanged)
     assert before["list_tickets"] == desk.LIST_TICKETS
     assert after == {**before, "list_tickets": desk.POISONED}
+
+
+async def test_what_was_refunded_is_found_and_cancelled_by_its_reference(
+    running_desk: Desk,
+) -> None:
+    of_it = {"customer_id": "c-1004", "reference": "r-7"}
+    async with Client(f"{running_desk.url}/mcp") as client:
+        await client.call_tool("refund", {**_REFUND, **of_it})
+        found = await client.call_tool("find_refunds", of_it)
+        cancelled = await client.call_tool("cancel_refund", of_it)
+        again = await client.call_tool("cancel_refund", of_it)
+        unknown = await client.call_tool("cancel_refund", {**of_it, "reference": "r-8"})
+    assert [each["status"] for each in found.structured_content["refunds"]] == ["booked"]
+    assert [each["status"] for each in cancelled.structured_content["refunds"]] == ["cancelled"]
+    assert again.structured_content == cancelled.structured_content
+    assert unknown.is_error
+
+
+async def test_a_lost_answer_leaves_a_ticket_that_the_same_reference_finds(
+    running_desk: Desk,
+) -> None:
+    before = running_desk.books.totals().opened
+    (await running_desk.plan("lose-answer/open_ticket")).raise_for_status()
+    await running_desk.lost("open_ticket", {**_TICKET})
+    assert running_desk.books.totals().opened == before + 1
+    async with Client(f"{running_desk.url}/mcp") as client:
+        again = await client.call_tool("open_ticket", {**_TICKET})
+        found = await client.call_tool(
+            "find_tickets", {"customer_id": "c-1002", "reference": "r-1"}
+        )
+    assert found.structured_content["tickets"] == [again.structured_content]
+    assert running_desk.books.totals().opened == before + 1
+
+
+async def test_an_accident_that_nobody_knows_is_not_planned(running_desk: Desk) -> None:
+    assert (await running_desk.plan("explode/refund")).status_code == 404
+
+
+async def test_a_desk_that_dies_has_booked_before(running_desk: Desk) -> None:
+    before = running_desk.books.totals().refunds
+    (await running_desk.plan("die/refund")).raise_for_status()
+    await running_desk.lost("refund", {**_REFUND})
+    assert running_desk.process.process.wait(5) == 70
+    assert running_desk.books.totals().refunds == before + 1

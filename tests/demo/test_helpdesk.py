@@ -32,7 +32,10 @@ def test_what_is_written_is_in_the_totals(tmp_path: Path) -> None:
     desk.add_note("c-1001", "acme", "called")
     desk.refund("c-1001", "acme", 2550, "EUR", "charged twice")
     desk.delete("c-1002", "acme")
-    assert desk.totals() == Totals(customers=5, notes=1, refunds=1, refunded_cents=2550)
+    desk.open_ticket("c-1001", "acme", "Charged twice", "", "r-1")
+    assert desk.totals() == Totals(
+        customers=5, notes=1, opened=1, refunds=1, cancelled=0, refunded_cents=2550
+    )
 
 
 def test_deleting_a_customer_deletes_the_notes(tmp_path: Path) -> None:
@@ -47,6 +50,46 @@ def test_a_refund_to_another_tenants_customer_books_nothing(tmp_path: Path) -> N
     with pytest.raises(NotFound):
         desk.refund("c-2001", "acme", 100, "EUR", "a mistake")
     assert desk.totals().refunds == 0
+
+
+def test_the_same_reference_is_the_same_ticket_of_a_customer(tmp_path: Path) -> None:
+    desk = HelpDesk.create(tmp_path / "db")
+    first = desk.open_ticket("c-1001", "acme", "Charged twice", "by card", "r-1")
+    assert desk.open_ticket("c-1001", "acme", "Charged twice", "in cash", "r-1") == first
+    assert desk.open_ticket("c-1002", "acme", "Charged twice", "", "r-1")["id"] != first["id"]
+    assert desk.find_tickets("c-1001", "acme", "r-1") == [first]
+    assert len(desk.find_tickets("c-1001", "acme", "")) == 2
+    with pytest.raises(NotFound):
+        desk.find_tickets("c-1001", "globex", "r-1")
+
+
+def test_a_ticket_without_a_reference_is_a_new_one_each_time(tmp_path: Path) -> None:
+    desk = HelpDesk.create(tmp_path / "db")
+    opened = [desk.open_ticket("c-1001", "", "Charged twice", "", "")["id"] for _ in range(2)]
+    assert opened == ["t-4", "t-5"]
+
+
+def test_refunds_under_one_reference_are_booked_each_time_and_cancelled_once(
+    tmp_path: Path,
+) -> None:
+    desk = HelpDesk.create(tmp_path / "db")
+    for _ in range(2):
+        desk.refund("c-1001", "acme", 100, "EUR", "a mistake", reference="r-1")
+    desk.refund("c-1001", "acme", 300, "EUR", "a mistake", reference="r-2")
+    cancelled = desk.cancel_refunds("c-1001", "acme", "r-1")
+    assert [each["status"] for each in cancelled] == ["cancelled", "cancelled"]
+    assert desk.cancel_refunds("c-1001", "acme", "r-1") == cancelled
+    assert [each["status"] for each in desk.find_refunds("c-1001", "", "r-2")] == ["booked"]
+    assert (desk.totals().cancelled, desk.totals().refunded_cents) == (2, 300)
+
+
+@pytest.mark.parametrize("reference", ["", "r-9"])
+def test_what_was_not_refunded_can_not_be_cancelled(tmp_path: Path, reference: str) -> None:
+    desk = HelpDesk.create(tmp_path / "db")
+    desk.refund("c-1001", "acme", 100, "EUR", "a mistake")
+    with pytest.raises(NotFound, match="no refund"):
+        desk.cancel_refunds("c-1001", "acme", reference)
+    assert desk.totals().cancelled == 0
 
 
 def test_tickets_are_filtered_by_tenant_and_state(tmp_path: Path) -> None:

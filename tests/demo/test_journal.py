@@ -23,3 +23,13 @@ def test_a_query_that_prints_anything_but_events_is_a_fault(
     )
     with pytest.raises(DemoFault, match=said):
         journal.events(tmp_path / "config.yaml")
+
+
+def test_rows_come_from_lines_and_from_lists_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = '[{"state": "succeeded"}, {"state": "succeeded"}]\n{"state": "ready"}'
+    monkeypatch.setattr(
+        journal, "weighbridge", lambda: [sys.executable, "-c", f"print({printed!r})"]
+    )
+    assert journal.operations(tmp_path / "config.yaml") == {"succeeded": 2, "ready": 1}

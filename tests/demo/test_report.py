@@ -5,30 +5,37 @@ import io
 from gateway.demo import report
 from gateway.demo.agent import Said
 from gateway.demo.helpdesk import Totals
-from gateway.demo.script import STEPS
+from gateway.demo.scene import Command, Step
+from gateway.demo.script import SCRIPT
 from gateway.demo.table import WIDTH, Printer
 from gateway.types.json import JsonObject
+
+_FIRST = SCRIPT[0]
 
 
 def test_each_call_shows_verdict_rule_and_reason_within_the_width() -> None:
     out = io.StringIO()
     printer = Printer(out, False)
     report.calls_head(printer)
-    for number, step in enumerate(STEPS, 1):
-        said = Said(status=step.status, reason="because " * 20, rule=step.rule)
-        report.call(printer, number, report.Ended(step=step, said=said, difference=""))
+    for number, line in enumerate(SCRIPT, 1):
+        rule = line.rule if isinstance(line, Step) else ""
+        said = Said(status=line.status, reason="because " * 20, rule=rule)
+        ended = report.Ended(line=line, said=said, difference="")
+        report.call(printer, number, ended, in_books="tickets opened: 1")
     lines = out.getvalue().splitlines()
     assert all(len(line) <= WIDTH for line in lines)
     rows = [line for line in lines if line[:2].strip().isdigit()]
-    for row, step in zip(rows, STEPS, strict=True):
-        assert step.status in row
-        assert step.rule in row
+    for row, line in zip(rows, SCRIPT, strict=True):
+        assert line.status in row
+        asked = line.rule if isinstance(line, Step) else f"$ weighbridge {line.words[0]}"
+        assert asked in row
+    assert sum("books: tickets opened: 1" in line for line in lines) == len(SCRIPT)
 
 
 def test_an_unexpected_end_is_called_so() -> None:
     out = io.StringIO()
     ended = report.Ended(
-        step=STEPS[0], said=Said(status="denied", reason="no"), difference="expected ok"
+        line=_FIRST, said=Said(status="denied", reason="no"), difference="expected ok"
     )
     report.call(Printer(out, False), 1, ended)
     assert "UNEXPECTED: expected ok" in out.getvalue()
@@ -45,29 +52,51 @@ def test_the_events_of_the_chosen_calls_are_shown_and_all_are_counted() -> None:
     }
     report.events(
         Printer(out, False),
-        [{**event, "call": "call_1", "body": body}, {**event, "call": "call_2", "body": body}],
+        [
+            {**event, "call": "call_1", "body": body},
+            {**event, "call": "call_2", "body": body},
+            {**event, "call": "call_3", "parent": "call_1", "body": body},
+        ],
         ["call_1"],
     )
     lines = out.getvalue().splitlines()
-    assert lines[1].startswith("2 events were kept; these are the 1 ")
+    assert lines[1].startswith("3 events were kept; these 2 are ")
     assert lines[-1].split() == [
         "7", "authorization", "decided", "acme", "desk.refund", "allow", "desk.refund.small"
     ]  # fmt: skip
 
 
-def test_the_books_and_the_trace_are_told_in_one_line() -> None:
-    totals = Totals(customers=6, notes=2, refunds=1, refunded_cents=2550)
-    assert report.books(totals) == "1 refund, 25.50 EUR in all; 2 notes; 6 customers"
+def test_the_books_the_operations_and_the_trace_are_told_in_one_line() -> None:
+    totals = Totals(customers=6, notes=2, opened=1, refunds=2, cancelled=1, refunded_cents=2550)
+    assert report.books(totals) == (
+        "tickets opened: 1; refunds: 2 (1 cancelled), 25.50 EUR in all; notes: 2; customers: 6"
+    )
+    counts = {"compensated": 1, "succeeded": 5, "ready": 0}
+    assert report.operations(counts) == "6: 5 succeeded, 1 compensated"
     assert report.trace("ab", "http://c:4318") == "ab, sent to http://c:4318"
     assert "OTEL_EXPORTER_OTLP_ENDPOINT" in report.trace("ab", "")
 
 
-def test_one_difference_or_one_event_outside_of_the_trace_spoils_the_demo() -> None:
+def test_calls_and_commands_are_counted_apart() -> None:
+    command = next(line for line in SCRIPT if isinstance(line, Command))
+    said = Said(status="", reason="")
+    ended = [
+        report.Ended(line=_FIRST, said=said, difference=""),
+        report.Ended(line=_FIRST, said=said, difference="expected ok"),
+        report.Ended(line=command, said=said, difference=""),
+    ]
+    assert report.verdict(ended) == "1 of 2 calls ended as expected, and 1 of 1 commands"
+
+
+def test_one_difference_or_one_event_of_no_agent_spoils_the_demo() -> None:
     said = Said(status="ok", reason="")
-    good = report.Ended(step=STEPS[0], said=said, difference="")
-    bad = report.Ended(step=STEPS[0], said=said, difference="expected denied")
+    good = report.Ended(line=_FIRST, said=said, difference="")
+    bad = report.Ended(line=_FIRST, said=said, difference="expected denied")
     event: JsonObject = {"call": "call_1", "trace_id": "ab"}
+    read: JsonObject = {"call": "call_2", "trace_id": "cd", "parent": "call_1"}
     reload: JsonObject = {"kind": "admin"}
-    assert report.is_good([good], [event, reload], "ab")
+    asked: JsonObject = {"kind": "admin", "call": "call_1"}
+    assert report.is_good([good], [event, read, reload, asked], "ab")
     assert not report.is_good([good, bad], [event], "ab")
     assert not report.is_good([good], [{**event, "trace_id": "cd"}], "ab")
+    assert not report.is_good([good], [event, {**read, "parent": "call_9"}], "ab")

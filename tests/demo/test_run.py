@@ -10,6 +10,11 @@ from gateway import jsontext
 from gateway.demo import run, stage
 from gateway.demo.processes import weighbridge
 from gateway.demo.workspace import ROOT
+from gateway.types.json import Json, JsonObject
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
@@ -24,10 +29,17 @@ def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
     calls, events = document["calls"], document["events"]
     assert isinstance(calls, list)
     assert isinstance(events, list)
-    assert len(calls) >= 19
+    assert len(calls) >= 27
     assert len(events) > 2 * len(calls)
     assert "UNEXPECTED" not in people
-    assert "1 refund, 25.00 EUR in all; 2 notes; 6 customers" in people
+    assert "tickets opened: 1; refunds: 2 (1 cancelled), 25.00 EUR in all; notes: 2" in people
+    assert "operations  6: 5 succeeded, 1 compensated" in people
+    assert document["commands"] == [
+        {**each, "difference": "", "state": state}
+        for each, state in zip(
+            _objects(document["commands"]), ("indeterminate", "compensated"), strict=True
+        )
+    ]
 
 
 def test_a_demo_that_can_not_start_ends_with_1_and_keeps_its_logs(

@@ -2,21 +2,24 @@
 
 import pytest
 
-from gateway.demo.script import ACME, GLOBEX, STEPS, TIME_TOOL, Step, Surprise, steps
+from gateway.demo.scene import ACME, GLOBEX, Step, Surprise
+from gateway.demo.script import SCRIPT, TIME_TOOL, script
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Status
+
+_STEPS = [line for line in SCRIPT if isinstance(line, Step)]
 
 
 def _step(tool: str, tenant: str = ACME) -> Step:
     return next(
         step
-        for step in STEPS
+        for step in _STEPS
         if step.tool == tool and step.tenant == tenant and step.status is Status.OK
     )
 
 
 def test_the_script_shows_every_way_of_ending_that_it_is_there_for() -> None:
-    assert {step.status for step in STEPS} == {
+    assert {step.status for step in _STEPS} == {
         Status.OK,
         Status.PROVENANCE_FAILED,
         Status.APPROVAL_DENIED,
@@ -25,16 +28,17 @@ def test_the_script_shows_every_way_of_ending_that_it_is_there_for() -> None:
         Status.LIMIT_EXCEEDED,
         Status.UNKNOWN_TOOL,
         Status.FORBIDDEN,
+        Status.INDETERMINATE,
+        Status.VARIANT_OF,
         Status.TOOL_CHANGED,
     }
-    assert {step.tenant for step in STEPS} == {ACME, GLOBEX}
+    assert {step.tenant for step in _STEPS} == {ACME, GLOBEX}
 
 
 def test_without_the_pypi_server_its_step_alone_is_left_out() -> None:
-    assert steps(with_time=True) == STEPS
-    assert [step for step in STEPS if step not in steps(with_time=False)] == [
-        _step(TIME_TOOL, GLOBEX)
-    ]
+    assert script(with_time=True) == SCRIPT
+    without = script(with_time=False)
+    assert [line for line in SCRIPT if line not in without] == [_step(TIME_TOOL, GLOBEX)]
 
 
 @pytest.mark.parametrize(
