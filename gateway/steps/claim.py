@@ -159,6 +159,9 @@ class Claim:
             caller_key=keys.of_caller(call.meta, call.idempotency_key),
             transport_id=_transport_id(call.meta),
         )
+        if not case.contract.reviewed and key.source is not types.KeySource.CALLER:
+            # Nobody has said what it does: it may well be a read, of which each is one of its own.
+            key = replace(key, key=jsontext.digest(["v1", "unreviewed", call.call_id]))
         op_id = ids.new("op")
         injection = idempotency.inject
         compensation = case.contract.compensation

@@ -307,3 +307,12 @@ async def test_an_operation_that_was_swept_meanwhile_is_settled_late(store: Stor
     finished = await waiting
     operation = await alpha.operation(finished)
     assert (operation.state, operation.evidence) == (OpState.SUCCEEDED, "late_answer")
+
+
+async def test_of_a_tool_that_nobody_reviewed_no_call_is_taken_for_another(store: Store) -> None:
+    alpha = writes(store, reviewed=False)
+    first, second = await asyncio.gather(alpha.call(), alpha.call())
+    assert {text_of(first), text_of(second)} == {"done 1", "done 2"}
+    keyed = [await alpha.call(meta={KEY: "k1"}) for _ in range(2)]
+    assert text_of(keyed[0]) == text_of(keyed[1])
+    assert alpha.server.count == 3

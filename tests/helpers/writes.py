@@ -9,6 +9,7 @@ from gateway import ids
 from gateway.crossing.reads import Reads
 from gateway.pipeline import Pipeline
 from gateway.results.envelope import OUTCOME
+from gateway.revision import Unreviewed
 from gateway.steps.claim import Terms
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
@@ -19,7 +20,7 @@ from gateway.types.operations import Delivered, Delivery, Operation, Peer
 from gateway.types.outcomes import Finished
 from gateway.types.relay import Ear, Outbound
 from gateway.types.tools import Effect, Risk
-from tests.helpers.cases import a_call, a_contract, a_definition, a_revision, a_tool
+from tests.helpers.cases import ALLOW_ALL, a_call, a_contract, a_definition, a_revision, a_tool
 from tests.helpers.pipelines import Log, a_pipeline
 from tests.helpers.shelves import Law, Shelf
 
@@ -146,7 +147,7 @@ def writes(
         )
         for tool in (PUT, DROP)
     ]
-    law = Law(a_revision(contracts) if policy is None else a_revision(contracts, policy))
+    law = Law(a_revision(contracts, policy or ALLOW_ALL, Unreviewed.OBSERVE))
     pipeline = a_pipeline(
         Shelf((PUT, DROP)),
         law,
