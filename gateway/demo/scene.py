@@ -29,10 +29,6 @@ class Cue(StrEnum):
     RESTART = ""  # the desk, which has died, is started again
 
 
-def _nothing(_result: JsonObject) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One call of one agent, and how it has to end."""
@@ -45,7 +41,7 @@ class Step:
     rule: str = ""
     code: str = ""  # finer than the status; empty: not compared
     replayed: bool = False  # the answer of an earlier call, given again
-    observe: Observe = _nothing  # puts a result in words; raises Surprise
+    observe: Observe = lambda _result: ""  # puts a result in words; raises Surprise
     raw: bool = False  # as bytes, since the client library can't send this
     cue: Cue | None = None
     shows_events: bool = False  # its events are in the second table
@@ -59,7 +55,7 @@ class Command:
     shows: str
     words: tuple[str, ...]  # after `weighbridge`
     status: OpState
-    observe: Observe = _nothing  # puts the one row that it prints in words; raises Surprise
+    observe: Observe = lambda _row: ""  # puts the one row that it prints in words; raises Surprise
     cue: Cue | None = None
     shows_books: bool = False
 
