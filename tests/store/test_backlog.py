@@ -115,3 +115,62 @@ def test_a_closed_backlog_gives_out_what_is_left_and_takes_nothing() -> None:
         backlog.append(entries(1), owed=True, now=NOW)
     backlog.done(group(backlog))
     assert backlog.group() is None
+
+
+def of_a_crowd(count: int) -> Backlog:
+    """Return an empty backlog for whose last commit so many have waited."""
+    backlog = filled(1)
+    for _ in range(count):
+        assert backlog.wait() is not None
+    backlog.done(group(backlog))
+    return backlog
+
+
+async def test_in_a_crowd_a_commit_waits_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.store.backlog._GATHER_S", 60)
+    backlog = of_a_crowd(4)
+    backlog.append(entries(1, durable=True), owed=False, now=NOW)
+    writer = asyncio.create_task(asyncio.to_thread(group, backlog))
+    done, _ = await asyncio.wait({writer}, timeout=0.05)
+    assert not done
+    backlog.append(entries(2, durable=True), owed=False, now=NOW)
+    backlog.close()
+    assert len(await writer) == 3
+
+
+@pytest.mark.parametrize(("crowd", "durable"), [(3, True), (4, False)])
+async def test_without_a_crowd_or_anybody_who_waits_no_commit_is_held_back(
+    monkeypatch: pytest.MonkeyPatch, crowd: int, *, durable: bool
+) -> None:
+    monkeypatch.setattr("gateway.store.backlog._GATHER_S", 60)
+    backlog = of_a_crowd(crowd)
+    backlog.append(entries(1, durable=durable), owed=False, now=NOW)
+    assert len(await asyncio.wait_for(asyncio.to_thread(group, backlog), 15)) == 1
+
+
+async def test_who_waits_for_what_is_being_written_hurries_nothing_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.store.backlog._LINGER_S", 60)
+    backlog = filled(1)
+    assert backlog.wait() is not None
+    first = group(backlog)
+    assert backlog.wait() is not None
+    backlog.done(first)
+    backlog.append(entries(1), owed=False, now=NOW)
+    writer = asyncio.create_task(asyncio.to_thread(group, backlog))
+    done, _ = await asyncio.wait({writer}, timeout=0.05)
+    assert not done
+    assert backlog.wait() is not None
+    assert len(await writer) == 1
+
+
+async def test_after_a_failure_what_was_being_written_is_urgent_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backlog = filled(1)
+    first = group(backlog)
+    monkeypatch.setattr("gateway.store.backlog._LINGER_S", 60)
+    assert backlog.wait() is not None
+    backlog.pause(0)
+    assert await asyncio.wait_for(asyncio.to_thread(group, backlog), 15) == first
