@@ -218,11 +218,13 @@ class Pipeline:
             raise
         if isinstance(case, Refusal):
             return ticket.closed(case)
-        if self.relay.may_be_asked(case) and self.parking.has_room(call):
-            return await self.parking.run(case, lambda at_desk: self._finish(at_desk, ticket))
-        if case.is_plain_read:
+        is_parked = self.relay.may_be_asked(case) and self.parking.has_room(call)
+        if case.is_plain_read and not is_parked:
             return await self._finish(case, ticket)
-        return await self.owner.run(lambda: self._finish(case, ticket))
+        with self.dispatch.callers.waiting(case):
+            if is_parked:
+                return await self.parking.run(case, lambda at_desk: self._finish(at_desk, ticket))
+            return await self.owner.run(lambda: self._finish(case, ticket))
 
     async def _judged(self, call: ProposedCall, ticket: Ticket) -> Case | Refusal:
         case = await self.resolve(call)

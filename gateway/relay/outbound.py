@@ -41,6 +41,7 @@ class Outbounds:
             is_read=case.effect is Effect.READ,
             traceparent=traceparent,
             era=case.call.caller.era,
+            may_cancel=case.contract.idempotency.is_cancel_safe,
             headers=case.injected.headers if case.injected is not None else _NONE,
         )
 

@@ -155,6 +155,14 @@ class Child:
         return self._process.returncode
 
     @property
+    def end(self) -> str:
+        """How it ended, in words; what still runs has closed its output."""
+        code = self._process.returncode
+        if code is None:
+            return "closed its output"
+        return f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
+
+    @property
     def stderr_tail(self) -> str:
         """The end of what it wrote to stderr, unmasked, and longer than the cap.
 

@@ -19,7 +19,7 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
-from gateway.types.relay import Ear
+from gateway.types.relay import Ear, Presence
 from gateway.types.tools import Listed
 
 OnNote: TypeAlias = Callable[[str, Json], None]  # a notification that belongs to no call
@@ -29,6 +29,8 @@ CLIENT_INFO: JsonObject = {"name": "weighbridge", "version": gateway.__version__
 # The gateway can do nothing of its own: whatever is declared to a server, a caller declared.
 NOTHING: JsonObject = {}
 ASKS = ("elicitation", "sampling", "roots")  # capabilities that let a server ask
+
+GRACE_S = 5.0  # so long a server that was told that nobody waits may still answer a write
 
 _LONGEST_ID = 256  # characters
 
@@ -184,12 +186,16 @@ class Connection(Protocol):
         log_level: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
+        may_cancel: bool = False,
+        presence: Presence | None = None,
     ) -> Delivery:
         """Send one request and return its end.
 
         `deadline` is on the loop's clock, and rests only while the `ear` is asked something.
         `capabilities` and `log_level` are what a stateless request declares. Raises nothing but
-        `CancelledError`, after the server was told as well as its revision allows.
+        `CancelledError`. A server is told that nobody waits, as well as its revision allows, of a
+        read and with `may_cancel`; else it sees no sign of it. When the caller leaves (`presence`)
+        it is told at once, and its answer still counts for `GRACE_S`.
         """
         ...
 
@@ -331,6 +337,15 @@ def timed_out(server: str, executed: Execution) -> Undelivered:
         failure=Failure.TIMEOUT,
         executed=executed,
         detail=f"`{server}` did not answer in time",
+    )
+
+
+def too_large(server: str, size: int, limit: int) -> Undelivered:
+    """Say that an answer was not read to its end; sizes in bytes."""
+    return Undelivered(
+        failure=Failure.TOO_LARGE,
+        executed=Execution.UNKNOWN,
+        detail=f"the answer of `{server}` is too large: {size} bytes, the limit is {limit}",
     )
 
 

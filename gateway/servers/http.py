@@ -16,6 +16,7 @@ from gateway.servers import handshake, headers, resuming, streams, tls, wire
 from gateway.servers.asides import Asides
 from gateway.servers.connection import (
     CANCELLED,
+    GRACE_S,
     NOBODY,
     NOTHING,
     ConnectFault,
@@ -36,11 +37,12 @@ from gateway.servers.connection import (
 from gateway.servers.entry import Entry
 from gateway.servers.hearing import Hearing, Rest, may_ask, reschedule
 from gateway.servers.replies import Exchange, read_reply
+from gateway.servers.response import Response
 from gateway.servers.talks import Talks
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
-from gateway.types.relay import Ear
+from gateway.types.relay import Ear, Presence
 
 _IDLE_S = 4.0  # common servers close an idle connection after 5 s; ours go before that
 
@@ -73,8 +75,10 @@ class _Call:
     capabilities: JsonObject = field(default_factory=lambda: NOTHING)
     log_level: str = ""
     extra: Mapping[str, str] = field(default_factory=dict[str, str])
+    may_cancel: bool = True  # the server may learn that nobody waits
     number: int = 0  # the id of the attempt that was sent last; 0: nothing was sent
     answered: bool = False  # the server has begun to answer
+    told: bool = False  # the server was told that nobody waits
 
     @property
     def executed(self) -> Execution:
@@ -171,6 +175,8 @@ class HttpConnection:
         log_level: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
+        may_cancel: bool = False,
+        presence: Presence | None = None,
     ) -> Delivery:
         """Send one request and return its end; see `Connection.call`.
 
@@ -184,9 +190,12 @@ class HttpConnection:
             capabilities=capabilities,
             log_level=log_level,
             extra=headers or {},
+            may_cancel=is_read or may_cancel,
         )
         try:
             async with asyncio.timeout_at(deadline) as timer:
+                if presence is not None:
+                    presence.on_left(lambda: self._left(call, timer))
                 if self.declared is not NOBODY:
                     reply = await self._talk(
                         call, Rest(deadline, partial(reschedule, timer)), is_read
@@ -203,7 +212,7 @@ class HttpConnection:
 
     async def close(self) -> None:
         """Say goodbye to a session, and close the kept connections."""
-        self._wire.close()
+        self._wire.close(drifting=self._lost is None)
         if self._session and self._lost is None:
             await self._asides.goodbye()
         self._lose(Lost(reason=f"`{self._entry.name}` was stopped"))
@@ -260,7 +269,8 @@ class HttpConnection:
         try:
             body = jsontext.dump(request(number, call.method, params))
             fields = {**self._headers(call.method, params), **call.extra}
-            async with await self._wire.post(body, fields) as response:
+            stays = not call.may_cancel  # a closed response is how a request is cancelled
+            async with await self._wire.post(body, fields, stays=stays) as response:
                 call.answered = True
                 if call.method == "initialize" and not self._take_session(response):
                     return malformed(self._entry.name, "with two different session ids")
@@ -309,7 +319,7 @@ class HttpConnection:
         self._on_renewed()
         return None
 
-    def _take_session(self, response: wire.Response) -> bool:
+    def _take_session(self, response: Response) -> bool:
         """Keep the session id; a doubled equal header counts once, unequal ones are a fault."""
         ids = {value.strip() for value in response.headers.getall(headers.SESSION, [])}
         if len(ids) > 1:
@@ -353,9 +363,20 @@ class HttpConnection:
             if answer is not None:
                 self._asides.post_soon(answer, "")
 
+    def _left(self, call: _Call, timer: asyncio.Timeout) -> None:
+        """Tell the server of a write that may be cancelled that its caller has left."""
+        self._tell_cancelled(call, "the caller went away")
+        loop, when = asyncio.get_running_loop(), timer.when()
+        # By a note it can be told and still answer; a closed response is both.
+        soon = loop.time() + (GRACE_S if call.told else 0.0)
+        reschedule(timer, soon if when is None else min(soon, when))
+
     def _tell_cancelled(self, call: _Call, reason: str) -> None:
         """In the handshake era a closed response is no cancellation; a note is."""
-        if call.number and self._spoken is not None and self._spoken.era is Era.LEGACY:
+        if not call.may_cancel or call.told or not call.number:
+            return
+        if self._spoken is not None and self._spoken.era is Era.LEGACY:
+            call.told = True
             note = notification(CANCELLED, {"requestId": call.number, "reason": reason})
             self._asides.post_soon(note, CANCELLED)
 

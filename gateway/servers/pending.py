@@ -35,15 +35,21 @@ class Pending:
         "delivery",
         "hearing",
         "logs",
+        "may_tell",
         "outgoing",
+        "told",
     )
 
-    def __init__(self, deadline: float, expire: Callable[[], None], *, logs: bool) -> None:
+    def __init__(
+        self, deadline: float, expire: Callable[[], None], *, logs: bool, may_tell: bool = True
+    ) -> None:
         self.delivery: Delivery | None = None
         self.outgoing: Outgoing | None = None
         self.hearing: Hearing | None = None  # on a connection whose server may ask
         self.capabilities = NOTHING  # that the request declared
         self.logs = logs  # the request asked for log messages
+        self.may_tell = may_tell  # the server may learn that nobody waits
+        self.told = False  # and it has
         self._loop = asyncio.get_running_loop()
         self._wake: asyncio.Future[None] = self._loop.create_future()
         self._deadline = deadline
@@ -108,6 +114,10 @@ class Pending:
             return
         finally:
             self._limit = None
+
+    def hurry(self, seconds: float) -> None:
+        """Wait no longer than given from now on."""
+        self._move(min(self._loop.time() + seconds, self._timer.when()))
 
     def close(self) -> None:
         """Let go of the timer and of open questions."""

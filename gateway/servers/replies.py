@@ -19,8 +19,8 @@ from gateway.servers.entry import Entry
 from gateway.servers.frames import id_in
 from gateway.servers.hearing import Hearing
 from gateway.servers.reading import Reader
+from gateway.servers.response import Response
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
-from gateway.servers.wire import Response
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
 from gateway.types.relay import Ear

@@ -10,6 +10,7 @@ from gateway.errors import JsonError
 from gateway.servers.child import Child, Outgoing, spawn
 from gateway.servers.connection import (
     CANCELLED,
+    GRACE_S,
     MESSAGE,
     NOBODY,
     NOTHING,
@@ -28,24 +29,24 @@ from gateway.servers.connection import (
     request,
     stamp,
     timed_out,
+    too_large,
 )
 from gateway.servers.entry import Entry
 from gateway.servers.environment import Launch
 from gateway.servers.frames import LineFrames, Oversized, id_in
+from gateway.servers.givenup import GivenUp
 from gateway.servers.hearing import run_safely
 from gateway.servers.pending import Pending
 from gateway.servers.reading import Reader
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
-from gateway.types.relay import Ear
+from gateway.types.relay import Ear, Presence
 
 _MOST_WAITING = 256  # messages to a server, above which it gets no answers to its own requests
 _TAIL_IN_TEXT = 400  # characters of stderr in a text for people
-_MOST_GIVEN_UP = 10_000
-_FORGOTTEN_S = 60.0
 _MOST_EARLY = 4
-_NOT_TOLD = frozenset({"initialize", "server/discover"})  # never cancelled (MCP, cancellation)
+_HANDSHAKE = frozenset({"initialize", "server/discover"})  # the server asks nothing meanwhile
 
 
 class StdioConnection:
@@ -73,14 +74,13 @@ class StdioConnection:
         self._frames = LineFrames(entry.caps.message_bytes)
         self._pending: dict[int, Pending] = {}
         self._early: list[JsonObject] | None = []  # questions that came before the first call
-        self._given_up: set[int] = set()  # calls that the server may still be at work on
+        self._given_up = GivenUp()
         self._last_id = 0
         self._listen_id = 0
         self._bad_lines = 0
         self._lost: Lost | None = None
         self._spoken: Spoken | None = None
         self._child: Child | None = None
-        self._loop = asyncio.get_running_loop()
 
     async def start(self, launch: Launch) -> None:
         """Start the process; raises ConnectFault."""
@@ -147,13 +147,18 @@ class StdioConnection:
         log_level: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
+        may_cancel: bool = False,
+        presence: Presence | None = None,
     ) -> Delivery:
         """Send one request and return its end; see `Connection.call`."""
         if self._lost is not None:
             return self._closed(Execution.NO)
         number = self._next_id()
         pending = self._pending[number] = Pending(
-            deadline, lambda: self._expire(number, method), logs=bool(log_level)
+            deadline,
+            lambda: self._expire(number, method),
+            logs=bool(log_level),
+            may_tell=is_read or may_cancel,
         )
         pending.capabilities = capabilities
         if ear is not None:
@@ -164,6 +169,8 @@ class StdioConnection:
         try:
             params = stamp(params, self._spoken, token, capabilities, log_level)
             pending.outgoing = self._send(request(number, method, params))
+            if presence is not None:
+                presence.on_left(lambda: self._left(number, pending))
             await pending.ended()
         except asyncio.CancelledError:
             self._abandon(number, pending, method, "the caller went away")
@@ -260,16 +267,6 @@ class StdioConnection:
         possible = list(self._pending.values())
         return possible[0] if len(possible) == 1 and not self._given_up else None
 
-    def _give_up(self, number: int, pending: Pending) -> None:
-        """Note that the server may still speak for a call of which nobody hears any more."""
-        if len(self._given_up) >= _MOST_GIVEN_UP:
-            return
-        self._given_up.add(number)
-        modern = self._spoken is not None and self._spoken.era is Era.MODERN
-        # A stateless server that was told to stop owes no answer, and never a word to this call.
-        if modern and not pending.logs:
-            self._loop.call_later(_FORGOTTEN_S, self._given_up.discard, number)
-
     def _answered(self, message: JsonObject, size: int, redactions: int) -> None:
         number = message.get("id")
         pending = self._pending.get(number) if type(number) is int else None
@@ -319,15 +316,7 @@ class StdioConnection:
         if pending is None:  # a note or an answer that can't be told: its call has a deadline
             self._unreadable(None, "")
             return
-        limit = self._entry.caps.message_bytes
-        pending.settle(
-            Undelivered(
-                failure=Failure.TOO_LARGE,
-                executed=Execution.UNKNOWN,
-                detail=f"the answer of `{self._entry.name}` is too large: {line.size} bytes, "
-                f"the limit is {limit}",
-            )
-        )
+        pending.settle(too_large(self._entry.name, line.size, self._entry.caps.message_bytes))
 
     def _unreadable(self, number: int | None, what: str) -> None:
         """Fail the call that a bad line answers; count lines that answer none."""
@@ -352,20 +341,42 @@ class StdioConnection:
             executed = self._abandon(number, pending, method, "the deadline passed")
             pending.settle(timed_out(self._entry.name, executed))
 
+    def _left(self, number: int, pending: Pending) -> None:
+        """Tell the server of a write that may be cancelled that its caller has left."""
+        if pending.delivery is not None or self._lost is not None:
+            return
+        if self._is_withdrawn(pending):
+            pending.settle(timed_out(self._entry.name, Execution.NO))
+            return
+        self._tell(number, pending, "the caller went away")
+        pending.hurry(GRACE_S)
+
     def _abandon(self, number: int, pending: Pending, method: str, reason: str) -> Execution:
-        """Tell the server that nobody waits any more, unless it never heard of the call."""
+        """Wait no longer; a server that may know of that is told, unless it never got the call."""
         outgoing = pending.outgoing
         if pending.delivery is not None or outgoing is None or self._lost is not None:
             return Execution.NO if outgoing is None else Execution.UNKNOWN
-        if self._child and self._child.stdin.withdraw(outgoing):
+        if self._is_withdrawn(pending):
             return Execution.NO
-        if method not in _NOT_TOLD:
-            self._give_up(number, pending)
-            self._send(notification(CANCELLED, {"requestId": number, "reason": reason}))
+        self._tell(number, pending, reason)
+        if method not in _HANDSHAKE:
+            modern = self._spoken is not None and self._spoken.era is Era.MODERN
+            # A stateless server that was told to stop owes no answer, and no word to this call.
+            self._given_up.add(number, briefly=modern and pending.told and not pending.logs)
         return Execution.UNKNOWN
 
+    def _is_withdrawn(self, pending: Pending) -> bool:
+        child, outgoing = self._child, pending.outgoing
+        return child is not None and outgoing is not None and child.stdin.withdraw(outgoing)
+
+    def _tell(self, number: int, pending: Pending, reason: str) -> None:
+        if pending.may_tell and not pending.told:
+            pending.told = True
+            self._send(notification(CANCELLED, {"requestId": number, "reason": reason}))
+
     def _exited(self) -> None:
-        self._lose(Lost(reason=f"`{self._entry.name}` {self._end()}"))
+        end = self._child.end if self._child else "closed its output"
+        self._lose(Lost(reason=f"`{self._entry.name}` {end}"))
 
     def _lose(self, lost: Lost) -> None:
         if self._lost is not None:
@@ -382,9 +393,3 @@ class StdioConnection:
             executed=executed,
             detail=self._lost.reason if self._lost else "",
         )
-
-    def _end(self) -> str:
-        code = self._child.exit_code if self._child else None
-        if code is None:
-            return "closed its output"
-        return f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"

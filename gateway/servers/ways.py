@@ -43,7 +43,7 @@ class Ways:
         """Send one request; never raises for anything that a server can do.
 
         Waiting for a free place and for a first start counts towards the deadline. When the
-        calling task is cancelled, the server is told and `CancelledError` goes on.
+        calling task is cancelled, `CancelledError` goes on; the server is told if it may be.
         """
         deadline = asyncio.get_running_loop().time() + outbound.deadline_s
         delivery = await self._send(outbound, ear, deadline)
@@ -109,6 +109,8 @@ class Ways:
                 log_level=outbound.log_level,
                 headers=self._headers(outbound),
                 is_read=outbound.is_read,
+                may_cancel=outbound.may_cancel,
+                presence=outbound.presence,
             )
         finally:
             place.leave()

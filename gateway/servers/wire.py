@@ -10,18 +10,18 @@ import os
 import socket
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from typing import Final, Self, cast
+from collections.abc import Mapping
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import httptools
 
 from gateway.errors import WeighbridgeError
+from gateway.servers.response import Headers, Response
 from gateway.servers.tls import reason_of
 
-_WINDOW: Final = 256 << 10  # bytes of a body that may wait to be read
 _HEAD_BYTES: Final = 64 << 10  # of headers, and of anything else that comes before or after a body
-_STREAM: Final = "text/event-stream"
+_MOST_DRIFTING: Final = 64  # responses of one server that nobody waits for, and that stay open
 
 
 class Unreachable(WeighbridgeError):
@@ -31,131 +31,6 @@ class Unreachable(WeighbridgeError):
         super().__init__(reason)
         self.reason = reason
         self.slow = slow
-
-
-class Headers:
-    """Header fields of a response, by lower-case name; a name may come several times."""
-
-    __slots__ = ("_fields",)
-
-    def __init__(self) -> None:
-        self._fields: dict[str, list[str]] = {}
-
-    def add(self, name: str, value: str) -> None:
-        """Add one field."""
-        self._fields.setdefault(name, []).append(value)
-
-    def get(self, name: str, default: str = "") -> str:
-        """Return the first value of a name."""
-        values = self._fields.get(name.lower())
-        return values[0] if values else default
-
-    def getall(self, name: str, default: list[str]) -> list[str]:
-        """Return every value of a name."""
-        return self._fields.get(name.lower(), default)
-
-
-class Response:
-    """One response; leaving its context gives the connection back, or closes it if unread."""
-
-    def __init__(self, connection: "Connection") -> None:
-        self._connection = connection
-        self.status = 0
-        self.headers = Headers()
-        self.content_type = ""  # the media type, without parameters
-        self._pieces: deque[bytes] = deque()
-        self._waiting = 0
-        self._complete = False
-        self._fault: Exception | None = None
-        self._news: asyncio.Future[None] | None = None
-        self.began = False  # enough is here to say what kind of answer it is
-
-    @property
-    def content_length(self) -> int | None:
-        """The declared length of the body."""
-        text = self.headers.get("content-length")
-        return int(text) if text.isdecimal() and len(text) < 16 else None
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all of it arrived."""
-        return self._complete
-
-    async def iter_any(self) -> AsyncIterator[bytes]:
-        """Yield the body as it arrives; raises ConnectionError when it breaks off."""
-        while True:
-            if self._pieces:
-                piece = self._pieces.popleft()
-                self._waiting -= len(piece)
-                if self._waiting < _WINDOW // 2:
-                    self._connection.resume()
-                yield piece
-            elif self._fault is not None:
-                raise self._fault
-            elif self._complete:
-                return
-            else:
-                await self._more()
-
-    async def read(self) -> bytes:
-        """Return the whole body; for bodies whose declared length was looked at."""
-        if self._complete and len(self._pieces) == 1:
-            return self._pieces.popleft()
-        return b"".join([piece async for piece in self.iter_any()])
-
-    async def _more(self) -> None:
-        self._news = asyncio.get_running_loop().create_future()
-        await self._news
-
-    async def begun(self) -> None:
-        """Wait until it can be handled; a short JSON answer is then here as a whole."""
-        while not self.began:
-            if self._fault is not None:
-                raise self._fault
-            await self._more()
-
-    def take(self, piece: bytes) -> None:
-        """Add a piece of the body."""
-        self._pieces.append(piece)
-        self._waiting += len(piece)
-        if self._waiting > _WINDOW:
-            self._connection.pause()
-            self.began = True
-        if self.began:
-            self.tell()
-
-    def headed(self) -> None:
-        """Note that the headers are here: only a stream, or a large body, is handled before its
-        end.
-        """
-        self.content_type = self.headers.get("content-type").partition(";")[0].strip().lower()
-        if self.content_type == _STREAM:
-            self.began = True
-            self.tell()
-
-    def end(self) -> None:
-        """Note that all of it is here."""
-        self._complete = self.began = True
-        self.tell()
-
-    def fail(self, fault: Exception) -> None:
-        """Note that no more will come."""
-        if not self._complete:
-            self._fault = fault
-            self.tell()
-
-    def tell(self) -> None:
-        """Wake whoever waits."""
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
-
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(self, *unused: object) -> None:
-        """Give the connection back if it can be used again."""
-        self._connection.finish(self)
 
 
 class Connection(asyncio.Protocol):
@@ -170,12 +45,13 @@ class Connection(asyncio.Protocol):
         self._head = 0
         self._idle = 0  # bytes since the request was sent, or since a step towards its answer
         self._stays = False  # the parser can tell only while it ends a message
+        self._drifts = False  # nobody waits for the response
         self.usable = True
 
-    def send(self, data: bytes) -> Response:
+    def send(self, data: bytes, *, stays: bool) -> Response:
         """Send a whole request and return its response, empty as yet."""
         self._head, self._idle, self._stays = 0, 0, False
-        response = self._response = Response(self)
+        response = self._response = Response(self, stays=stays)
         assert self._transport is not None  # noqa: S101 - a pool only holds what is connected
         self._transport.write(data)
         return response
@@ -195,6 +71,12 @@ class Connection(asyncio.Protocol):
         self.usable = False
         if self._transport is not None:
             self._transport.abort()
+
+    def drift(self) -> None:
+        """Stay open until the server ends the response, of which nobody hears any more."""
+        self._drifts = True
+        self.resume()
+        self._pool.let_drift(self)
 
     def pause(self) -> None:
         """Read no further until somebody has caught up."""
@@ -270,7 +152,7 @@ class Connection(asyncio.Protocol):
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body."""
         self._idle = 0
-        if self._response is not None:
+        if self._response is not None and not self._drifts:
             self._response.take(body)
 
     def on_message_complete(self) -> None:
@@ -283,6 +165,8 @@ class Connection(asyncio.Protocol):
         else:
             self._stays = self._parser.should_keep_alive()
             response.end()
+            if self._drifts:
+                self.close()
 
     def _broken(self, what: str) -> None:
         if self._response is not None:
@@ -306,15 +190,19 @@ class Pool:
         self._port = parts.port or (443 if tls is not None else 80)
         self._connect_s, self._idle_s = connect_s, idle_s
         self._idle: deque[tuple[Connection, float]] = deque()
+        self._drifting: dict[Connection, None] = {}  # the oldest first
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         host = parts.netloc.rpartition("@")[2]
         self._start = (
             f"POST {target} HTTP/1.1\r\nhost: {host}\r\naccept-encoding: identity\r\n"
         ).encode("ascii")
 
-    async def post(self, body: bytes, headers: Mapping[str, str]) -> Response:
+    async def post(
+        self, body: bytes, headers: Mapping[str, str], *, stays: bool = False
+    ) -> Response:
         """Send a request and return its response once it can be handled.
 
+        With `stays` the response is left open when its waiter is cancelled.
         Raises Unreachable when no connection could be made, ConnectionError when one broke.
         """
         head = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
@@ -327,13 +215,22 @@ class Pool:
             body,
         )
         connection = self._kept() or await self._connect()
-        response = connection.send(data)
+        response = connection.send(data, stays=stays)
         try:
             await response.begun()
+        except asyncio.CancelledError:
+            response.leave()
+            raise
         except BaseException:
             connection.close()
             raise
         return response
+
+    def let_drift(self, connection: Connection) -> None:
+        """Hold a connection whose response nobody waits for; of too many the oldest is closed."""
+        self._drifting[connection] = None
+        if len(self._drifting) > _MOST_DRIFTING:
+            next(iter(self._drifting)).close()
 
     def keep(self, connection: Connection) -> None:
         """Hold a connection for the next request."""
@@ -341,15 +238,18 @@ class Pool:
 
     def forget(self, connection: Connection) -> None:
         """Let go of a connection that is gone."""
+        self._drifting.pop(connection, None)
         for held in self._idle:
             if held[0] is connection:
                 self._idle.remove(held)
                 return
 
-    def close(self) -> None:
-        """Close what is kept."""
+    def close(self, *, drifting: bool = True) -> None:
+        """Close what is kept, and what drifts, unless it is to outlive the pool's use."""
         while self._idle:
             self._idle.pop()[0].close()
+        for connection in list(self._drifting) if drifting else ():
+            connection.close()
 
     def _kept(self) -> Connection | None:
         now = asyncio.get_running_loop().time()

@@ -2,11 +2,12 @@
 
 from asyncio import Future
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol, assert_never
 
 from gateway.case import Case
 from gateway.crossing.patience import Patience
+from gateway.crossing.presence import Callers
 from gateway.errors import StoreUnavailable
 from gateway.results import marks
 from gateway.types.json import JsonObject
@@ -98,6 +99,7 @@ class Dispatch:
     server: Callable[[str], Downstream | None]
     relay: Relay
     patience: Patience
+    callers: Callers = field(default_factory=Callers)
 
     async def __call__(self, case: Case, intent: Intent) -> Delivered | Answer | Refusal:
         """Return what came back, or a refusal that says whether anything may have happened.
@@ -122,6 +124,8 @@ class Dispatch:
                 )
         self.relay.keep_answers(case, intent)
         first = self.relay.outbound(case, intent.traceparent)
+        if first.may_cancel:
+            first = replace(first, presence=self.callers.of(case))
         ear = self.relay.ear(case, first, intent)
 
         async def send(outbound: Outbound) -> Delivered | Refusal:

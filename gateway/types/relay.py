@@ -1,7 +1,7 @@
 """One request on its way to a server, and what may come back before its answer does."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -16,6 +16,14 @@ def lane_of(principal: Principal, session: str) -> str:
     """Return the name of what a server may keep together: one caller's, in one session."""
     # As JSON: no two callers have the same name, whatever their parts are made of.
     return json.dumps([*principal.owner, session])
+
+
+class Presence(Protocol):
+    """Whether the caller of a request still waits for it."""
+
+    def on_left(self, told: Callable[[], None]) -> None:
+        """Have `told` called once the caller leaves; at once when it has."""
+        ...
 
 
 @value
@@ -38,6 +46,10 @@ class Outbound:
     """What goes along over HTTP: a key that the server knows a repeated request by."""
     late_s: float = 0.0
     """How long the answer is taken after the deadline, once the request is sent."""
+    may_cancel: bool = False
+    """A write whose contract lets its server be told that nobody waits; of reads it always is."""
+    presence: Presence | None = None
+    """Of the caller of a write that may be cancelled; other writes don't learn that it left."""
     owner: str = ""
     """Names the caller, whatever its session: one has a share of all lanes. Empty: no caller."""
 

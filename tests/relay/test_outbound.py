@@ -7,9 +7,10 @@ import pytest
 
 from gateway.relay.outbound import Outbounds
 from gateway.types.calls import Era, Method
+from gateway.types.guarantees import Idempotency
 from gateway.types.json import JsonObject
-from gateway.types.tools import Kind
-from tests.helpers.cases import a_call, a_case, a_tool
+from gateway.types.tools import Effect, Kind
+from tests.helpers.cases import a_call, a_case, a_contract, a_tool
 from tests.relay.callers import Asked
 
 MADE = Outbounds(timeout_s=30)
@@ -38,6 +39,14 @@ def test_a_resource_is_read_under_its_servers_own_uri(method: Method) -> None:
         "uri": "file:///a",
         "k": 1,
     }
+
+
+@pytest.mark.parametrize("is_safe", [True, False])
+def test_a_write_may_be_cancelled_by_the_word_of_its_contract_alone(is_safe: bool) -> None:
+    tool = a_tool()
+    contract = a_contract(tool, idempotency=Idempotency(is_cancel_safe=is_safe))
+    case = a_case(tool=tool, contract=contract, effect=Effect.WRITE, arguments={})
+    assert MADE(case, "").may_cancel is is_safe
 
 
 def test_a_prompt_without_arguments_is_asked_for_without() -> None:

@@ -197,7 +197,7 @@ async def test_a_caller_that_goes_away_takes_its_open_question_along(start: Star
         async with anyio.create_task_group() as tasks:
 
             async def asked() -> None:
-                await call(alpha, "ask", ear=ear, capabilities=CAN, lane="ada")
+                await call(alpha, "ask", is_read=True, ear=ear, capabilities=CAN, lane="ada")
 
             tasks.start_soon(asked)
             await until_async(lambda: ear.asked)
@@ -381,7 +381,7 @@ async def test_a_log_message_of_a_stateless_server_that_could_be_anothers_is_nob
 async def test_a_call_that_wanted_no_log_silences_others_for_a_while_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.servers.stdio._FORGOTTEN_S", 0.05)
+    monkeypatch.setattr("gateway.servers.givenup._BRIEFLY_S", 0.05)
     said: JsonObject = {"level": "info", "data": "said"}
     note = {"notify": {"method": "notifications/message", "params": said}}
     script = Script(
@@ -389,7 +389,7 @@ async def test_a_call_that_wanted_no_log_silences_others_for_a_while_only(
     )
     async with running(stdio_entry(script, tmp_path)) as servers:
         alpha, ear = servers.server("alpha"), Listener()
-        failed(await call(alpha, "ignore", deadline_s=0.1))
+        failed(await call(alpha, "ignore", is_read=True, deadline_s=0.1))
 
         async def heard() -> bool:
             await call(alpha, "say", ear=ear, log_level="info")

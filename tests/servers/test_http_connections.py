@@ -1,15 +1,18 @@
 """Servers behind Streamable HTTP: sessions and connections that end, and who waits for what."""
 
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from gateway.crossing.presence import Waiting
 from gateway.servers.headers import SESSION
-from gateway.types.operations import Delivered, Execution, Failure
+from gateway.types.operations import Delivered, Delivery, Execution, Failure
 from tests.helpers.fake_http import FakeHttp
-from tests.helpers.fake_server import until_async
+from tests.helpers.fake_server import text, until_async
 from tests.helpers.fleets import (
     call,
     failed,
@@ -105,7 +108,7 @@ async def test_connections_are_kept_and_shared(fake: FakeHttp) -> None:
 
 
 @pytest.mark.parametrize("cancelled", [True, False])
-async def test_the_end_of_waiting_closes_the_response_or_sends_a_note(
+async def test_the_end_of_waiting_for_a_read_closes_the_response_or_sends_a_note(
     fake: FakeHttp, cancelled: bool
 ) -> None:
     fake.script.on_call = {"hang": [{"delay_ms": 60_000}]}
@@ -113,11 +116,11 @@ async def test_the_end_of_waiting_closes_the_response_or_sends_a_note(
         alpha = servers.server("alpha")
         if cancelled:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(call, alpha, "hang")
+                tasks.start_soon(partial(call, alpha, "hang", is_read=True))
                 await until_async(fake.calls)
                 tasks.cancel_scope.cancel()
         else:
-            got = failed(await call(alpha, "hang", deadline_s=0.2))
+            got = failed(await call(alpha, "hang", is_read=True, deadline_s=0.2))
             assert (got.failure, got.executed) == (Failure.TIMEOUT, Execution.UNKNOWN)
         await until_async(lambda: fake.disconnects)
         if fake.script.eras == ["legacy"]:
@@ -126,6 +129,57 @@ async def test_the_end_of_waiting_closes_the_response_or_sends_a_note(
             assert told["params"]["requestId"] == fake.calls()[0]["id"]
         else:
             assert not fake.calls("notifications/cancelled")
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_the_response_to_a_write_stays_open_when_nobody_waits(
+    fake: FakeHttp, tmp_path: Path, streams: bool
+) -> None:
+    go = tmp_path / "go"
+    begin: list[Any] = [{"sse": [": x\n\n"]}] if streams else []
+    fake.script.on_call = {"put": [*begin, {"wait_for_file": str(go)}, {"reply": text("")}]}
+    async with running(http_entry(fake)) as servers:
+        alpha = servers.server("alpha")
+        before = len(fake.transports)
+        got = failed(await call(alpha, "put", deadline_s=0.2))
+        assert (got.failure, got.executed) == (Failure.TIMEOUT, Execution.UNKNOWN)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call, alpha, "put")
+            await until_async(lambda: len(fake.calls()) == 2)
+            tasks.cancel_scope.cancel()
+        assert len(fake.transports) >= before + 1
+        go.touch()
+        await until_async(lambda: len(fake.transports) <= before)
+        assert fake.disconnects == 0  # both responses came to their own end
+        assert first_text(await call(alpha)) == "echo"
+    assert not fake.calls("notifications/cancelled")
+
+
+async def test_a_write_that_may_be_cancelled_is_and_an_answer_still_counts(
+    fake: FakeHttp, tmp_path: Path
+) -> None:
+    go, caller, got = tmp_path / "go", Waiting(), list[Delivery]()
+    fake.script.on_call = {"put": [{"wait_for_file": str(go)}, {"reply": text("done")}]}
+    is_legacy = fake.script.eras == ["legacy"]
+    async with running(http_entry(fake)) as servers:
+
+        async def left() -> None:
+            await until_async(fake.calls)
+            caller.leave()
+            if is_legacy:
+                await until_async(lambda: fake.calls("notifications/cancelled"))
+            else:  # a closed response: there is no way to answer it
+                await until_async(lambda: fake.disconnects)
+            go.touch()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(left)
+            got.append(await call(servers.server("alpha"), "put", may_cancel=True, presence=caller))
+    if is_legacy:
+        assert first_text(got[0]) == "done"
+    else:
+        ended = failed(got[0])
+        assert (ended.failure, ended.executed) == (Failure.TIMEOUT, Execution.UNKNOWN)
 
 
 @pytest.mark.parametrize("drip", [[{"sse": [": x\n\n"]}], [{"progress": {"progress": 1}}]])

@@ -6,15 +6,17 @@ import signal
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from gateway.crossing.presence import Waiting
 from gateway.servers.entry import Caps
 from gateway.servers.stdio import StdioConnection
-from gateway.types.operations import Delivered, Execution, Failure, Rejected
+from gateway.types.operations import Delivered, Delivery, Execution, Failure, Rejected
 from tests.helpers.fake_server import Script, record_of, text, until_async
 from tests.helpers.fleets import (
     call,
@@ -210,7 +212,7 @@ async def test_late_doubled_and_invented_answers_are_dropped(tmp_path: Path) -> 
     async with running(stdio_entry(script, tmp_path)) as servers:
         alpha = servers.server("alpha")
         assert alpha is not None
-        got = failed(await call(alpha, "late", deadline_s=0.1))
+        got = failed(await call(alpha, "late", is_read=True, deadline_s=0.1))
         assert (got.failure, got.executed) == (Failure.TIMEOUT, Execution.UNKNOWN)
         connection = alpha.connection
         assert isinstance(connection, StdioConnection)
@@ -221,18 +223,81 @@ async def test_late_doubled_and_invented_answers_are_dropped(tmp_path: Path) -> 
     assert told["params"]["requestId"] == sent["id"]
 
 
-async def test_a_caller_that_goes_away_is_told_to_the_server(tmp_path: Path) -> None:
+async def test_a_caller_of_a_read_that_goes_away_is_told_to_the_server(tmp_path: Path) -> None:
     script = Script(on_call={"hang": [{"delay_ms": 60_000}]})
     record = record_of(tmp_path, "alpha")
     async with running(stdio_entry(script, tmp_path)) as servers:
         alpha = servers.server("alpha")
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(call, alpha, "hang")
+            tasks.start_soon(partial(call, alpha, "hang", is_read=True))
             await until_async(record.calls)
             tasks.cancel_scope.cancel()
         await until_async(lambda: record.calls("notifications/cancelled"))
         assert alpha is not None
         assert alpha.state.in_flight == 0
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_write_is_cancelled_neither_at_its_deadline_nor_when_its_caller_goes_away(
+    tmp_path: Path, era: str
+) -> None:
+    go = tmp_path / "go"
+    script = Script(eras=[era], on_call={"put": [{"wait_for_file": str(go)}, {"reply": text("")}]})
+    record = record_of(tmp_path, "alpha")
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha = servers.server("alpha")
+        assert alpha is not None
+        got = failed(await call(alpha, "put", deadline_s=0.1))
+        assert (got.failure, got.executed) == (Failure.TIMEOUT, Execution.UNKNOWN)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call, alpha, "put")
+            await until_async(lambda: len(record.calls()) == 2)
+            tasks.cancel_scope.cancel()
+        connection = alpha.connection
+        assert isinstance(connection, StdioConnection)
+        go.touch()
+        await until_async(lambda: connection.unmatched == 2)  # both were carried out to their end
+    assert record.calls("notifications/cancelled") == []
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_write_that_may_be_cancelled_is_and_an_answer_still_counts(
+    tmp_path: Path, era: str
+) -> None:
+    go = tmp_path / "go"
+    put = [{"wait_for_file": str(go)}, {"reply": text("done")}]
+    record, caller = record_of(tmp_path, "alpha"), Waiting()
+    async with running(stdio_entry(Script(eras=[era], on_call={"put": put}), tmp_path)) as servers:
+        got: list[Delivery] = []
+
+        async def left() -> None:
+            await until_async(record.calls)
+            caller.leave()
+            await until_async(lambda: record.calls("notifications/cancelled"))
+            go.touch()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(left)
+            got.append(await call(servers.server("alpha"), "put", may_cancel=True, presence=caller))
+    assert first_text(got[0]) == "done"
+    (told,) = record.calls("notifications/cancelled")
+    assert told["params"]["requestId"] == record.calls()[0]["id"]
+
+
+async def test_a_server_that_was_told_of_a_caller_that_left_is_not_waited_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.servers.stdio.GRACE_S", 0.05)
+    script = Script(on_call={"put": [{"delay_ms": 60_000}]})
+    record, caller = record_of(tmp_path, "alpha"), Waiting()
+    caller.leave()
+    async with running(stdio_entry(script, tmp_path)) as servers:
+        alpha = servers.server("alpha")
+        got = failed(await call(alpha, "put", may_cancel=True, presence=caller, deadline_s=60))
+        again = failed(await call(alpha, "put", may_cancel=True, deadline_s=0.1))
+        await until_async(lambda: len(record.calls("notifications/cancelled")) == 2)
+    assert (got.failure, got.executed) == (Failure.TIMEOUT, got.executed)
+    assert (again.failure, again.executed) == (Failure.TIMEOUT, Execution.UNKNOWN)
 
 
 async def test_a_call_that_never_left_the_queue_was_not_carried_out(tmp_path: Path) -> None:

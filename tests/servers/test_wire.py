@@ -210,3 +210,58 @@ def test_leaving_an_unread_response_closes_its_connection(run: Loop) -> None:
         await fake.stop(pool, server)
 
     run(work())
+
+
+def test_of_too_many_responses_that_nobody_waits_for_the_oldest_is_closed(
+    run: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "_MOST_DRIFTING", 1)
+
+    async def work() -> None:
+        fake = Server(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}")  # never complete
+        pool, server = await fake.pool()
+
+        async def given_up() -> None:
+            with suppress(TimeoutError):
+                async with (
+                    asyncio.timeout(0.05),
+                    await pool.post(b"[1]", {}, stays=True) as response,
+                ):
+                    await response.read()
+
+        await given_up()
+        assert not fake.over[0].is_set()
+        await given_up()
+        await fake.over[0].wait()
+        assert not fake.over[1].is_set()
+        pool.close(drifting=False)
+        assert not fake.over[1].is_set()
+        await fake.stop(pool, server)
+
+    run(work())
+
+
+def test_a_response_that_nobody_waits_for_ends_with_its_last_byte(run: Loop) -> None:
+    async def work() -> None:
+        asked = asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            await asked.wait()
+            writer.write(JSON)
+            assert await reader.read() == b"[1]"  # to the end: our side has closed
+            writer.close()
+            over.set()
+
+        over = asyncio.Event()
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        pool = wire.Pool(f"http://127.0.0.1:{port}/", connect_s=2, idle_s=2)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await pool.post(b"[1]", {}, stays=True)
+        asked.set()
+        await over.wait()
+        server.close()
+
+    run(work())

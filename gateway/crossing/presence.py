@@ -1,0 +1,54 @@
+"""Callers of writes that may be cancelled at their server: it is told when one leaves."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from gateway.case import Case
+
+
+class Waiting:
+    """One caller, who may leave once."""
+
+    def __init__(self) -> None:
+        self._has_left = False
+        self._told: list[Callable[[], None]] = []
+
+    def on_left(self, told: Callable[[], None]) -> None:
+        """Have `told` called once the caller leaves; at once when it has."""
+        if self._has_left:
+            told()
+        else:
+            self._told.append(told)
+
+    def leave(self) -> None:
+        """Tell everybody who wants to know."""
+        self._has_left = True
+        told, self._told = self._told, []
+        for each in told:
+            each()
+
+
+class Callers:
+    """Who waits for a write that its contract lets the gateway cancel (`cancel: safe`)."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, Waiting] = {}
+
+    @contextmanager
+    def waiting(self, case: Case) -> Generator[None]:
+        """Take the caller for present until the block ends; a block that is cancelled was left."""
+        if not case.contract.idempotency.is_cancel_safe:
+            yield
+            return
+        waiting = self._waiting[case.call.call_id] = Waiting()
+        try:
+            yield
+        except BaseException:
+            waiting.leave()
+            raise
+        finally:
+            del self._waiting[case.call.call_id]
+
+    def of(self, case: Case) -> Waiting | None:
+        """Return the caller of a call, if it is to be watched; None of all others."""
+        return self._waiting.get(case.call.call_id)

@@ -1,0 +1,170 @@
+"""One response over HTTP/1.1, handed on piece by piece as it arrives."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Final, Protocol, Self
+
+_WINDOW: Final = 256 << 10  # bytes of a body that may wait to be read
+_STREAM: Final = "text/event-stream"
+
+
+class Line(Protocol):
+    """The connection that a response comes over."""
+
+    def finish(self, response: "Response") -> None:
+        """Be free for another request, or close."""
+        ...
+
+    def drift(self) -> None:
+        """Stay open until the server ends the response, of which nobody hears any more."""
+        ...
+
+    def close(self) -> None:
+        """End now; the server sees its response closed."""
+        ...
+
+    def pause(self) -> None:
+        """Read no further until somebody has caught up."""
+        ...
+
+    def resume(self) -> None:
+        """Read on."""
+        ...
+
+
+class Headers:
+    """Header fields of a response, by lower-case name; a name may come several times."""
+
+    __slots__ = ("_fields",)
+
+    def __init__(self) -> None:
+        self._fields: dict[str, list[str]] = {}
+
+    def add(self, name: str, value: str) -> None:
+        """Add one field."""
+        self._fields.setdefault(name, []).append(value)
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return the first value of a name."""
+        values = self._fields.get(name.lower())
+        return values[0] if values else default
+
+    def getall(self, name: str, default: list[str]) -> list[str]:
+        """Return every value of a name."""
+        return self._fields.get(name.lower(), default)
+
+
+class Response:
+    """One response; leaving its context gives the connection back, or closes it if unread."""
+
+    def __init__(self, connection: Line, *, stays: bool) -> None:
+        self._connection = connection
+        self._stays = stays
+        self.status = 0
+        self.headers = Headers()
+        self.content_type = ""  # the media type, without parameters
+        self._pieces: deque[bytes] = deque()
+        self._waiting = 0
+        self._complete = False
+        self._fault: Exception | None = None
+        self._news: asyncio.Future[None] | None = None
+        self.began = False  # enough is here to say what kind of answer it is
+
+    @property
+    def content_length(self) -> int | None:
+        """The declared length of the body."""
+        text = self.headers.get("content-length")
+        return int(text) if text.isdecimal() and len(text) < 16 else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of it arrived."""
+        return self._complete
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        """Yield the body as it arrives; raises ConnectionError when it breaks off."""
+        while True:
+            if self._pieces:
+                piece = self._pieces.popleft()
+                self._waiting -= len(piece)
+                if self._waiting < _WINDOW // 2:
+                    self._connection.resume()
+                yield piece
+            elif self._fault is not None:
+                raise self._fault
+            elif self._complete:
+                return
+            else:
+                await self._more()
+
+    async def read(self) -> bytes:
+        """Return the whole body; for bodies whose declared length was looked at."""
+        if self._complete and len(self._pieces) == 1:
+            return self._pieces.popleft()
+        return b"".join([piece async for piece in self.iter_any()])
+
+    async def _more(self) -> None:
+        self._news = asyncio.get_running_loop().create_future()
+        await self._news
+
+    async def begun(self) -> None:
+        """Wait until it can be handled; a short JSON answer is then here as a whole."""
+        while not self.began:
+            if self._fault is not None:
+                raise self._fault
+            await self._more()
+
+    def take(self, piece: bytes) -> None:
+        """Add a piece of the body."""
+        self._pieces.append(piece)
+        self._waiting += len(piece)
+        if self._waiting > _WINDOW:
+            self._connection.pause()
+            self.began = True
+        if self.began:
+            self.tell()
+
+    def headed(self) -> None:
+        """Note that the headers are here: only a stream, or a large body, is handled before its
+        end.
+        """
+        self.content_type = self.headers.get("content-type").partition(";")[0].strip().lower()
+        if self.content_type == _STREAM:
+            self.began = True
+            self.tell()
+
+    def end(self) -> None:
+        """Note that all of it is here."""
+        self._complete = self.began = True
+        self.tell()
+
+    def fail(self, fault: Exception) -> None:
+        """Note that no more will come."""
+        if not self._complete:
+            self._fault = fault
+            self.tell()
+
+    def tell(self) -> None:
+        """Wake whoever waits."""
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *unused: object) -> None:
+        """Give the connection back if it can be used again."""
+        if kind is asyncio.CancelledError:
+            self.leave()
+        else:
+            self._connection.finish(self)
+
+    def leave(self) -> None:
+        """Wait no longer: the server sees that, unless the response was to stay open."""
+        if self._stays and not self._complete:
+            self._pieces.clear()
+            self._connection.drift()
+        else:
+            self._connection.close()
