@@ -140,7 +140,7 @@ class Operations:
     def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
         """Take back a claim whose send certainly did not begin, as soon as that is possible."""
         now = microseconds(self._clock.now())
-        named: Parameters = {"op_id": wanted.op_id, "call_id": wanted.call_id, "now": now}
+        named: Parameters = {**claims.place(wanted), "call_id": wanted.call_id, "now": now}
 
         def work(transaction: Transaction) -> Made[None]:
             transaction.execute("unsend_operation", named)

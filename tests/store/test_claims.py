@@ -73,6 +73,24 @@ async def test_what_was_not_sent_can_be_sent_again_and_gives_its_limits_back(sto
     assert await store.operations.of_call(again.operation.call_id) == again.operation
 
 
+async def test_another_attempt_is_taken_back_by_the_call_that_made_it(store: Store) -> None:
+    first, second = wanted(), wanted()
+    taken = (await claim(store, first)).operation
+    assert await settle(store, taken, OpState.FAILED_RETRYABLE)
+    assert (await claim(store, second)).operation.op_id == first.op_id
+    store.operations.unsend(first)  # too late: the operation is another call's by now
+    store.operations.unsend(second)
+    await store.events.kept()
+    found = await store.operations.get(first.op_id)
+    assert found is not None
+    assert (found.state, found.evidence, found.call_id, found.epoch) == (
+        OpState.FAILED_RETRYABLE,
+        "not_sent",
+        second.call_id,
+        2,
+    )
+
+
 async def test_a_call_over_a_limit_leaves_no_operation(store: Store) -> None:
     limit = Limit(id="l", key="acme", maximum=0, window_s=60, amount=1, rule="r")
     over = wanted()

@@ -46,10 +46,12 @@ SET verification = :verification, check_at = :check_at, outcome = :outcome
 WHERE op_id = :op_id AND epoch = :epoch AND state IN ('succeeded', 'compensated');
 
 -- name: unsend_operation
--- An intent that was committed, and whose send certainly did not begin.
+-- An intent that was committed, and whose send certainly did not begin. By key and call: whoever
+-- asks may not have learned which operation it took.
 UPDATE operations
 SET state = 'failed_retryable', evidence = 'not_sent', settled_at = :now
-WHERE op_id = :op_id AND call_id = :call_id AND state = 'dispatching';
+WHERE tenant = :tenant AND scope = :scope AND idem_key = :idem_key AND call_id = :call_id
+  AND state = 'dispatching';
 
 -- name: renew_operation
 -- The call lives.
