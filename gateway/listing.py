@@ -8,9 +8,11 @@ from typing import Final, Protocol, assert_never
 
 from gateway.case import Case
 from gateway.clock import Clock
+from gateway.contracts import asking
 from gateway.errors import BadCursor
 from gateway.pipeline import LIST_CHECKS, judge
 from gateway.revision import Revision
+from gateway.steps.contract import injected
 from gateway.steps.resolve import Resolve
 from gateway.types.calls import Method, Nobody, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
@@ -189,7 +191,10 @@ class Listing:
 
 
 def exposed(kind: Listed, case: Case) -> JsonObject:
-    """Return a definition as agents see it: every field as received, our own additions marked."""
+    """Return a definition as agents see it: every field as received, our own additions marked.
+
+    An argument that the gateway fills in isn't asked for.
+    """
     tool, form = case.tool, _FORMS[kind]
     about: JsonObject = {
         "server": tool.server,
@@ -203,6 +208,9 @@ def exposed(kind: Listed, case: Case) -> JsonObject:
         base = annotations if isinstance(annotations, dict) else {}
         definition["annotations"] = {**base, **overridden}
         about["overrides"] = [f"/annotations/{hint}" for hint in overridden]
+    schema = tool.definition.get("inputSchema")
+    if kind is Listed.TOOLS and isinstance(schema, dict):
+        definition["inputSchema"] = asking.asked(schema, injected(case.contract))
     meta = tool.definition.get("_meta")
     definition["_meta"] = {**(meta if isinstance(meta, dict) else {}), form.mark: about}
     return definition

@@ -8,7 +8,9 @@ from gateway.clock import SystemClock
 from gateway.errors import BadCursor
 from gateway.listing import TOOL, Listing
 from gateway.types.calls import AuthMethod
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.json import JsonObject
+from gateway.types.operations import RetryClass
 from gateway.types.tools import Effect, Listed, Quarantine
 from tests.helpers.cases import (
     a_contract,
@@ -112,6 +114,24 @@ def test_hints_that_play_a_call_down_are_corrected_and_said_so() -> None:
         "risk": "high",
         "overrides": ["/annotations/readOnlyHint"],
     }
+
+
+def test_an_argument_that_the_gateway_fills_in_is_asked_of_nobody() -> None:
+    definition = a_definition("put", {"v": {"type": "integer"}, "key": {"type": "string"}})
+    schema = definition["inputSchema"]
+    assert isinstance(schema, dict)
+    demanding: JsonObject = {**schema, "required": ["v", "key"]}
+    listing, shelf, law = a_listing()
+    tool = a_tool({**definition, "inputSchema": demanding})
+    shelf.held = (tool,)
+    keyed = Idempotency(
+        retry=RetryClass.KEYED, inject=Injection(place=InjectPlace.ARGUMENT, name="/key")
+    )
+    contract = a_contract(tool, effect=Effect.WRITE, idempotency=keyed)
+    law.revision = a_revision([contract], SUPPORT_ONLY.replace("crm.find", "crm.put"))
+    (listed,) = listing.visible(Listed.TOOLS, a_principal())
+    shown = {**schema, "properties": {"v": {"type": "integer"}}, "required": ["v"]}
+    assert listed["inputSchema"] == shown
 
 
 def test_pages_follow_each_other_without_gap_or_repetition() -> None:

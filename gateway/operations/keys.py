@@ -20,6 +20,8 @@ _VERSION: Final = "v1"  # part of every digest: another way to build keys is ano
 _PRINTABLE: Final = re.compile(r"[\x20-\x7e]+")
 # A text of a structured field (RFC 8941, 3.3.3), as the draft of the header wants it.
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
+_NO_UUID: Final = str(uuid.UUID(int=0, version=5))
+_NO_DIGEST: Final = 64 * "0"
 _NAMESPACE: Final = uuid.UUID("0b8f4e0e-53f5-5c5e-9a55-2a3d0c1c7d11")
 
 
@@ -65,7 +67,7 @@ def derive(
         _judge(caller_key)
     try:
         scope = _digest("scope", tenant, list(principal), server, run_id)
-        arguments = _own(arguments, idempotency.inject)
+        arguments = own(arguments, idempotency.inject)
         normal = _normalised(arguments, idempotency.normalise)
         intent = _digest("intent", server, tool, _intent(normal, idempotency))
         source, parts = _source(caller_key, tool, normal, idempotency, intent)
@@ -127,6 +129,24 @@ def _unquoted(header: str) -> str:
     return header
 
 
+def own(arguments: JsonObject, injection: Injection | None) -> JsonObject:
+    """Return the arguments that are sent as they were given: without what is overwritten."""
+    if injection is None or injection.place is not InjectPlace.ARGUMENT:
+        return arguments
+    return _without(arguments, (injection.name,))
+
+
+def filled(arguments: JsonObject, injection: Injection | None) -> JsonObject:
+    """Return the arguments in the form that they are sent in, with a stand-in for the key.
+
+    For judging by a schema: the key itself is made when they are sent. Raises `KeyRefused`.
+    """
+    if injection is None or injection.place is not InjectPlace.ARGUMENT:
+        return arguments
+    key = _NO_UUID if injection.as_uuid else _NO_DIGEST
+    return inject(arguments, {}, {}, injection, key)[0]
+
+
 def _judge(text: str) -> None:
     if not text.strip():
         raise KeyRefused("its idempotency key is empty; send one of your own, or none")
@@ -157,13 +177,6 @@ def _source(
         if value not in (None, "") and not isinstance(value, dict | list):
             return KeySource.CONTRACT, (tool, named, value)
     return KeySource.DERIVED, (tool, intent)
-
-
-def _own(arguments: JsonObject, injection: Injection | None) -> JsonObject:
-    """Return the arguments that are sent as they were given."""
-    if injection is None or injection.place is not InjectPlace.ARGUMENT:
-        return arguments
-    return _without(arguments, (injection.name,))
 
 
 def _without(arguments: JsonObject, patterns: Sequence[JsonPointer]) -> JsonObject:

@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from gateway.case import Case
+from gateway.operations import keys
 from gateway.policy import constraints
+from gateway.steps.contract import injected
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Kind
@@ -20,9 +22,10 @@ def apply(case: Case) -> Case | Refusal:
         return _unsatisfiable(case, "there are no checked arguments to constrain")
     try:
         arguments = constraints.apply(case.arguments, decision.constraints)
-    except constraints.ConstraintError as error:
+        judged = keys.filled(arguments, injected(case.contract))
+    except (constraints.ConstraintError, keys.KeyRefused) as error:
         return _unsatisfiable(case, str(error))
-    if not case.revision.schemas_for(case.contract).input.is_valid(arguments):
+    if not case.revision.schemas_for(case.contract).input.is_valid(judged):
         return _unsatisfiable(case, "the constrained arguments do not match the tool's schema")
     return replace(case, arguments=arguments)
 

@@ -5,9 +5,11 @@ from typing import Final
 
 from gateway.case import Case
 from gateway.contracts.schemas import Schema, Violation, compile_tool
+from gateway.operations import keys
 from gateway.types.calls import Method
+from gateway.types.guarantees import Injection
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.tools import Kind
+from gateway.types.tools import Contract, Effect, Kind
 from gateway.types.values import replaced
 
 # Of every prompt (MCP, server/prompts): texts by name.
@@ -103,10 +105,21 @@ def check(case: Case) -> Case | Refusal:
     unusable = _unusable(case)
     if unusable is not None:
         return unusable
+    injection = injected(case.contract)
+    arguments = keys.own(case.call.arguments, injection)  # the model has no key of the server's
+    try:
+        judged = keys.filled(arguments, injection)
+    except keys.KeyRefused as error:
+        return Refusal(status=Status.INVALID_ARGUMENTS, code="idempotency_key", reason=str(error))
     schemas = case.revision.schemas_for(case.contract)
-    if not schemas.input.is_valid(case.call.arguments):
-        return invalid(schemas.input.violations(case.call.arguments))
-    return replaced(case, arguments=case.call.arguments)
+    if not schemas.input.is_valid(judged):
+        return invalid(schemas.input.violations(judged))
+    return replaced(case, arguments=arguments)
+
+
+def injected(contract: Contract) -> Injection | None:
+    """Return what the gateway adds to every call of a tool: a read has no key."""
+    return None if contract.effect is Effect.READ else contract.idempotency.inject
 
 
 def invalid(violations: tuple[Violation, ...], against: str = "the tool's schema") -> Refusal:

@@ -23,6 +23,8 @@ ADDITIONS: Final[dict[str, str]] = {
     "name": "`server__name` for tools and prompts, unless `expose.transparent` is set",
     "uri": "`weighbridge://server/…` while two servers list the same URI",
     "annotations": "hints that play a call down are corrected",
+    "inputSchema": "without the argument that the gateway fills in with a key "
+    "(`idempotency.inject`)",
     "resultType": "`complete` where a stateless caller is owed one; none for handshake callers",
     "ttlMs": "`0` for stateless callers; none for handshake callers",
     "cacheScope": "`private` for stateless callers; none for handshake callers",

@@ -1,5 +1,6 @@
 """Keys of operations."""
 
+import re
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -15,8 +16,10 @@ from gateway.operations.keys import (
     changed,
     derive,
     downstream_key,
+    filled,
     inject,
     of_caller,
+    own,
 )
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace, Normal
 from gateway.types.json import Json, JsonObject
@@ -411,3 +414,33 @@ def test_a_key_goes_into_a_header_whatever_its_case() -> None:
     place = Injection(place=InjectPlace.HEADER, name="Idempotency-Key")
     sent = inject({}, {}, {"idempotency-key": "model's", "X-Other": "1"}, place, "ours")[2]
     assert sent == {"X-Other": "1", "Idempotency-Key": "ours"}
+
+
+# --- judging before there is a key -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(("as_uuid", "form"), [(True, r"[0-9a-f-]{36}"), (False, "0{64}")])
+def test_a_stand_in_has_the_form_of_the_key_that_is_sent(as_uuid: bool, form: str) -> None:
+    injection = Injection(place=InjectPlace.ARGUMENT, name="/how/key", as_uuid=as_uuid)
+    found = filled({"v": 1}, injection)
+    how = found["how"]
+    assert isinstance(how, dict)
+    assert re.fullmatch(form, str(how["key"]))
+    real = downstream_key(injection, key({}), "op_1")
+    assert len(real) == len(str(how["key"]))
+    assert uuid.UUID(real).version == uuid.UUID(str(how["key"])).version if as_uuid else True
+
+
+@pytest.mark.parametrize("place", [InjectPlace.META, InjectPlace.HEADER, None])
+def test_where_no_argument_is_filled_in_arguments_stay(place: InjectPlace | None) -> None:
+    arguments: JsonObject = {"key": "k"}
+    injection = None if place is None else Injection(place=place, name="key")
+    assert filled(arguments, injection) is arguments
+    assert own(arguments, injection) is arguments
+
+
+def test_what_is_overwritten_is_no_argument_of_the_call() -> None:
+    injection = Injection(place=InjectPlace.ARGUMENT, name="/key")
+    assert own({"key": "the model's", "v": 1}, injection) == {"v": 1}
+    with pytest.raises(KeyRefused, match="no place"):
+        filled({"how": 1}, Injection(place=InjectPlace.ARGUMENT, name="/how/key"))

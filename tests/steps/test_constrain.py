@@ -4,8 +4,10 @@ from gateway.case import Case
 from gateway.pipeline import judge
 from gateway.steps import constrain
 from gateway.types.decisions import Constraint, Decision, DecisionEffect
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.json import Json
 from gateway.types.outcomes import Refusal, Status
+from gateway.types.tools import Effect
 from tests.helpers.cases import a_case, a_contract, a_definition, a_prompt, a_tool
 
 PINNED = """\
@@ -50,3 +52,23 @@ def test_what_has_no_schema_can_not_be_constrained_and_is_denied() -> None:
     answer = constrain.apply(case)
     assert isinstance(answer, Refusal)
     assert (answer.status, answer.code) == (Status.DENIED, "constraint_unsatisfiable")
+
+
+def test_constrained_arguments_are_judged_with_a_stand_in_for_the_key_of_the_server() -> None:
+    definition = a_definition("put", {"v": {"type": "integer"}, "key": {"type": "string"}})
+    schema = definition["inputSchema"]
+    assert isinstance(schema, dict)
+    tool = a_tool({**definition, "inputSchema": {**schema, "required": ["key"]}})
+    constraint = Constraint(pointer="/v", kind="set", value=5, rule="r")
+    decision = Decision(effect=DecisionEffect.ALLOW, constraints=(constraint,), rule="r")
+    for name, is_kept in (("/key", True), ("/v/key", False)):
+        keyed = Idempotency(inject=Injection(place=InjectPlace.ARGUMENT, name=name))
+        contract = a_contract(tool, effect=Effect.WRITE, idempotency=keyed)
+        case = a_case(tool=tool, contract=contract, arguments={}, decision=decision)
+        answer = constrain.apply(case)
+        if is_kept:
+            assert isinstance(answer, Case)
+            assert answer.arguments == {"v": 5}
+        else:
+            assert isinstance(answer, Refusal)
+            assert answer.code == "constraint_unsatisfiable"

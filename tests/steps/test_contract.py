@@ -8,9 +8,11 @@ import pytest
 from gateway.case import Case
 from gateway.steps import contract
 from gateway.types.calls import Method
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import RetryClass
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.tools import Away, Quarantine
+from gateway.types.tools import Away, Effect, Quarantine
 from tests.helpers.cases import (
     a_call,
     a_case,
@@ -164,3 +166,42 @@ def test_a_tool_that_is_away_is_refused_before_its_arguments_are_looked_at() -> 
     assert (answer.status, answer.code) == (Status.UNAVAILABLE, "downstream_starting")
     assert (answer.reason, answer.retry_after_s) == ("`crm` is still starting", 2.0)
     assert answer.row.retryable
+
+
+KEYED: dict[str, Any] = {
+    "v": {"type": "integer"},
+    "key": {"type": "string", "format": "uuid", "minLength": 36, "maxLength": 36},
+}
+
+
+def keyed_case(arguments: JsonObject, name: str = "/key", effect: Effect = Effect.WRITE) -> Case:
+    definition = a_definition("put", KEYED)
+    schema = definition["inputSchema"]
+    assert isinstance(schema, dict)
+    tool = a_tool({**definition, "inputSchema": {**schema, "required": ["v", "key"]}})
+    injection = Injection(place=InjectPlace.ARGUMENT, name=name)
+    keyed = Idempotency(retry=RetryClass.KEYED, inject=injection)
+    return a_case(arguments, tool=tool, contract=a_contract(tool, effect=effect, idempotency=keyed))
+
+
+@pytest.mark.parametrize("said", [{}, {"key": "the model's own"}, {"key": 1}])
+def test_a_key_that_the_gateway_fills_in_is_neither_missed_nor_taken_from_the_model(
+    said: JsonObject,
+) -> None:
+    answer = contract.check(keyed_case({"v": 1, **said}))
+    assert isinstance(answer, Case)
+    assert answer.arguments == {"v": 1}
+
+
+def test_what_else_a_call_lacks_is_still_refused_and_the_key_is_no_part_of_that() -> None:
+    [missing] = refusal(contract.check(keyed_case({}))).details
+    assert missing["pointer"] == "/v"
+
+
+def test_a_read_gets_no_key_and_so_has_to_bring_its_arguments() -> None:
+    assert refusal(contract.check(keyed_case({"v": 1}, effect=Effect.READ))).code == "schema"
+
+
+def test_arguments_without_a_place_for_the_key_are_refused() -> None:
+    refused = refusal(contract.check(keyed_case({"v": 1}, name="/v/key")))
+    assert (refused.status, refused.code) == (Status.INVALID_ARGUMENTS, "idempotency_key")
