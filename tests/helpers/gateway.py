@@ -6,11 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 
@@ -18,12 +18,46 @@ MODERN = "2026-07-28"
 ALLOW = "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n"
 
 
+class Process(Protocol):
+    """A process of the command."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, once it has ended."""
+        ...
+
+    def send_signal(self, signal: int, /) -> None:
+        """Send it a signal."""
+        ...
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        ...
+
+    def kill(self) -> None:
+        """End it."""
+        ...
+
+    async def wait(self) -> int:
+        """Wait for its end and return the exit code."""
+        ...
+
+
+# The words after `weighbridge`, the file for what it writes, and its environment.
+Begin = Callable[[Sequence[str], Path, Mapping[str, str]], Awaitable[Process]]
+
+
 @dataclass(kw_only=True)
 class Gateway:
     """A running `weighbridge serve`."""
 
     url: str
-    process: asyncio.subprocess.Process
+    process: Process
     folder: Path
     headers: dict[str, str] = field(default_factory=dict[str, str])
     admin: str = ""  # where the listener for people is
@@ -116,6 +150,14 @@ def text(result: Mapping[str, Any]) -> str:
     return result["content"][0]["text"]
 
 
+async def spawned(words: Sequence[str], log: Path, environ: Mapping[str, str]) -> Process:
+    """Start the command as a program of its own."""
+    with log.open("ab") as file:
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "gateway", *words, stdout=file, stderr=file, env=dict(environ)
+        )
+
+
 @asynccontextmanager
 async def running(
     folder: Path,
@@ -127,11 +169,12 @@ async def running(
     headers: Mapping[str, str] | None = None,
     store: str = "",
     listen: Mapping[str, Any] | None = None,
+    begin: Begin = spawned,
 ) -> AsyncGenerator[Gateway]:
     """Start the real command on free ports; `config` lacks listeners, store and policies.
 
     `store` is the store section, in YAML on one line; without it there is a `store.db`. `listen`
-    are more members of that section.
+    are more members of that section, `begin` how the process is started.
     """
     (folder / "policies/contracts").mkdir(parents=True, exist_ok=True)
     (folder / "policies/policy.yaml").write_text(policy)
@@ -144,19 +187,10 @@ async def running(
         'admin: {address: "127.0.0.1:0"}\n'
         f"store: {store or f'sqlite:///{folder}/store.db'}\n" + config
     )
-    log = (folder / "log.txt").open("ab")
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "gateway",
-        "serve",
-        "--config",
-        str(folder / "config.yaml"),
-        "--ready-file",
-        str(ready),
-        stdout=log,
-        stderr=log,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), **(environ or {})},
+    process = await begin(
+        ["serve", "--config", str(folder / "config.yaml"), "--ready-file", str(ready)],
+        folder / "log.txt",
+        {"PATH": "/usr/bin:/bin", "HOME": str(folder), **(environ or {})},
     )
     try:
         async with asyncio.timeout(20):
@@ -173,7 +207,6 @@ async def running(
             headers=dict(headers or {}),
         )
     finally:
-        log.close()
         if process.returncode is None:
             process.terminate()
             try:
