@@ -198,6 +198,112 @@ async def test_other_words_for_the_same_intent_write_nothing(store: Store, on: O
         )
 
 
+def again_on_purpose(op_id: str, reason: str = "two are wanted") -> JsonObject:
+    return {repeats.KEY: {"op_id": op_id, "reason": reason}}
+
+
+async def test_a_host_may_repeat_a_settled_write_on_purpose_where_the_contract_lets_it(
+    store: Store,
+) -> None:
+    inject = Injection(place=InjectPlace.META, name="key")
+    alpha = writes(store, idempotency=Idempotency(repeat=Repeat.ALLOW, inject=inject))
+    first = await alpha.operation(await alpha.call())
+    meta = again_on_purpose(first.op_id, "two, says password=hunter22")
+    second = await alpha.call(meta=meta)
+    made = await alpha.operation(second)
+    assert (second.status, alpha.server.count) == (Status.OK, 2)
+    assert (made.generation, made.key.key) == (1, first.key.key)
+    assert made.downstream_key != first.downstream_key
+    # The same request once more, or the call itself, is no third one.
+    for more in ({"meta": meta}, {}):
+        repeated = await alpha.call(**more)
+        assert outcome_of(repeated)["op_id"] == made.op_id
+        assert outcome_of(repeated)["replayed"] is True
+    assert alpha.server.count == 2
+    [event] = [
+        each.json()
+        for each in await store.events.query(EventFilter(call=str(outcome_of(second)["call_id"])))
+        if each.json()["kind"] == "authorization"
+    ]
+    body = event["body"]
+    assert isinstance(body, dict)
+    said = body["repeats"]
+    assert isinstance(said, dict)
+    assert said["op"] == first.op_id
+    assert "hunter22" not in str(said["reason"])
+
+
+@pytest.mark.parametrize(
+    ("repeat", "status", "code"),
+    [
+        (Repeat.DENY, Status.DENIED, "repeat_denied"),
+        (Repeat.APPROVE, Status.APPROVAL_DENIED, "no_approver_surface"),
+    ],
+)
+async def test_otherwise_nobody_may(
+    store: Store, repeat: Repeat, status: Status, code: str
+) -> None:
+    alpha = writes(store, idempotency=Idempotency(repeat=repeat))
+    first = await alpha.operation(await alpha.call())
+    refused = await alpha.call(meta=again_on_purpose(first.op_id))
+    assert (refused.status, outcome_of(refused)["code"]) == (status, code)
+    assert alpha.server.count == 1
+
+
+async def test_what_is_no_operation_of_this_call_is_not_repeated_nor_told_of(store: Store) -> None:
+    alpha = writes(store, idempotency=Idempotency(repeat=Repeat.ALLOW))
+    await alpha.call()
+    others = await alpha.operation(await alpha.call({"v": 2}))
+    strangers = await alpha.operation(await alpha.call(principal=a_principal(subject="other")))
+    told: set[str] = set()
+    for op_id in (others.op_id, strangers.op_id, ids.new("op")):
+        refused = await alpha.call(meta=again_on_purpose(op_id))
+        assert refused.status is Status.INVALID_ARGUMENTS
+        assert "op_id" not in outcome_of(refused)
+        told.add(text_of(refused))
+    assert len(told) == 1
+    unreadable = await alpha.call(meta={repeats.KEY: "again"})
+    assert unreadable.status is Status.INVALID_ARGUMENTS
+    assert alpha.server.count == 3
+
+
+async def test_what_is_unknown_or_under_way_is_not_repeated(store: Store) -> None:
+    alpha = writes(
+        store, Counting(answers=[LOST]), idempotency=Idempotency(repeat=Repeat.ALLOW)
+    )
+    lost = await alpha.operation(await alpha.call())
+    refused = await alpha.call(meta=again_on_purpose(lost.op_id))
+    assert (refused.status, alpha.server.count) == (Status.INDETERMINATE, 1)
+    alpha.server.go.clear()
+    alpha.server.came.clear()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(alpha.call, {"v": 2})
+        await alpha.server.came.wait()
+        [under_way] = await store.operations.find(OperationFilter(state="dispatching"))
+
+        async def joins() -> None:
+            joined = await alpha.call({"v": 2}, meta=again_on_purpose(under_way.op_id))
+            assert outcome_of(joined)["replayed"] is True
+
+        tasks.start_soon(joins)
+        alpha.server.go.set()
+    assert alpha.server.count == 2
+
+
+async def test_other_words_that_a_person_would_have_to_allow_write_nothing(store: Store) -> None:
+    idempotency = Idempotency(
+        ignore=("/note",), on_variant=OnVariant.APPROVE, is_declared=True
+    )
+    alpha = writes(store, idempotency=idempotency)
+    await alpha.call({"v": 1, "note": "please"})
+    again = await alpha.call({"v": 1, "note": "now!"})
+    assert (again.status, outcome_of(again)["code"]) == (
+        Status.APPROVAL_DENIED,
+        "no_approver_surface",
+    )
+    assert alpha.server.count == 1
+
+
 async def test_a_time_that_is_over_makes_a_new_operation(store: Store) -> None:
     """case: IDM-06"""
     alpha = writes(store, terms=Terms(assumed_window_s=0.0))
@@ -246,9 +352,9 @@ async def test_a_call_that_is_given_up_with_its_process_is_unknown(store: Store)
 
 
 async def test_nothing_is_sent_that_could_not_be_recorded(store: Store, outage: Outage) -> None:
-    store.events._wait_s = 0.3  # pyright: ignore[reportPrivateUsage] - or it takes 5 s
     alpha = writes(store)
     await alpha.call()
+    store.events._wait_s = 0.3  # pyright: ignore[reportPrivateUsage] - or it takes 5 s
     outage.begin()
     finished = await alpha.call({"v": 2})
     assert (finished.status, alpha.server.count) == (Status.AUDIT_UNAVAILABLE, 1)

@@ -116,8 +116,8 @@ async def test_the_same_key_for_something_else_is_a_conflict(store: Store) -> No
 async def test_a_claim_in_an_outage_is_refused_and_never_made_later(
     store: Store, outage: Outage
 ) -> None:
-    store.events._wait_s = 0.3  # pyright: ignore[reportPrivateUsage] - or it takes 5 s
     await claim(store, wanted(key="k0"))
+    store.events._wait_s = 0.3  # pyright: ignore[reportPrivateUsage] - or it takes 5 s
     outage.begin()
     late = wanted()
     with pytest.raises(StoreUnavailable):

@@ -175,7 +175,7 @@ async def test_a_full_backlog_refuses_and_the_gap_is_recorded(
     open_log: OpenLog, outage: Outage
 ) -> None:
     """case: OBS-03"""
-    log = open_log(wait_s=0.3, bounds=Bounds(events=4))
+    log = open_log(wait_s=1.0, bounds=Bounds(events=4))
     log.append([an_event(id="e0")])
     await log.kept()
     outage.begin()
