@@ -88,10 +88,24 @@ AUTHORIZATION: Final = an_object(
             "type": "array",
             "items": an_object({"effect": TEXT, "rule": TEXT, "code": TEXT}),
         },
+        "repeats": about(
+            an_object({"op": TEXT, "reason": TEXT}),
+            "the operation that the host means to carry out once more, and why, redacted",
+        ),
         "duration_us": COUNT,
     },
     _TOOL_OPTIONAL
-    | {"place", "matched", "contract", "inputs", "constraints", "limits", "kept", "shadow"}
+    | {
+        "repeats",
+        "place",
+        "matched",
+        "contract",
+        "inputs",
+        "constraints",
+        "limits",
+        "kept",
+        "shadow",
+    }
     | {"duration_us"},
 )
 QUESTION: Final = an_object(

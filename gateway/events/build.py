@@ -15,13 +15,14 @@ from typing import Final
 from gateway.events import effects, originals, questions, turns
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
+from gateway.types import repeats
 from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, ShadowDecision
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import TABLE, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import Inquiry
-from gateway.types.tools import Kind
+from gateway.types.tools import Effect, Kind
 
 _NAME: Final = 128  # characters of a name that a caller made up
 _REASON: Final = 1_000
@@ -63,7 +64,7 @@ def authorization(
     if decision.inputs:
         inputs = redactor.value(dict(decision.inputs), tenant=_tenant(record))
         body["inputs"] = capped(inputs.value)
-    body |= _obligations(decision)
+    body |= _obligations(decision) | _repeats(record, redactor)
     if record.judged_ns:
         body["duration_us"] = _elapsed_us(record.received_ns, record.judged_ns)
     return _event(
@@ -301,6 +302,17 @@ def _obligations(decision: Decision) -> JsonObject:
         "shadow": [_shadow(shadow) for shadow in decision.shadow],
     }
     return {name: part for name, part in parts.items() if part}
+
+
+def _repeats(record: CallRecord, redactor: Redactor) -> JsonObject:
+    """Say that a write was repeated on purpose, as its host said."""
+    try:
+        asked = repeats.asked(record.call.meta) if record.effect is not Effect.READ else None
+    except repeats.BadRepeat:
+        return {}
+    if asked is None:
+        return {}
+    return {"repeats": {"op": asked.op_id, "reason": _reason(redactor, asked.reason)}}
 
 
 def _constraint(constraint: Constraint) -> Json:

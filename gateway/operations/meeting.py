@@ -21,14 +21,24 @@ class Meeting(StrEnum):
     UNKNOWN = "unknown"
 
 
+# What can be done once more: not what is being undone, nor what a person has said no to.
+_REPEATED = frozenset({OpState.SUCCEEDED, OpState.FAILED_FINAL, OpState.COMPENSATED})
 _SAFE_TWICE = frozenset({RetryClass.KEYED, RetryClass.NATURAL})
 
 
-def meet(found: Operation, wanted: Operation, *, on_variant: OnVariant, now: int) -> Meeting:
+def meet(
+    found: Operation,
+    wanted: Operation,
+    *,
+    on_variant: OnVariant,
+    now: int,
+    on_purpose: bool = False,
+) -> Meeting:
     """Weigh the newest operation under a key against a call; `now` in microseconds.
 
-    A time that has passed makes a new operation out of a settled one. It never makes an unknown
-    one sendable: what leads out of that is evidence.
+    A time that has passed makes a new operation out of a settled one, and so does a host that
+    names it and repeats it `on_purpose`. Neither makes an unknown one sendable: what leads out of
+    that is evidence.
     """
     if found.call_id == wanted.call_id and found.state is OpState.DISPATCHING:
         return Meeting.MINE
@@ -44,6 +54,8 @@ def meet(found: Operation, wanted: Operation, *, on_variant: OnVariant, now: int
             | OpState.COMPENSATING
             | OpState.COMPENSATED
         ):
+            if on_purpose and found.state in _REPEATED and _otherwise(found, wanted) is None:
+                return Meeting.NEW
             return _settled(found, wanted, on_variant, now)
         case OpState.READY | OpState.FAILED_RETRYABLE:
             return Meeting.AGAIN if _same_intent(found, wanted) else Meeting.CONFLICT

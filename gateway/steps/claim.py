@@ -11,16 +11,18 @@ from gateway.case import Case, Injected
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.errors import JsonError, StoreUnavailable
-from gateway.operations import keys
+from gateway.operations import keys, refusals
 from gateway.results import kept
+from gateway.steps import gate
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types import operations as types
+from gateway.types import repeats
 from gateway.types.calls import Method
 from gateway.types.decisions import Exceeded, Limit
 from gateway.types.events import Event
-from gateway.types.guarantees import OnVariant
+from gateway.types.guarantees import OnVariant, Repeat
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Execution, Met, Operation, OpState
+from gateway.types.operations import Met, Operation, OpState
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect
 
@@ -53,8 +55,12 @@ class Operations(Protocol):
         on_variant: OnVariant,
         limits: Sequence[Limit],
         lease_s: float,
+        repeats: str,
     ) -> types.Claim:
-        """Take the operation for one attempt, or say what stands in its place."""
+        """Take the operation for one attempt, or say what stands in its place.
+
+        `repeats` names one that is carried out once more although it is settled; empty: none.
+        """
         ...
 
     def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
@@ -107,12 +113,18 @@ class Claim:
         if case.call.method is not Method.CALL_TOOL or case.effect is Effect.READ:
             return await self._reserved(case)
         try:
+            repetition = repeats.asked(case.call.meta)
             wanted = self._wanted(case)
         except keys.KeyRefused as error:
             return Refusal(
                 status=Status.INVALID_ARGUMENTS, code="idempotency_key", reason=str(error)
             )
-        return await self._claimed(case, wanted, ticket)
+        except repeats.BadRepeat as error:
+            return Refusal(status=Status.INVALID_ARGUMENTS, code="repeat", reason=str(error))
+        if repetition is None:
+            return await self._claimed(case, wanted, ticket, "")
+        refused = _unrepeatable(case)
+        return refused or await self._claimed(case, wanted, ticket, repetition.op_id)
 
     async def give_back(self, case: Case) -> None:
         """Release what a call took that was certainly not carried out.
@@ -186,15 +198,18 @@ class Claim:
         )
 
     async def _claimed(
-        self, case: Case, wanted: Operation, ticket: Ticket
+        self, case: Case, wanted: Operation, ticket: Ticket, repeated: str
     ) -> Case | Answer | Refusal:
         until_s = asyncio.get_running_loop().time() + self.patience_s(case)
         has_looked = False
         while True:
-            claim = await self._made(case, wanted, ticket)
+            claim = await self._made(case, wanted, ticket, repeated)
             if isinstance(claim, Refusal):
                 return claim
+            if claim.met is Met.MISNAMED:
+                return refusals.misnamed()
             ticket.concerns(claim.operation)
+            repeated = ""  # only what was settled before is repeated, not what is waited for here
             if claim.met is Met.UNKNOWN and not has_looked:
                 has_looked = True
                 if await self.resolve(case, claim.operation):
@@ -206,7 +221,9 @@ class Claim:
                 return self._taken(case, claim.operation)
             return self._instead(case, claim)
 
-    async def _made(self, case: Case, wanted: Operation, ticket: Ticket) -> types.Claim | Refusal:
+    async def _made(
+        self, case: Case, wanted: Operation, ticket: Ticket, repeated: str
+    ) -> types.Claim | Refusal:
         self.reached(Failpoint.BEFORE_INTENT)
         try:
             return await self.operations.claim(
@@ -215,11 +232,12 @@ class Claim:
                 on_variant=case.contract.idempotency.on_variant,
                 limits=case.decision.limits,
                 lease_s=self.terms.lease_s,
+                repeats=repeated,
             )
         except BaseException as error:
             self._take_back(wanted)
             if isinstance(error, StoreUnavailable):
-                return _unrecorded(error)
+                return refusals.unrecorded(str(error))
             raise
 
     def _instead(self, case: Case, claim: types.Claim) -> Answer | Refusal:
@@ -232,9 +250,11 @@ class Claim:
             case Met.CONFLICT | Met.VARIANT:
                 return self._differs(case, claim)
             case Met.JOINED:
-                return _in_progress(claim.operation)
+                return refusals.in_progress(claim.operation)
+            case Met.MISNAMED:
+                return refusals.misnamed()
             case Met.UNKNOWN | Met.TAKEN:
-                return _unknown(claim.operation)
+                return refusals.unknown(claim.operation)
             case _:
                 assert_never(claim.met)
 
@@ -269,12 +289,7 @@ class Claim:
             outcome = kept.from_json(content if isinstance(content, dict) else {})
         except (VaultBroken, JsonError, kept.NotKept) as error:
             _log.error("%s: its outcome can't be repeated: %s", operation.op_id, error)
-            return Refusal(
-                status=Status.INDETERMINATE,
-                code="outcome_lost",
-                reason="the same call has been carried out, and its answer can't be read any more",
-                executed=Execution.YES,
-            )
+            return refusals.outcome_lost()
         return replace(outcome, replayed=True)
 
     def _differs(self, case: Case, claim: types.Claim) -> Refusal:
@@ -282,6 +297,8 @@ class Claim:
         details = self._changes(case, operation) if operation.tool == case.tool.key else ()
         where = ", ".join(f"`{detail['pointer']}`" for detail in details)
         if claim.met is Met.VARIANT:
+            if case.contract.idempotency.on_variant is OnVariant.APPROVE:
+                return gate.unapproved("the same was asked for before, in other words")
             return Refusal(
                 status=Status.VARIANT_OF,
                 code="variant",
@@ -328,6 +345,20 @@ class Claim:
         return _over(case, exceeded.limit, exceeded.retry_after_s)
 
 
+def _unrepeatable(case: Case) -> Refusal | None:
+    """Say why a call may not be repeated on purpose, if its contract does not allow it."""
+    allowed = case.contract.idempotency.repeat
+    match allowed:
+        case Repeat.ALLOW:
+            return None
+        case Repeat.APPROVE:
+            return gate.unapproved("the same was asked for before, and is repeated on purpose")
+        case Repeat.DENY:
+            return refusals.repeat_denied(case.tool.exposed_name)
+        case _:
+            assert_never(allowed)
+
+
 def _transport_id(meta: JsonObject) -> str | None:
     for name in _TRANSPORT_KEYS:
         value = meta.get(name)
@@ -353,14 +384,6 @@ def _principal(case: Case) -> JsonObject:
     }
 
 
-def _unrecorded(error: StoreUnavailable) -> Refusal:
-    return Refusal(
-        status=Status.AUDIT_UNAVAILABLE,
-        code="not_recorded",
-        reason=f"the call could not be recorded before sending it: {error}",
-    )
-
-
 def _over(case: Case, limit: str, retry_after_s: float) -> Refusal:
     return Refusal(
         status=Status.LIMIT_EXCEEDED,
@@ -368,24 +391,4 @@ def _over(case: Case, limit: str, retry_after_s: float) -> Refusal:
         rule=next((each.rule for each in case.decision.limits if each.id == limit), ""),
         reason=f"the limit `{limit}` is used up",
         retry_after_s=retry_after_s,
-    )
-
-
-def _unknown(operation: Operation) -> Refusal:
-    return Refusal(
-        status=Status.INDETERMINATE,
-        code="outcome_unknown",
-        reason="the same was sent before, and nobody knows yet whether it took effect; it is not "
-        f"sent again (operation `{operation.op_id}`)",
-        executed=Execution.UNKNOWN,
-    )
-
-
-def _in_progress(operation: Operation) -> Refusal:
-    return Refusal(
-        status=Status.IN_PROGRESS,
-        code="in_progress",
-        reason=f"the same call is under way (operation `{operation.op_id}`)",
-        executed=Execution.UNKNOWN,
-        retry_after_s=5.0,
     )

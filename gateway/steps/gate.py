@@ -9,10 +9,15 @@ def check(case: Case) -> Case | Refusal:
     """Refuse a call that a person has to allow: there is nobody here who could be asked."""
     if case.decision.effect is not DecisionEffect.REQUIRE_APPROVAL:
         return case
-    because = f": {case.decision.reason}" if case.decision.reason else ""
+    return unapproved(case.decision.reason, case.decision.rule)
+
+
+def unapproved(because: str, rule: str = "") -> Refusal:
+    """Refuse what a person would have to allow."""
+    why = f": {because}" if because else ""
     return Refusal(
         status=Status.APPROVAL_DENIED,
         code="no_approver_surface",
-        rule=case.decision.rule,
-        reason=f"a person has to approve this call, and no approver surface is configured{because}",
+        rule=rule,
+        reason=f"a person has to approve this call, and no approver surface is configured{why}",
     )

@@ -40,18 +40,25 @@ def claim(
     on_variant: OnVariant,
     limits: Sequence[Limit],
     at: datetime,
+    *,
+    repeats: str = "",
 ) -> Claim:
     """Take the operation of a key for one attempt, or say what stands in its place.
 
-    Runs under the events lock, so that nobody else claims in between; bears repeating.
+    Runs under the events lock, so that nobody else claims in between; bears repeating. `repeats`
+    names an operation that is to be carried out once more: one of the same key, and the newest,
+    or it has been already.
     """
     now = microseconds(at)
+    if repeats and not _has_key(transaction, repeats, wanted):
+        return Claim(met=Met.MISNAMED, operation=wanted)
     while True:
         rows = transaction.fetch("newest_operation", place(wanted))
         if not rows:
             return _take(transaction, wanted, None, limits, at)
         found = operation_of(rows[0])
-        match meet(found, wanted, on_variant=on_variant, now=now):
+        on_purpose = found.op_id == repeats
+        match meet(found, wanted, on_variant=on_variant, now=now, on_purpose=on_purpose):
             case Meeting.NEW if found.op_id == wanted.op_id:  # asked for itself, and it has ended
                 return Claim(met=Met.SETTLED, operation=found)
             case Meeting.NEW:
@@ -70,6 +77,11 @@ def claim(
                 transaction.execute("lose_operation", lost)
             case meeting:
                 return Claim(met=_WAYS[meeting], operation=found)
+
+
+def _has_key(transaction: Transaction, op_id: str, wanted: Operation) -> bool:
+    rows = transaction.fetch("get_operation", {"op_id": clean(op_id)})
+    return bool(rows) and place(operation_of(rows[0])) == place(wanted)
 
 
 def _take(

@@ -94,6 +94,7 @@ class Operations:
         on_variant: OnVariant,
         limits: Sequence[Limit],
         lease_s: float,
+        repeats: str = "",
     ) -> Claim:
         """Take the operation for one attempt, or say what stands in its place.
 
@@ -105,7 +106,7 @@ class Operations:
         wanted = replaced(wanted, owner=self.owner, lease_until=now + round(lease_s * _SECOND))
 
         def work(transaction: Transaction) -> Made[Claim]:
-            claim = claims.claim(transaction, wanted, on_variant, limits, at)
+            claim = claims.claim(transaction, wanted, on_variant, limits, at, repeats=repeats)
             return Made(claim, keeps_events=claim.met is Met.TAKEN)
 
         return await self._log.carry(Change(work), events)

@@ -183,6 +183,7 @@ class Met(StrEnum):
     VARIANT = "variant"  # the same intent with other words
     UNKNOWN = "unknown"  # nobody knows whether it took place
     OVER_LIMIT = "over_limit"
+    MISNAMED = "misnamed"  # what it is to repeat on purpose has another key, or isn't there
 
 
 @value

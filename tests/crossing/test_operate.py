@@ -5,11 +5,15 @@ import asyncio
 import anyio
 import pytest
 
+from gateway import ids
 from gateway.errors import StoreUnavailable
 from gateway.steps.claim import Terms
+from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
-from gateway.types.guarantees import Idempotency, Injection, InjectPlace, OnVariant
+from gateway.types import repeats
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace, OnVariant, Repeat
+from gateway.types.json import JsonObject
 from gateway.types.operations import (
     Execution,
     Failure,
@@ -215,8 +219,8 @@ async def test_a_host_may_repeat_a_settled_write_on_purpose_where_the_contract_l
     assert (made.generation, made.key.key) == (1, first.key.key)
     assert made.downstream_key != first.downstream_key
     # The same request once more, or the call itself, is no third one.
-    for more in ({"meta": meta}, {}):
-        repeated = await alpha.call(**more)
+    for said_again in (meta, {}):
+        repeated = await alpha.call(meta=said_again)
         assert outcome_of(repeated)["op_id"] == made.op_id
         assert outcome_of(repeated)["replayed"] is True
     assert alpha.server.count == 2
@@ -268,21 +272,20 @@ async def test_what_is_no_operation_of_this_call_is_not_repeated_nor_told_of(sto
 
 
 async def test_what_is_unknown_or_under_way_is_not_repeated(store: Store) -> None:
-    alpha = writes(
-        store, Counting(answers=[LOST]), idempotency=Idempotency(repeat=Repeat.ALLOW)
-    )
+    alpha = writes(store, Counting(answers=[LOST]), idempotency=Idempotency(repeat=Repeat.ALLOW))
     lost = await alpha.operation(await alpha.call())
     refused = await alpha.call(meta=again_on_purpose(lost.op_id))
     assert (refused.status, alpha.server.count) == (Status.INDETERMINATE, 1)
     alpha.server.go.clear()
     alpha.server.came.clear()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(alpha.call, {"v": 2})
+        other: JsonObject = {"v": 2}
+        tasks.start_soon(alpha.call, other)
         await alpha.server.came.wait()
         [under_way] = await store.operations.find(OperationFilter(state="dispatching"))
 
         async def joins() -> None:
-            joined = await alpha.call({"v": 2}, meta=again_on_purpose(under_way.op_id))
+            joined = await alpha.call(other, meta=again_on_purpose(under_way.op_id))
             assert outcome_of(joined)["replayed"] is True
 
         tasks.start_soon(joins)
@@ -291,9 +294,7 @@ async def test_what_is_unknown_or_under_way_is_not_repeated(store: Store) -> Non
 
 
 async def test_other_words_that_a_person_would_have_to_allow_write_nothing(store: Store) -> None:
-    idempotency = Idempotency(
-        ignore=("/note",), on_variant=OnVariant.APPROVE, is_declared=True
-    )
+    idempotency = Idempotency(ignore=("/note",), on_variant=OnVariant.APPROVE, is_declared=True)
     alpha = writes(store, idempotency=idempotency)
     await alpha.call({"v": 1, "note": "please"})
     again = await alpha.call({"v": 1, "note": "now!"})

@@ -5,6 +5,7 @@ import pytest
 
 from gateway.events import build
 from gateway.events.redact import Redactor
+from gateway.types import repeats
 from gateway.types.calls import CAUSES, Method
 from gateway.types.decisions import (
     Constraint,
@@ -128,6 +129,11 @@ def a_record(**changes: Any) -> CallRecord:
     return CallRecord(**(fields | changes))
 
 
+def a_repetition(said: Json = None, effect: Effect = Effect.WRITE) -> CallRecord:
+    usual: Json = {"op_id": "op_01KB2Y7Q1C5D6E7F8G9H0J1K2M", "reason": "two, password=MARK8xyz"}
+    return a_record(effect=effect, call=a_call(meta={repeats.KEY: said or usual}))
+
+
 def a_check(cause: str) -> CallRecord:
     return a_record(call=a_call(cause=cause, parent="call_0"))
 
@@ -146,6 +152,7 @@ def every_event() -> Sequence[Event]:
     return (
         build.authorization(record, REDACTOR, refusal=None, **when),
         build.authorization(record, REDACTOR, refusal=refusal, **when),
+        build.authorization(a_repetition(), REDACTOR, refusal=None, **when),
         build.authorization(stranger, REDACTOR, refusal=refusal, **when),
         build.started(record, REDACTOR, **when),
         *(build.started(a_check(cause), REDACTOR, **when) for cause in CAUSES),
@@ -172,6 +179,17 @@ def test_a_call_of_the_gateways_own_names_its_cause_and_the_call_it_is_about() -
     callers = build.started(a_record(), REDACTOR, id="e", at=NOW)
     assert callers.parent == ""
     assert "cause" not in callers.body
+
+
+def test_a_write_that_was_repeated_on_purpose_says_so_and_why() -> None:
+    event = build.authorization(a_repetition(), REDACTOR, refusal=None, id="e", at=NOW)
+    said = event.body["repeats"]
+    assert isinstance(said, dict)
+    assert said["op"] == "op_01KB2Y7Q1C5D6E7F8G9H0J1K2M"
+    assert "MARK8" not in str(said)
+    for record in (a_record(), a_repetition(effect=Effect.READ), a_repetition("unreadable")):
+        event = build.authorization(record, REDACTOR, refusal=None, id="e", at=NOW)
+        assert "repeats" not in event.body
 
 
 def test_an_authorization_says_who_decided_what_by_which_rule() -> None:

@@ -113,6 +113,7 @@ class _Reading:
         on_variant: OnVariant,
         limits: Sequence[Limit],
         lease_s: float,
+        repeats: str,
     ) -> types.Claim:
         raise NotImplementedError(wanted)
 

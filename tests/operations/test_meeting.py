@@ -128,3 +128,23 @@ def test_the_same_request_of_a_host_is_answered_whatever_time_has_passed() -> No
     assert met(OpState.SUCCEEDED, wanted, key=key, replay_until=0) is Meeting.SETTLED
     other = replace(wanted, key=replace(key, transport="t2"))
     assert met(OpState.SUCCEEDED, other, key=key, replay_until=0) is Meeting.NEW
+
+
+@pytest.mark.parametrize("state", OpState)
+def test_on_purpose_only_what_is_settled_and_stands_is_made_anew(state: OpState) -> None:
+    found = replace(FOUND, state=state)
+    usual = meet(found, WANTED, on_variant=OnVariant.CONFLICT, now=NOW)
+    met_again = meet(found, WANTED, on_variant=OnVariant.CONFLICT, now=NOW, on_purpose=True)
+    stands = (OpState.SUCCEEDED, OpState.FAILED_FINAL, OpState.COMPENSATED)
+    assert met_again is (Meeting.NEW if state in stands else usual)
+
+
+@pytest.mark.parametrize("on", OnVariant)
+def test_on_purpose_other_words_or_another_intent_are_what_they_are_otherwise(
+    on: OnVariant,
+) -> None:
+    found = replace(FOUND, state=OpState.SUCCEEDED)
+    for key in (replace(KEY, arguments="b"), replace(KEY, intent="j", arguments="b")):
+        wanted = replace(WANTED, key=key)
+        usual = meet(found, wanted, on_variant=on, now=NOW)
+        assert meet(found, wanted, on_variant=on, now=NOW, on_purpose=True) is usual

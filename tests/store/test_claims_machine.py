@@ -129,6 +129,7 @@ class Claims(RuleBasedStateMachine):
         retry=st.sampled_from([RetryClass.NEVER, *HARMLESS]),
         has_key=st.booleans(),
         on_variant=st.sampled_from(OnVariant),
+        on_purpose=rarely,
     )
     def call(
         self,
@@ -139,6 +140,7 @@ class Claims(RuleBasedStateMachine):
         retry: RetryClass,
         has_key: bool,
         on_variant: OnVariant,
+        on_purpose: bool,
     ) -> Any:
         """Have a call claim its operation; what is taken is sent."""
         asked = wanted(
@@ -150,14 +152,17 @@ class Claims(RuleBasedStateMachine):
             retry=retry,
             downstream_key="d" if has_key else "",
         )
+        before = self.sent.get((scope, key))
+        repeats = before.op_id if on_purpose and before is not None else ""
         found = self.world.do(
-            claim(self.world.store, asked, on_variant=on_variant, lease_s=LEASE_S)
+            claim(self.world.store, asked, on_variant=on_variant, lease_s=LEASE_S, repeats=repeats)
         )
         self.meets_its_own(asked, found)
         if found.met is not Met.TAKEN:
             return multiple()  # pyright: ignore[reportUnknownVariableType] - of nothing at all
-        before, taken = self.sent.get((scope, key)), found.operation
-        assert before is None or before.may_be_followed(asked, self.now)
+        taken = found.operation
+        is_meant = bool(repeats) and before is not None and before.is_settled
+        assert before is None or is_meant or before.may_be_followed(asked, self.now)
         self.sent[scope, key] = Sent(
             op_id=taken.op_id,
             epoch=taken.epoch,
@@ -177,6 +182,16 @@ class Claims(RuleBasedStateMachine):
         )
         if found.met in (Met.TAKEN, Met.JOINED, Met.SETTLED, Met.UNKNOWN):
             assert there.key.intent == asked.key.intent
+
+    @rule(scope=mostly("s1", "s2"), key=mostly("k1", "k2"), other=attempts)
+    def misname(self, scope: str, key: str, other: Attempt) -> None:
+        """Have a call repeat what has another key, or is not there at all."""
+        taken = other[1]
+        is_same = (taken.key.scope, taken.key.key) == (scope, key)
+        repeats = ids.new("op") if is_same else taken.op_id
+        asked = wanted(tenant=self.tenant, scope=scope, key=key)
+        found = self.world.do(claim(self.world.store, asked, repeats=repeats))
+        assert (found.met, found.operation.op_id) == (Met.MISNAMED, asked.op_id)
 
     @rule(
         attempt=attempts,

@@ -1,0 +1,71 @@
+"""What calls are told that are not sent because of an operation that is there already."""
+
+from typing import Final
+
+from gateway.types.operations import Execution, Operation
+from gateway.types.outcomes import Refusal, Status
+from gateway.types.repeats import KEY
+
+_SOON_S: Final = 5.0
+
+
+def unknown(operation: Operation) -> Refusal:
+    """Say that nobody knows what became of the same call."""
+    return Refusal(
+        status=Status.INDETERMINATE,
+        code="outcome_unknown",
+        reason="the same was sent before, and nobody knows yet whether it took effect; it is not "
+        f"sent again (operation `{operation.op_id}`)",
+        executed=Execution.UNKNOWN,
+    )
+
+
+def in_progress(operation: Operation) -> Refusal:
+    """Say that the same call is under way."""
+    return Refusal(
+        status=Status.IN_PROGRESS,
+        code="in_progress",
+        reason=f"the same call is under way (operation `{operation.op_id}`)",
+        executed=Execution.UNKNOWN,
+        retry_after_s=_SOON_S,
+    )
+
+
+def outcome_lost() -> Refusal:
+    """Say that the answer of the same call can't be given again."""
+    return Refusal(
+        status=Status.INDETERMINATE,
+        code="outcome_lost",
+        reason="the same call has been carried out, and its answer can't be read any more",
+        executed=Execution.YES,
+    )
+
+
+def unrecorded(why: str) -> Refusal:
+    """Say that nothing was sent because its intent could not be kept."""
+    return Refusal(
+        status=Status.AUDIT_UNAVAILABLE,
+        code="not_recorded",
+        reason=f"the call could not be recorded before sending it: {why}",
+    )
+
+
+def repeat_denied(tool: str) -> Refusal:
+    """Say that a contract lets nobody repeat a call on purpose."""
+    return Refusal(
+        status=Status.DENIED,
+        code="repeat_denied",
+        reason=f"the contract of `{tool}` lets no call be repeated on purpose "
+        "(`idempotency.repeat`)",
+        next="the same was asked for before; send it without saying that it is repeated to get "
+        "the answer of then",
+    )
+
+
+def misnamed() -> Refusal:
+    """Say that the operation to be repeated is none of this call, whether or not there is one."""
+    return Refusal(
+        status=Status.INVALID_ARGUMENTS,
+        code="repeat",
+        reason=f"`{KEY}` names no operation that this call could repeat",
+    )

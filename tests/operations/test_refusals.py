@@ -1,0 +1,24 @@
+from gateway.operations import refusals
+from gateway.types.operations import Execution
+from gateway.types.outcomes import Refusal, Status
+from tests.helpers.operations import wanted
+
+
+def test_each_says_whether_anything_was_carried_out() -> None:
+    there = wanted()
+    told: list[tuple[Refusal, Status, Execution]] = [
+        (refusals.unknown(there), Status.INDETERMINATE, Execution.UNKNOWN),
+        (refusals.in_progress(there), Status.IN_PROGRESS, Execution.UNKNOWN),
+        (refusals.outcome_lost(), Status.INDETERMINATE, Execution.YES),
+        (refusals.unrecorded("the disk is full"), Status.AUDIT_UNAVAILABLE, Execution.NO),
+        (refusals.repeat_denied("desk__refund"), Status.DENIED, Execution.NO),
+        (refusals.misnamed(), Status.INVALID_ARGUMENTS, Execution.NO),
+    ]
+    for refusal, status, executed in told:
+        assert (refusal.status, refusal.executed) == (status, executed)
+
+
+def test_who_has_to_look_for_an_operation_is_told_which() -> None:
+    there = wanted()
+    for refusal in (refusals.unknown(there), refusals.in_progress(there)):
+        assert there.op_id in refusal.reason
