@@ -31,6 +31,20 @@ class OwnPostgres:
         host = self._url.partition("?")[2]
         return f"postgresql://postgres:{PASSWORD}@/{name}?{host}"
 
+    @contextmanager
+    def on_disk(self, disk: Path) -> Generator[str]:
+        """Keep an empty database on a disk of its own, and yield its URL."""
+        shutil.chown(disk, self._server.system_user)
+        place = sql.Literal(str(disk))
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE TABLESPACE small LOCATION {}").format(place))
+            connection.execute("CREATE DATABASE on_disk TABLESPACE small STRATEGY file_copy")
+            try:
+                yield f"postgresql://postgres:{PASSWORD}@/on_disk?{self._url.partition('?')[2]}"
+            finally:
+                connection.execute("DROP DATABASE on_disk WITH (FORCE)")
+                connection.execute("DROP TABLESPACE small")
+
     def stop(self) -> None:
         """Stop it as for an upgrade: connections are ended, and no new one is taken."""
         self._library.pg_ctl(
