@@ -263,7 +263,7 @@ class Pipeline:
         delivered = dispatch.classify(case, delivery)
         if isinstance(delivered, Refusal):
             return delivered
-        return await self._checked(case, ticket, delivered, ticket.old)
+        return self._leaving(case, await self._checked(case, ticket, delivered, ticket.old))
 
     async def look(self, call: ProposedCall) -> tuple[Finished, Delivery | None]:
         """Make a read of the gateway's own, and return what its server said as well.
@@ -302,7 +302,15 @@ class Pipeline:
             answer = await self._checked(case, ticket, delivered, old)
         if isinstance(answer, Answer) and case.contract.yields:
             await self.record.seen(case, answer)  # what was filtered away was never seen
-        return answer
+        return self._leaving(case, answer)
+
+    def _leaving(self, case: Case, outcome: Answer | Refusal) -> Answer | Refusal:
+        """Let go along with a refusal only what of the result may leave."""
+        if isinstance(outcome, Answer):
+            return outcome
+        if case.call.method.is_task:
+            outcome = self.normalise.refused(self.relay.rounds.tasks.decided(case), outcome)
+        return self.normalise.refused(case, outcome)
 
     async def _checked(
         self, case: Case, ticket: Ticket, delivered: Delivered, old: Old

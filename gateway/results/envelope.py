@@ -101,7 +101,11 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
     original = told.original
     if original is not None and isinstance(original.get("content"), list):
         content += original["content"]  # type: ignore[operator] - a list, checked the line above
-    result: JsonObject = {"content": content, "isError": True, "_meta": {OUTCOME: outcome}}
+    meta: JsonObject = {OUTCOME: outcome}
+    marked = original.get("_meta") if original is not None else None
+    if isinstance(marked, dict) and UNTRUSTED in marked:
+        meta[UNTRUSTED] = marked[UNTRUSTED]
+    result: JsonObject = {"content": content, "isError": True, "_meta": meta}
     if not subject.has_output_schema:
         result["structuredContent"] = outcome
     return Finished(result=result, status=told.status, scopes=told.scopes)

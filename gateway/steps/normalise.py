@@ -1,15 +1,16 @@
 """Step 13: only allowed fields leave, within the size cap, marked for what they are."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway import jsontext
 from gateway.case import Case
+from gateway.crossing import conditions
 from gateway.results import cap, envelope, marks, minimise, shape
 from gateway.steps.verify import Verified
 from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Execution
+from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect, Kind, Sensitivity
 
@@ -46,6 +47,18 @@ class Normalise:
             redactions=redactions,
             notes=(*notes, f"cut from {size} bytes") if capped.cut else notes,
         )
+
+    def refused(self, case: Case, refusal: Refusal) -> Refusal:
+        """Return a refusal that takes along of its server's result only what may leave."""
+        original = refusal.original
+        if original is None:
+            return refusal
+        delivered = Delivered(result=original, size=len(jsontext.dump(original)))
+        left = self(case, Verified(delivered=delivered, verification=conditions.NOT_DECLARED))
+        if isinstance(left, Refusal):
+            return replace(refusal, original=None)
+        kept = {name: each for name, each in left.result.items() if name in (*original, "_meta")}
+        return replace(refusal, original=kept)
 
     def around(self, case: Case, task: JsonObject) -> minimise.Minimised:
         """Return what may leave of a finished task beside its result."""

@@ -23,6 +23,7 @@ from gateway.types.operations import (
     Undelivered,
 )
 from gateway.types.outcomes import Status
+from gateway.types.tools import Ensure, Sensitivity
 from tests.helpers.cases import a_principal
 from tests.helpers.databases import Outage
 from tests.helpers.fake_server import until_async
@@ -303,6 +304,26 @@ async def test_other_words_that_a_person_would_have_to_allow_write_nothing(store
         "no_approver_surface",
     )
     assert alpha.server.count == 1
+
+
+async def test_an_outcome_that_is_refused_takes_nothing_along_that_may_not_leave(
+    store: Store,
+) -> None:
+    alpha = writes(
+        store,
+        Counting(answers=[said("made blue-canary", structuredContent={"code": "blue-canary"})]),
+        sensitive_results={"/code": Sensitivity.SECRET},
+        ensure=(Ensure(when="result.code == 'x'", message="another code"),),
+    )
+    refused = await alpha.call()
+    assert refused.status is Status.POSTCONDITION_FAILED
+    assert "made" in str(refused.result)
+    assert "blue-canary" not in str(refused.result)
+    again = await alpha.call()
+    assert "blue-canary" not in str(again.result)
+    await store.events.kept()
+    for event in await store.events.query(EventFilter()):
+        assert "blue-canary" not in str(event.json())
 
 
 async def test_a_time_that_is_over_makes_a_new_operation(store: Store) -> None:

@@ -135,3 +135,16 @@ def test_arguments_that_a_prompt_can_not_take_are_invalid_params() -> None:
     error = envelope.refuse(Refusal(status=Status.INVALID_ARGUMENTS, reason="r"), subject).error
     assert error is not None
     assert error.code == -32602
+
+
+def test_what_goes_along_with_a_refusal_is_marked_as_a_servers() -> None:
+    mark: JsonObject = {"server": "crm"}
+    original: JsonObject = {
+        "content": [{"type": "text", "text": "done"}],
+        "_meta": {envelope.UNTRUSTED: mark, "own": 1},
+    }
+    refusal = Refusal(status=Status.POSTCONDITION_FAILED, reason="r", original=original)
+    meta = envelope.refuse(refusal, SUBJECT).result["_meta"]
+    assert isinstance(meta, dict)
+    assert meta[envelope.UNTRUSTED] == mark
+    assert "own" not in meta

@@ -2,15 +2,16 @@
 
 from typing import Any
 
+from gateway.results.envelope import UNTRUSTED
 from gateway.steps.normalise import Normalise
 from gateway.steps.verify import Verified
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivered, Verification, VerificationState
+from gateway.types.operations import Delivered, Execution, Verification, VerificationState
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Sensitivity
-from tests.helpers.cases import a_call, a_case, a_contract, a_resource
+from tests.helpers.cases import a_call, a_case, a_contract, a_resource, a_tool
 
 
 def digest(tenant: str, value: Json) -> str:
@@ -177,3 +178,37 @@ def test_a_document_is_minimised_like_a_result() -> None:
 def test_a_question_is_no_failure_and_no_success() -> None:
     asks: JsonObject = {"resultType": "input_required", "inputRequests": {}, "isError": True}
     assert answer(asks).status is Status.INPUT_REQUIRED
+
+
+def a_refusal(original: JsonObject | None) -> Refusal:
+    return Refusal(
+        status=Status.POSTCONDITION_FAILED,
+        reason="r",
+        executed=Execution.YES,
+        original=original,
+    )
+
+
+def test_what_goes_along_with_a_refusal_is_minimised_bounded_and_marked_too() -> None:
+    tool = a_tool()
+    contract = a_contract(tool, sensitive_results={"/code": Sensitivity.SECRET})
+    case = a_case(tool=tool, contract=contract, arguments={})
+    step = Normalise(max_result_bytes=1_000, digest=digest)
+    original: JsonObject = {
+        "structuredContent": {"code": "blue-canary", "id": 7},
+        "content": [{"type": "text", "text": "issued blue-canary"}],
+    }
+    told = step.refused(case, a_refusal(original))
+    assert (told.status, told.executed) == (Status.POSTCONDITION_FAILED, Execution.YES)
+    assert told.original is not None
+    assert "blue-canary" not in str(told.original)
+    assert "issued" in str(told.original)
+    assert UNTRUSTED in str(told.original["_meta"])
+    alone: JsonObject = {"structuredContent": {"id": 7}}
+    without = step.refused(case, a_refusal(alone)).original
+    assert without is not None
+    assert "content" not in without
+    large: JsonObject = {"structuredContent": {"id": "x" * 2_000}, "content": []}
+    assert step.refused(case, a_refusal(large)).original is None
+    bare = a_refusal(None)
+    assert step.refused(case, bare) is bare
