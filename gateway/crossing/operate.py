@@ -32,6 +32,7 @@ from gateway.types.operations import (
     VerificationState,
 )
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.values import replaced
 
 _log = logging.getLogger("weighbridge")
 _SECOND: Final = 1_000_000
@@ -90,6 +91,10 @@ class Ticket(Protocol):
 
     def effect(self, case: Case, end: Ending, *, late: bool = False) -> Event:
         """Return the event that says what was changed outside, or that nobody knows."""
+        ...
+
+    def concerns(self, operation: Operation) -> None:
+        """Note which operation the call is about, and how long its answer is told again."""
         ...
 
     def finished(self, outcome: Answer | Refusal, *, kept: bool) -> Finished:
@@ -178,10 +183,11 @@ class Operate:
         events = ticket.closing(end.outcome)
         if end.executed is not Execution.NO:
             events.append(ticket.effect(case, end))
-        is_kept = True
+        settlement, is_kept = self._settlement(case, ticket, end), True
+        ticket.concerns(replaced(operation, replay_until=settlement.replay_until))
         self.reached(Failpoint.BEFORE_SETTLE)
         try:
-            if not await self.operations.settle(self._settlement(case, ticket, end), events):
+            if not await self.operations.settle(settlement, events):
                 # Its lease had run out: the end of the call has been told, this is a late answer.
                 await self.late(case, ticket, outcome)
         except StoreUnavailable as error:

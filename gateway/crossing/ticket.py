@@ -11,7 +11,9 @@ from gateway.crossing.effects import effect_of
 from gateway.crossing.settle import Ending
 from gateway.errors import StoreUnavailable
 from gateway.events import build
+from gateway.events.envelope import timestamp
 from gateway.results import documents, envelope
+from gateway.store.times import moment
 from gateway.types.calls import Method
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
@@ -22,6 +24,7 @@ from gateway.types.operations import (
     Operation,
     Peer,
     Rejected,
+    RetryClass,
     Undelivered,
 )
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
@@ -53,6 +56,7 @@ class Ticket:
     """The request that goes on after its call was answered."""
     _sent: bool = False
     _done: bool = False
+    _repeated_until: int = 0  # microseconds since 1970; 0: its answer is not told again
 
     def sampled(self, request: JsonObject, result: JsonObject | None, error: str) -> None:
         """Keep one turn of the caller's model that its server asked for.
@@ -128,8 +132,10 @@ class Ticket:
         self.record.sent_ns = self.owner.clock.time_ns()
 
     def concerns(self, operation: Operation) -> None:
-        """Note which operation the call is about."""
+        """Note which operation the call is about, and how long its answer is told again."""
         self.record.op_id = operation.op_id
+        is_sent_anew = operation.retry is RetryClass.NATURAL
+        self._repeated_until = 0 if is_sent_anew else operation.replay_until
 
     def goes_on(self, late: "asyncio.Future[Delivery]") -> None:
         """Note that the request goes on though its caller gets its answer now."""
@@ -158,12 +164,13 @@ class Ticket:
 
     def finished(self, outcome: Answer | Refusal, *, kept: bool) -> Finished:
         """Return what leaves; `kept` says whether the end of the call is in the log."""
-        record = self.record
+        record, until = self.record, self._repeated_until
         if isinstance(outcome, Answer) and (not kept or self.owner.journal.failing):
             outcome = replace(outcome, notes=(*outcome.notes, _BEHIND))
         subject = envelope.Subject(
             call_id=record.call.call_id,
             op_id=record.op_id,
+            replay_until=timestamp(moment(until)) if until else "",
             run_id=record.run_id,
             method=record.call.method,
             era=record.call.caller.era,

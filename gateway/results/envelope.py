@@ -51,6 +51,7 @@ class Subject:
     call_id: str
     run_id: str = ""
     op_id: str = ""  # the operation that the call is about
+    replay_until: str = ""  # when its answer ceases to be told again, in ISO 8601
     tool: str = ""  # or what else is named, as the caller named it
     rule: str = ""  # the one that decided
     has_output_schema: bool = False
@@ -64,7 +65,7 @@ def answer(outcome: Answer, subject: Subject) -> Finished:
     if subject.run_id:
         said["run_id"] = subject.run_id
     if subject.op_id:
-        said["op_id"] = subject.op_id
+        said |= _operation(subject)
     if outcome.replayed:
         said["replayed"] = True
     if subject.rule:
@@ -145,6 +146,13 @@ def shown(name: str) -> str:
     return name if len(name) <= _NAME else name[:_NAME] + "…"
 
 
+def _operation(subject: Subject) -> JsonObject:
+    told: JsonObject = {"op_id": subject.op_id}
+    if subject.replay_until:
+        told["replay_until"] = subject.replay_until
+    return told
+
+
 def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:
     row = refusal.row
     outcome: JsonObject = {
@@ -159,7 +167,7 @@ def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:
     if subject.run_id:
         outcome["run_id"] = subject.run_id
     if subject.op_id:
-        outcome["op_id"] = subject.op_id
+        outcome |= _operation(subject)
     if refusal.replayed:
         outcome["replayed"] = True
     if refusal.code:

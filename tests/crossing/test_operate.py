@@ -1,16 +1,19 @@
 """Writes through the whole pipeline, over a real store."""
 
 import asyncio
+from datetime import datetime
 
 import anyio
 import pytest
 
 from gateway import ids
+from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
 from gateway.steps.claim import Terms
 from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
+from gateway.store.times import moment
 from gateway.types import repeats
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace, OnVariant, Repeat
 from gateway.types.json import JsonObject
@@ -60,6 +63,23 @@ async def test_the_same_call_gets_the_same_answer_again(store: Store) -> None:
     assert await alpha.events(again) == ["authorization decided", "tool_call finished"]
     assert (await alpha.call({"v": 2})).status is Status.OK
     assert alpha.server.count == 2
+
+
+async def test_an_answer_says_until_when_it_is_told_again(store: Store) -> None:
+    """case: IDM-06"""
+    alpha = writes(store, terms=Terms(assumed_window_s=60.0))
+    first, again = await alpha.call(), await alpha.call()
+    until = datetime.fromisoformat(outcome_of(first)["replay_until"])
+    assert until == moment((await alpha.operation(first)).replay_until)
+    assert 0 < (until - SystemClock().now()).total_seconds() <= 60
+    assert outcome_of(again)["replay_until"] == outcome_of(first)["replay_until"]
+
+
+@pytest.mark.parametrize("retry", [RetryClass.NATURAL, RetryClass.NEVER])
+async def test_what_is_not_told_again_has_no_time_for_it(store: Store, retry: RetryClass) -> None:
+    fault = [] if retry is RetryClass.NATURAL else [LOST]
+    alpha = writes(store, Counting(answers=[*fault]), idempotency=Idempotency(retry=retry))
+    assert "replay_until" not in outcome_of(await alpha.call())
 
 
 async def test_fifty_at_once_are_one(store: Store) -> None:

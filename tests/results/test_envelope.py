@@ -44,6 +44,19 @@ def test_a_tool_with_an_output_schema_gets_no_other_structure() -> None:
     assert outcome(finished.result)["status"] == "denied"
 
 
+def test_an_outcome_names_its_operation_and_until_when_its_answer_is_told_again() -> None:
+    until = "2026-11-30T09:00:00.000000Z"
+    subject = replace(SUBJECT, op_id="op_1", replay_until=until)
+    for finished in (
+        envelope.answer(Answer(result={"content": []}), subject),
+        envelope.refuse(Refusal(status=Status.POSTCONDITION_FAILED, reason="no"), subject),
+    ):
+        said = outcome(finished.result)
+        assert (said["op_id"], said["replay_until"]) == ("op_1", until)
+    never = outcome(envelope.answer(Answer(result={}), replace(SUBJECT, op_id="op_1")).result)
+    assert "replay_until" not in never
+
+
 def test_a_hidden_tool_is_answered_like_a_name_that_does_not_exist() -> None:
     """case: AUT-01"""
     hidden = Refusal(
