@@ -131,11 +131,11 @@ class ModernHttp:
 
     def __init__(self, gateway: Gateway, headers: Mapping[str, str]) -> None:
         self._gateway = gateway
-        self._headers = headers
+        self.headers = dict(headers)  # of the next requests, with `_` for `-`
 
     async def request(self, method: str, params: Json | None = None) -> Json:
         """Send a request and return the message that answers it."""
-        _, message = await self._gateway.send(method, params, **self._headers)
+        _, message = await self._gateway.send(method, params, **self.headers)
         return message
 
 
@@ -145,7 +145,7 @@ class LegacyHttp:
     def __init__(self, session: aiohttp.ClientSession, url: str, version: str) -> None:
         self._session = session
         self._url = url
-        self._headers = {
+        self.headers = {  # of the next requests
             "Accept": "application/json, text/event-stream",
             "Content-Type": "application/json",
             "MCP-Protocol-Version": version,
@@ -157,10 +157,10 @@ class LegacyHttp:
         self._id += 1
         body = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params or {}}
         async with self._session.post(
-            self._url, data=json.dumps(body).encode(), headers=self._headers
+            self._url, data=json.dumps(body).encode(), headers=self.headers
         ) as answer:
             if "Mcp-Session-Id" in answer.headers:
-                self._headers["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
+                self.headers["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
             said = await answer.text()
             if answer.content_type == "text/event-stream":
                 said = [line[5:] for line in said.split("\n") if line.startswith("data: {")][-1]
@@ -171,7 +171,7 @@ class LegacyHttp:
         await self.request("initialize", hello(version))
         note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         async with self._session.post(
-            self._url, data=json.dumps(note).encode(), headers=self._headers
+            self._url, data=json.dumps(note).encode(), headers=self.headers
         ) as answer:
             assert answer.status == 202
 
@@ -189,6 +189,25 @@ async def legacy(gateway: Gateway, version: str = LEGACY) -> AsyncGenerator[Lega
         client = LegacyHttp(session, gateway.url, version)
         await client.begin(version)
         yield client
+
+
+@asynccontextmanager
+async def client(gateway: Gateway, era: str) -> AsyncGenerator[ModernHttp | LegacyHttp]:
+    """Connect a client of an era (`modern` or `legacy`) over HTTP."""
+    if era == "modern":
+        yield as_modern(gateway)
+        return
+    async with legacy(gateway) as connected:
+        yield connected
+
+
+def operations(folder: Path, **wanted: Any) -> list[Json]:
+    """Return the rows of operations as they lie in the file, those with these columns."""
+    with closing(sqlite3.connect(f"file:{folder}/store.db?mode=ro", uri=True)) as store:
+        store.row_factory = sqlite3.Row
+        rows = store.execute("SELECT * FROM operations ORDER BY created_at").fetchall()
+    found = [dict(row) for row in rows]
+    return [one for one in found if wanted.items() <= one.items()]
 
 
 class Stdio:
@@ -214,6 +233,11 @@ class Stdio:
         assert self.process.stdin
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         await self.process.stdin.drain()
+
+    def leave(self) -> None:
+        """Close the gateway's input, as a host does that ends."""
+        assert self.process.stdin
+        self.process.stdin.close()
 
     async def read(self) -> Json:
         """Read one message."""
@@ -264,8 +288,7 @@ async def hosted(
         await client.send({"method": "notifications/initialized"})
         yield client
     finally:
-        assert process.stdin
-        process.stdin.close()
+        client.leave()
         try:
             async with asyncio.timeout(WITHIN_S):
                 await process.wait()
