@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.crossing.recall import Forgotten, Recall
+from gateway.revision import Unreviewed
 from gateway.store.store import Store
 from gateway.types.calls import Nobody
 from gateway.types.tools import Effect
@@ -31,7 +32,7 @@ async def test_an_operation_is_a_case_again(store: Store, there: bool) -> None:
 
 
 async def test_what_is_no_longer_kept_is_said_to_be_so(store: Store) -> None:
-    alpha = writes(store)
+    alpha = writes(store, unreviewed=Unreviewed.REFUSE)
     operation = await alpha.operation(await alpha.call())
     for lost in (
         replace(operation, arguments=""),

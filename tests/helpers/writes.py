@@ -130,6 +130,7 @@ def writes(
     window_s: float = 0.0,
     terms: Terms | None = None,
     policy: str | None = None,
+    unreviewed: Unreviewed = Unreviewed.OBSERVE,
     reads: Reads | None = None,
     change: Callable[[Pipeline], Pipeline] = lambda pipeline: pipeline,
     **contract: Any,
@@ -147,7 +148,7 @@ def writes(
         )
         for tool in (PUT, DROP)
     ]
-    law = Law(a_revision(contracts, policy or ALLOW_ALL, Unreviewed.OBSERVE))
+    law = Law(a_revision(contracts, policy or ALLOW_ALL, unreviewed))
     pipeline = a_pipeline(
         Shelf((PUT, DROP)),
         law,
