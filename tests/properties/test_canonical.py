@@ -1,5 +1,9 @@
 """The canonical form as others rely on it: approvals, pins and idempotency keys."""
 
+import math
+from decimal import Decimal
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,3 +48,54 @@ def test_the_order_of_keys_does_not_matter(value: dict[str, Json], random: objec
 def test_neighbouring_large_integers_stay_apart(number: int, step: int) -> None:
     assert digest({"id": number}) != digest({"id": number + step})
     assert digest(number) != digest({"$int": str(number)})
+
+
+def respelled(value: Json, choose: Random) -> Json:
+    """Return an equal value in other words: members in another order, numbers of another kind."""
+    match value:
+        case dict():
+            items = [(key, respelled(inner, choose)) for key, inner in value.items()]
+            choose.shuffle(items)
+            return dict(items)
+        case list():
+            return [respelled(inner, choose) for inner in value]
+        case bool():
+            return value
+        case int() if abs(value) < 2**53:
+            return choose.choice([value, float(value), Decimal(value)])
+        case _:
+            return value
+
+
+def with_one_more(value: Json) -> Json:
+    """Return a value that differs in its first innermost place, by as little as goes."""
+    match value:
+        case dict() if value:
+            key = next(iter(value))
+            return {**value, key: with_one_more(value[key])}
+        case list() if value:
+            return [with_one_more(value[0]), *value[1:]]
+        case str():
+            return value + "\0"
+        case int() if not isinstance(value, bool):
+            return value + 1
+        case float():
+            return math.nextafter(value, math.inf if value < 0 else -math.inf)
+        case _:
+            return [value]
+
+
+@given(values, st.randoms(use_true_random=False))
+def test_equal_values_in_other_words_share_their_bytes_and_their_digest(
+    value: Json, choose: Random
+) -> None:
+    other = respelled(value, choose)
+    assert canonical(other) == canonical(value)
+    assert digest(other) == digest(value)
+
+
+@given(values)
+def test_the_least_difference_is_another_digest(value: Json) -> None:
+    other = with_one_more(value)
+    assert canonical(other) != canonical(value)
+    assert digest(other) != digest(value)
