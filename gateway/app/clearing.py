@@ -113,7 +113,14 @@ class Clearing:
             await self._verify(case, operation)
 
     async def resolve(self, case: Case, operation: Operation) -> bool:
-        """Ask by the contract's lookup what became of an operation; whether that is known now."""
+        """Ask by the contract's lookup what became of an operation; whether more is known now.
+
+        One whose lease ran out is given up first, and its end told: a call may find it earlier
+        than the next sweep.
+        """
+        if operation.state is OpState.DISPATCHING:
+            await self.lose(operation)
+            return True
         arguments = self._asked(operation)
         if arguments is None:
             return False

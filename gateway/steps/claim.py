@@ -104,7 +104,7 @@ class Claim:
     shown: Callable[[Case], str]  # the arguments as people may see them: JSON
     patience_s: Callable[[Case], float]
     resolve: Callable[[Case, Operation], Awaitable[bool]]
-    """Find out what became of an unknown outcome; whether it is known now."""
+    """Find out what became of an open operation; whether more is known now."""
     terms: Terms = Terms()
     reached: Reached = go_on
 
@@ -210,8 +210,8 @@ class Claim:
                 return refusals.misnamed()
             ticket.concerns(claim.operation)
             repeated = ""  # only what was settled before is repeated, not what is waited for here
-            if claim.met is Met.UNKNOWN and not has_looked:
-                has_looked = True
+            if claim.met is Met.LOST or (claim.met is Met.UNKNOWN and not has_looked):
+                has_looked = claim.met is Met.UNKNOWN
                 if await self.resolve(case, claim.operation):
                     continue
             if claim.met is Met.JOINED and await self._over(claim.operation, until_s):
@@ -253,7 +253,7 @@ class Claim:
                 return refusals.in_progress(claim.operation)
             case Met.MISNAMED:
                 return refusals.misnamed()
-            case Met.UNKNOWN | Met.TAKEN:
+            case Met.UNKNOWN | Met.LOST | Met.TAKEN:
                 return refusals.unknown(claim.operation)
             case _:
                 assert_never(claim.met)

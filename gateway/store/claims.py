@@ -21,6 +21,7 @@ _WAYS: Final = {
     Meeting.CONFLICT: Met.CONFLICT,
     Meeting.VARIANT: Met.VARIANT,
     Meeting.UNKNOWN: Met.UNKNOWN,
+    Meeting.LOST: Met.LOST,
     Meeting.MINE: Met.TAKEN,
 }
 
@@ -52,31 +53,21 @@ def claim(
     now = microseconds(at)
     if repeats and not _has_key(transaction, repeats, wanted):
         return Claim(met=Met.MISNAMED, operation=wanted)
-    while True:
-        rows = transaction.fetch("newest_operation", place(wanted))
-        if not rows:
+    rows = transaction.fetch("newest_operation", place(wanted))
+    if not rows:
+        return _take(transaction, wanted, None, limits, at)
+    found = operation_of(rows[0])
+    on_purpose = found.op_id == repeats
+    match meet(found, wanted, on_variant=on_variant, now=now, on_purpose=on_purpose):
+        case Meeting.NEW if found.op_id == wanted.op_id:  # asked for itself, and it has ended
+            return Claim(met=Met.SETTLED, operation=found)
+        case Meeting.NEW:
+            wanted = replace(wanted, generation=found.generation + 1)
             return _take(transaction, wanted, None, limits, at)
-        found = operation_of(rows[0])
-        on_purpose = found.op_id == repeats
-        match meet(found, wanted, on_variant=on_variant, now=now, on_purpose=on_purpose):
-            case Meeting.NEW if found.op_id == wanted.op_id:  # asked for itself, and it has ended
-                return Claim(met=Met.SETTLED, operation=found)
-            case Meeting.NEW:
-                wanted = replace(wanted, generation=found.generation + 1)
-                return _take(transaction, wanted, None, limits, at)
-            case Meeting.AGAIN:
-                return _take(transaction, wanted, found, limits, at)
-            case Meeting.LOST:
-                lost: Parameters = {
-                    "op_id": found.op_id,
-                    "epoch": found.epoch,
-                    "evidence": "lease_expired",
-                    "now": now,
-                    "check_at": now,
-                }
-                transaction.execute("lose_operation", lost)
-            case meeting:
-                return Claim(met=_WAYS[meeting], operation=found)
+        case Meeting.AGAIN:
+            return _take(transaction, wanted, found, limits, at)
+        case meeting:
+            return Claim(met=_WAYS[meeting], operation=found)
 
 
 def _has_key(transaction: Transaction, op_id: str, wanted: Operation) -> bool:

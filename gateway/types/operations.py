@@ -182,6 +182,7 @@ class Met(StrEnum):
     CONFLICT = "conflict"  # the key was used for something else
     VARIANT = "variant"  # the same intent with other words
     UNKNOWN = "unknown"  # nobody knows whether it took place
+    LOST = "lost"  # its sender shows no sign of life: it has to be given up, and its end told
     OVER_LIMIT = "over_limit"
     MISNAMED = "misnamed"  # what it is to repeat on purpose has another key, or isn't there
 

@@ -11,14 +11,16 @@ from gateway.crossing.reads import NotRead
 from gateway.crossing.recall import Recall
 from gateway.crossing.remains import Remains
 from gateway.operations.templates import Known
+from gateway.steps.claim import Terms
 from gateway.store.keys import TenantKeys
 from gateway.store.store import Store
 from gateway.store.vault import Vault
-from gateway.types.guarantees import CallTemplate, Idempotency, Lookup, Readback, Wait
+from gateway.types.guarantees import CallTemplate, Idempotency, Lookup, OnVariant, Readback, Wait
 from gateway.types.json import Json
 from gateway.types.operations import (
     Execution,
     Failure,
+    Met,
     Operation,
     OpState,
     RetryClass,
@@ -150,6 +152,25 @@ async def test_an_operation_whose_gateway_died_is_told_of_once(store: Store) -> 
     found = await store.operations.get(died.operation.op_id)
     assert found is not None
     assert found.state is OpState.SUCCEEDED
+
+
+async def test_a_call_that_finds_what_a_dead_gateway_left_tells_its_end_first(store: Store) -> None:
+    """case: IDM-02"""
+    alpha = writes(store, terms=Terms(assumed_window_s=0.0))
+    done = await alpha.operation(await alpha.call({"v": 1}))
+    anew = replace(done, op_id=ids.new("op"), call_id=ids.new("call"), state=OpState.READY)
+    died = await store.operations.claim(
+        anew, [], on_variant=OnVariant.CONFLICT, limits=(), lease_s=-1
+    )
+    assert died.met is Met.TAKEN
+    claim = replace(alpha.pipeline.claim, resolve=a_clearing(alpha).resolve)
+    again = await replace(alpha.pipeline, claim=claim).handle(alpha.proposed({"v": 1}))
+    assert (again.status, outcome_of(again)["op_id"]) == (Status.INDETERMINATE, anew.op_id)
+    assert await alpha.events_of(anew.call_id) == ["tool_call failed", "side_effect recorded"]
+    found = await store.operations.get(anew.op_id)
+    assert found is not None
+    assert (found.state, found.evidence) == (OpState.INDETERMINATE, "lease_expired")
+    assert alpha.server.count == 1
 
 
 class Slowly:

@@ -48,6 +48,9 @@ async def test_a_settled_operation_answers_until_its_time_is_over(store: Store) 
 async def test_a_lease_that_ran_out_never_makes_a_call_sendable(store: Store) -> None:
     taken = (await claim(store, wanted(), lease_s=-1)).operation
     assert [one.op_id for one in await store.operations.lost()] == [taken.op_id]
+    met = await claim(store, wanted())
+    assert (met.met, met.operation) == (Met.LOST, taken)
+    assert await store.operations.lose(met.operation, "lease_expired", [])
     again = await claim(store, wanted())
     assert (again.met, again.operation.state) == (Met.UNKNOWN, OpState.INDETERMINATE)
     assert await store.operations.lost() == []

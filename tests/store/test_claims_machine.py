@@ -158,6 +158,8 @@ class Claims(RuleBasedStateMachine):
             claim(self.world.store, asked, on_variant=on_variant, lease_s=LEASE_S, repeats=repeats)
         )
         self.meets_its_own(asked, found)
+        if found.met is Met.LOST:  # as calls do, before they claim again
+            assert self.world.do(self.world.store.operations.lose(found.operation, "lost", []))
         if found.met is not Met.TAKEN:
             return multiple()  # pyright: ignore[reportUnknownVariableType] - of nothing at all
         taken = found.operation

@@ -20,6 +20,7 @@ from tests.helpers.operations import LATER, claim, events_of, settle, wanted
 async def test_an_answer_of_an_older_attempt_settles_nothing(store: Store) -> None:
     natural = {"retry": RetryClass.NATURAL}
     old = (await claim(store, wanted(**natural), lease_s=-1)).operation
+    assert await store.operations.lose(old, "lease_expired", [])
     new = (await claim(store, wanted(**natural))).operation
     assert (new.op_id, new.epoch) == (old.op_id, 2)
     assert not await settle(store, old, OpState.FAILED_FINAL)
