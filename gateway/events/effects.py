@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gateway import jsontext
-from gateway.errors import JsonError
 from gateway.events import envelope, markers
 from gateway.events.changes import Change, Redact, Shown, changes, covered, shown
 from gateway.jsontext import references
+from gateway.jsontext.answers import of_result
 from gateway.types.guarantees import Compensation
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import Execution, Operation, OpState, VerificationState
@@ -128,17 +128,7 @@ def _data(result: JsonObject | None) -> Json:
     """Return what `$result` stands for; an answer that says no tells nothing of an object."""
     if result is None or result.get("isError") is True:
         return None
-    structured = result.get("structuredContent")
-    if structured is not None:
-        return structured
-    match result.get("content"):
-        case [{"type": "text", "text": str() as text}]:
-            try:
-                return jsontext.parse_result(text.encode("utf-8", "surrogatepass"))
-            except JsonError:
-                return None
-        case _:
-            return None
+    return of_result(result)
 
 
 def _way_back(compensation: Compensation | None) -> JsonObject:

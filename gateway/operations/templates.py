@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gateway import jsontext
-from gateway.errors import JsonError, WeighbridgeError
+from gateway.errors import WeighbridgeError
+from gateway.jsontext.answers import of_result
 from gateway.jsontext.references import BadReference, Parts, Reference, parse
 from gateway.jsontext.references import references as _references
 from gateway.types.json import Json, JsonObject
@@ -58,21 +59,6 @@ def value_of(text: str, known: Known) -> Json:
 def references(value: Json) -> tuple[str, ...]:
     """Return every reference in a template as it is written; raises `BadReference`."""
     return tuple(reference.text for reference in _references(value))
-
-
-def of_result(result: JsonObject) -> Json:
-    """Return the data of an answer: structured, or the JSON of a lone text block, else None."""
-    structured = result.get("structuredContent")
-    if structured is not None:
-        return structured
-    match result.get("content"):
-        case [{"type": "text", "text": str() as text}]:
-            try:
-                return jsontext.parse_result(text.encode("utf-8", "surrogatepass"))
-            except JsonError:
-                return None
-        case _:
-            return None
 
 
 def _filled(value: Json, known: Known) -> Json:

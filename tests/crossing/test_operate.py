@@ -6,7 +6,6 @@ from datetime import datetime
 import anyio
 import pytest
 
-from gateway import ids
 from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
 from gateway.steps.claim import Terms
@@ -14,9 +13,7 @@ from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
 from gateway.store.times import moment
-from gateway.types import repeats
-from gateway.types.guarantees import Idempotency, Injection, InjectPlace, OnVariant, Repeat
-from gateway.types.json import JsonObject
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.operations import (
     Execution,
     Failure,
@@ -27,7 +24,6 @@ from gateway.types.operations import (
 )
 from gateway.types.outcomes import Status
 from gateway.types.tools import Ensure, Sensitivity
-from tests.helpers.cases import a_principal
 from tests.helpers.databases import Outage
 from tests.helpers.fake_server import until_async
 from tests.helpers.writes import Counting, outcome_of, said, text_of, writes
@@ -147,183 +143,6 @@ async def test_where_twice_is_once_an_unknown_outcome_is_sent_again(
     first, second = (asked.params.get("_meta") for asked in alpha.server.asked)
     assert first == second
     assert (first is not None) == (retry is RetryClass.KEYED)
-
-
-@pytest.mark.parametrize("place", InjectPlace)
-async def test_a_key_goes_where_the_server_wants_it(store: Store, place: InjectPlace) -> None:
-    name = "/note" if place is InjectPlace.ARGUMENT else "Idempotency-Key"
-    inject = Injection(place=place, name=name)
-    alpha = writes(store, idempotency=Idempotency(retry=RetryClass.KEYED, inject=inject))
-    finished = await alpha.call({"v": 1, "note": "the model's own"})
-    key = (await alpha.operation(finished)).downstream_key
-    assert key
-    asked = alpha.server.asked[0]
-    sent = {
-        InjectPlace.ARGUMENT: asked.params["arguments"],
-        InjectPlace.META: asked.params.get("_meta"),
-        InjectPlace.HEADER: asked.headers,
-    }[place]
-    assert isinstance(sent, dict)
-    assert sent["note" if place is InjectPlace.ARGUMENT else "Idempotency-Key"] == key
-    again = await alpha.call({"v": 1, "note": "another of the model's"})
-    assert again.status is Status.OK
-    # What the model wrote in the key's place is no part of what it asked for.
-    assert alpha.server.count == (1 if place is InjectPlace.ARGUMENT else 2)
-
-
-async def test_a_key_of_the_caller_counts_for_one_request(store: Store) -> None:
-    """case: IDM-04"""
-    alpha = writes(store)
-    meta = {KEY: "k1"}
-    first = await alpha.call({"v": 1}, meta=meta)
-    other = await alpha.call({"v": 2}, meta=meta)
-    null = await alpha.call({"v": 1, "note": "x"}, meta=meta)
-    tool = await alpha.call({"v": 1}, "crm__drop", meta=meta)
-    assert [each.status for each in (other, null, tool)] == [Status.IDEMPOTENCY_CONFLICT] * 3
-    assert outcome_of(other)["details"] == [{"pointer": "/v"}]
-    assert "new idempotency key" in outcome_of(other)["next"]
-    again = await alpha.call({"v": 1}, meta=meta)
-    assert (text_of(again), alpha.server.count) == (text_of(first), 1)
-
-
-async def test_keys_of_different_callers_never_meet(store: Store) -> None:
-    """case: IDM-05"""
-    alpha = writes(store)
-    for principal in (
-        a_principal(),
-        a_principal(subject="other", user="bo"),
-        a_principal(tenant="globex"),
-    ):
-        finished = await alpha.call(meta={KEY: "order-1"}, principal=principal)
-        assert "replayed" not in outcome_of(finished)
-    assert alpha.server.count == 3
-
-
-@pytest.mark.parametrize("key", ["", " ", "k" * 300, "ä", 7])
-async def test_a_key_that_is_none_is_refused(store: Store, key: str | int) -> None:
-    """case: IDM-05"""
-    alpha = writes(store)
-    finished = await alpha.call(meta={KEY: key})
-    assert (finished.status, alpha.server.count) == (Status.INVALID_ARGUMENTS, 0)
-
-
-@pytest.mark.parametrize("on", [OnVariant.CONFLICT, OnVariant.REPLAY])
-async def test_other_words_for_the_same_intent_write_nothing(store: Store, on: OnVariant) -> None:
-    idempotency = Idempotency(ignore=("/note",), on_variant=on, is_declared=True)
-    alpha = writes(store, idempotency=idempotency)
-    await alpha.call({"v": 1, "note": "please"})
-    again = await alpha.call({"v": 1, "note": "now!"})
-    assert alpha.server.count == 1
-    if on is OnVariant.REPLAY:
-        assert outcome_of(again)["replayed"] is True
-    else:
-        assert (again.status, outcome_of(again)["details"]) == (
-            Status.VARIANT_OF,
-            [{"pointer": "/note"}],
-        )
-
-
-def again_on_purpose(op_id: str, reason: str = "two are wanted") -> JsonObject:
-    return {repeats.KEY: {"op_id": op_id, "reason": reason}}
-
-
-async def test_a_host_may_repeat_a_settled_write_on_purpose_where_the_contract_lets_it(
-    store: Store,
-) -> None:
-    inject = Injection(place=InjectPlace.META, name="key")
-    alpha = writes(store, idempotency=Idempotency(repeat=Repeat.ALLOW, inject=inject))
-    first = await alpha.operation(await alpha.call())
-    meta = again_on_purpose(first.op_id, "two, says password=hunter22")
-    second = await alpha.call(meta=meta)
-    made = await alpha.operation(second)
-    assert (second.status, alpha.server.count) == (Status.OK, 2)
-    assert (made.generation, made.key.key) == (1, first.key.key)
-    assert made.downstream_key != first.downstream_key
-    # The same request once more, or the call itself, is no third one.
-    for said_again in (meta, {}):
-        repeated = await alpha.call(meta=said_again)
-        assert outcome_of(repeated)["op_id"] == made.op_id
-        assert outcome_of(repeated)["replayed"] is True
-    assert alpha.server.count == 2
-    [event] = [
-        each.json()
-        for each in await store.events.query(EventFilter(call=str(outcome_of(second)["call_id"])))
-        if each.json()["kind"] == "authorization"
-    ]
-    body = event["body"]
-    assert isinstance(body, dict)
-    said = body["repeats"]
-    assert isinstance(said, dict)
-    assert said["op"] == first.op_id
-    assert "hunter22" not in str(said["reason"])
-
-
-@pytest.mark.parametrize(
-    ("repeat", "status", "code"),
-    [
-        (Repeat.DENY, Status.DENIED, "repeat_denied"),
-        (Repeat.APPROVE, Status.APPROVAL_DENIED, "no_approver_surface"),
-    ],
-)
-async def test_otherwise_nobody_may(
-    store: Store, repeat: Repeat, status: Status, code: str
-) -> None:
-    alpha = writes(store, idempotency=Idempotency(repeat=repeat))
-    first = await alpha.operation(await alpha.call())
-    refused = await alpha.call(meta=again_on_purpose(first.op_id))
-    assert (refused.status, outcome_of(refused)["code"]) == (status, code)
-    assert alpha.server.count == 1
-
-
-async def test_what_is_no_operation_of_this_call_is_not_repeated_nor_told_of(store: Store) -> None:
-    alpha = writes(store, idempotency=Idempotency(repeat=Repeat.ALLOW))
-    await alpha.call()
-    others = await alpha.operation(await alpha.call({"v": 2}))
-    strangers = await alpha.operation(await alpha.call(principal=a_principal(subject="other")))
-    told: set[str] = set()
-    for op_id in (others.op_id, strangers.op_id, ids.new("op")):
-        refused = await alpha.call(meta=again_on_purpose(op_id))
-        assert refused.status is Status.INVALID_ARGUMENTS
-        assert "op_id" not in outcome_of(refused)
-        told.add(text_of(refused))
-    assert len(told) == 1
-    unreadable = await alpha.call(meta={repeats.KEY: "again"})
-    assert unreadable.status is Status.INVALID_ARGUMENTS
-    assert alpha.server.count == 3
-
-
-async def test_what_is_unknown_or_under_way_is_not_repeated(store: Store) -> None:
-    alpha = writes(store, Counting(answers=[LOST]), idempotency=Idempotency(repeat=Repeat.ALLOW))
-    lost = await alpha.operation(await alpha.call())
-    refused = await alpha.call(meta=again_on_purpose(lost.op_id))
-    assert (refused.status, alpha.server.count) == (Status.INDETERMINATE, 1)
-    alpha.server.go.clear()
-    alpha.server.came.clear()
-    async with anyio.create_task_group() as tasks:
-        other: JsonObject = {"v": 2}
-        tasks.start_soon(alpha.call, other)
-        await alpha.server.came.wait()
-        [under_way] = await store.operations.find(OperationFilter(state="dispatching"))
-
-        async def joins() -> None:
-            joined = await alpha.call(other, meta=again_on_purpose(under_way.op_id))
-            assert outcome_of(joined)["replayed"] is True
-
-        tasks.start_soon(joins)
-        alpha.server.go.set()
-    assert alpha.server.count == 2
-
-
-async def test_other_words_that_a_person_would_have_to_allow_write_nothing(store: Store) -> None:
-    idempotency = Idempotency(ignore=("/note",), on_variant=OnVariant.APPROVE, is_declared=True)
-    alpha = writes(store, idempotency=idempotency)
-    await alpha.call({"v": 1, "note": "please"})
-    again = await alpha.call({"v": 1, "note": "now!"})
-    assert (again.status, outcome_of(again)["code"]) == (
-        Status.APPROVAL_DENIED,
-        "no_approver_surface",
-    )
-    assert alpha.server.count == 1
 
 
 async def test_an_outcome_that_is_refused_takes_nothing_along_that_may_not_leave(

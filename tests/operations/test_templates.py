@@ -9,7 +9,6 @@ from gateway.operations.templates import (
     Known,
     Unfilled,
     fill,
-    of_result,
     references,
     value_of,
 )
@@ -106,27 +105,3 @@ def test_a_template_without_texts_is_filled_with_nothing(template: JsonObject) -
 @given(st.recursive(st.text() | st.integers() | st.none(), st.lists, max_leaves=5))
 def test_any_value_comes_through_a_reference_unchanged(value: Json) -> None:
     assert fill({"x": "$args.v"}, Known(args={"v": value})) == {"x": value}
-
-
-TEXT: JsonObject = {"type": "text", "text": '{"id": 12345678901234567890123}'}
-
-
-@pytest.mark.parametrize(
-    ("result", "data"),
-    [
-        ({"structuredContent": {"id": 1}, "content": [TEXT]}, {"id": 1}),
-        ({"structuredContent": [], "content": [TEXT]}, []),
-        ({"content": [TEXT]}, {"id": 12345678901234567890123}),
-        ({"structuredContent": None, "content": [TEXT]}, {"id": 12345678901234567890123}),
-        ({"content": [TEXT, TEXT]}, None),
-        ({"content": [{"type": "text", "text": "done"}]}, None),
-        ({"content": [{"type": "text", "text": '"\ud800"'}]}, None),
-        ({"content": [{"type": "text", "text": "NaN"}]}, None),
-        ({"content": [{"type": "image", "data": "e30="}]}, None),
-        ({"content": []}, None),
-        ({"content": "x"}, None),
-        ({}, None),
-    ],
-)
-def test_the_data_of_an_answer_is_structured_or_one_text(result: JsonObject, data: Json) -> None:
-    assert of_result(result) == data
