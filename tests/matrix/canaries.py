@@ -32,8 +32,8 @@ WORD = re.compile(rb"canary-\d+-[0-9a-f]{16}")
 _BUSY = {429, 503, -32000}
 _LATEST_S = 300.0
 # A gateway keeps 1,000 connections. Callers share these, as they do behind a proxy; a call that may
-# be asked needs a second one for the answer.
-_CONNECTIONS = 700
+# be asked needs a second one for the answer, and a call that waits for a lane keeps its own.
+_CONNECTIONS = 950
 _ASKING = 100
 
 
