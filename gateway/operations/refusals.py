@@ -50,6 +50,18 @@ def unrecorded(why: str) -> Refusal:
     )
 
 
+def unresolved(operation: Operation, why: str) -> Refusal:
+    """Say that nothing was sent because what became of the same call could not be kept."""
+    return Refusal(
+        status=Status.AUDIT_UNAVAILABLE,
+        code="not_resolved",
+        reason="the same was sent before, and what became of it could not be recorded: "
+        f"{why} (operation `{operation.op_id}`)",
+        executed=Execution.UNKNOWN,
+        next="nothing was sent now; send it again later, unchanged",
+    )
+
+
 def repeat_denied(tool: str) -> Refusal:
     """Say that a contract lets nobody repeat a call on purpose."""
     return Refusal(

@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, assert_never
+from typing import Protocol, assert_never
 
-from gateway import ids, jsontext
+from gateway import jsontext
 from gateway.case import Case, Injected
+from gateway.crossing import wanted
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.errors import JsonError, StoreUnavailable
@@ -21,15 +22,12 @@ from gateway.types.calls import Method
 from gateway.types.decisions import Exceeded, Limit
 from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant, Repeat
-from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Met, Operation, OpState
+from gateway.types.json import JsonObject
+from gateway.types.operations import Met, Operation
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect
 
 _log = logging.getLogger("weighbridge")
-
-# What hosts call one use of a tool, the same when they send its request again.
-_TRANSPORT_KEYS: Final = ("claudecode/toolUseId", "callId", "codex/callId")
 
 
 class Limits(Protocol):
@@ -104,7 +102,10 @@ class Claim:
     shown: Callable[[Case], str]  # the arguments as people may see them: JSON
     patience_s: Callable[[Case], float]
     resolve: Callable[[Case, Operation], Awaitable[bool]]
-    """Find out what became of an open operation; whether more is known now."""
+    """Find out what became of an open operation; whether more is known now.
+
+    Raises StoreUnavailable.
+    """
     terms: Terms = Terms()
     reached: Reached = go_on
 
@@ -114,7 +115,7 @@ class Claim:
             return await self._reserved(case)
         try:
             repetition = repeats.asked(case.call.meta)
-            wanted = self._wanted(case)
+            asked_for = wanted.operation(case, vault=self.vault, shown=self.shown)
         except keys.KeyRefused as error:
             return Refusal(
                 status=Status.INVALID_ARGUMENTS, code="idempotency_key", reason=str(error)
@@ -122,9 +123,9 @@ class Claim:
         except repeats.BadRepeat as error:
             return Refusal(status=Status.INVALID_ARGUMENTS, code="repeat", reason=str(error))
         if repetition is None:
-            return await self._claimed(case, wanted, ticket, "")
+            return await self._claimed(case, asked_for, ticket, "")
         refused = _unrepeatable(case)
-        return refused or await self._claimed(case, wanted, ticket, repetition.op_id)
+        return refused or await self._claimed(case, asked_for, ticket, repetition.op_id)
 
     async def give_back(self, case: Case) -> None:
         """Release what a call took that was certainly not carried out.
@@ -148,62 +149,13 @@ class Claim:
         declared = by_caller or idempotency.is_declared
         return self.terms.window_s if declared else self.terms.assumed_window_s
 
-    def _wanted(self, case: Case) -> Operation:
-        asked_for = case.call.operation
-        if asked_for is not None:  # its row is there, with a key of its own
-            return replace(
-                asked_for,
-                call_id=case.call.call_id,
-                state=OpState.READY,
-                pin=case.contract.pin,
-                revision=case.revision.id,
-            )
-        arguments = case.arguments or {}
-        idempotency, call = case.contract.idempotency, case.call
-        key = keys.derive(
-            tenant=case.actor.tenant,
-            principal=call.principal.owner,
-            server=case.tool.server,
-            tool=case.tool.key,
-            run_id=case.run_id,
-            arguments=arguments,
-            idempotency=idempotency,
-            caller_key=keys.of_caller(call.meta, call.idempotency_key),
-            transport_id=_transport_id(call.meta),
-        )
-        if not case.contract.reviewed and key.source is not types.KeySource.CALLER:
-            # Nobody has said what it does: it may well be a read, of which each is one of its own.
-            key = replace(key, key=jsontext.digest(["v1", "unreviewed", call.call_id]))
-        op_id = ids.new("op")
-        injection = idempotency.inject
-        compensation = case.contract.compensation
-        body: JsonObject = {"arguments": arguments, "principal": _principal(case)}
-        return Operation(
-            op_id=op_id,
-            tenant=case.actor.tenant,
-            run_id=case.run_id,
-            user=case.actor.user,
-            server=case.tool.server,
-            tool=case.tool.key,
-            pin=case.contract.pin,
-            revision=case.revision.id,
-            key=key,
-            retry=idempotency.retry,
-            state=OpState.READY,
-            call_id=call.call_id,
-            downstream_key=keys.downstream_key(injection, key, op_id) if injection else "",
-            compensation=str(compensation.kind) if compensation is not None else "",
-            shown=self.shown(case),
-            arguments=self.vault.seal(case.actor.tenant, key.key, jsontext.dump(body)),
-        )
-
     async def _claimed(
-        self, case: Case, wanted: Operation, ticket: Ticket, repeated: str
+        self, case: Case, asked_for: Operation, ticket: Ticket, repeated: str
     ) -> Case | Answer | Refusal:
         until_s = asyncio.get_running_loop().time() + self.patience_s(case)
         has_looked = False
         while True:
-            claim = await self._made(case, wanted, ticket, repeated)
+            claim = await self._made(case, asked_for, ticket, repeated)
             if isinstance(claim, Refusal):
                 return claim
             if claim.met is Met.MISNAMED:
@@ -212,7 +164,10 @@ class Claim:
             repeated = ""  # only what was settled before is repeated, not what is waited for here
             if claim.met is Met.LOST or (claim.met is Met.UNKNOWN and not has_looked):
                 has_looked = claim.met is Met.UNKNOWN
-                if await self.resolve(case, claim.operation):
+                is_clearer = await self._resolved(case, claim.operation)
+                if isinstance(is_clearer, Refusal):
+                    return is_clearer
+                if is_clearer:
                     continue
             if claim.met is Met.JOINED and await self._over(claim.operation, until_s):
                 continue
@@ -222,12 +177,12 @@ class Claim:
             return self._instead(case, claim)
 
     async def _made(
-        self, case: Case, wanted: Operation, ticket: Ticket, repeated: str
+        self, case: Case, asked_for: Operation, ticket: Ticket, repeated: str
     ) -> types.Claim | Refusal:
         self.reached(Failpoint.BEFORE_INTENT)
         try:
             return await self.operations.claim(
-                wanted,
+                asked_for,
                 ticket.intent(case),
                 on_variant=case.contract.idempotency.on_variant,
                 limits=case.decision.limits,
@@ -235,10 +190,16 @@ class Claim:
                 repeats=repeated,
             )
         except BaseException as error:
-            self._take_back(wanted)
+            self._take_back(asked_for)
             if isinstance(error, StoreUnavailable):
                 return refusals.unrecorded(str(error))
             raise
+
+    async def _resolved(self, case: Case, operation: Operation) -> bool | Refusal:
+        try:
+            return await self.resolve(case, operation)
+        except StoreUnavailable as error:
+            return refusals.unresolved(operation, str(error))
 
     def _instead(self, case: Case, claim: types.Claim) -> Answer | Refusal:
         """Return what a call gets that is not sent."""
@@ -264,12 +225,12 @@ class Claim:
         except StoreUnavailable:
             return False
 
-    def _take_back(self, wanted: Operation) -> None:
+    def _take_back(self, asked_for: Operation) -> None:
         """Make up for a claim that may have been committed: it is not sent."""
         try:
-            self.operations.unsend(wanted)
+            self.operations.unsend(asked_for)
         except StoreUnavailable as error:  # then its lease runs out, and it is looked at
-            _log.error("%s: its claim was not taken back: %s", wanted.op_id, error)
+            _log.error("%s: its claim was not taken back: %s", asked_for.op_id, error)
 
     def _taken(self, case: Case, operation: Operation) -> Case:
         injection = case.contract.idempotency.inject
@@ -357,31 +318,6 @@ def _unrepeatable(case: Case) -> Refusal | None:
             return refusals.repeat_denied(case.tool.exposed_name)
         case _:
             assert_never(allowed)
-
-
-def _transport_id(meta: JsonObject) -> str | None:
-    for name in _TRANSPORT_KEYS:
-        value = meta.get(name)
-        if isinstance(value, str) and value:
-            return value
-    return None
-
-
-def _principal(case: Case) -> JsonObject:
-    """Return who asked, so that checks and the way back are made as the same principal."""
-    principal = case.call.principal
-    roles: list[Json] = [*sorted(principal.roles)]
-    scopes: list[Json] = [*sorted(principal.scopes)]
-    return {
-        "issuer": principal.issuer,
-        "subject": principal.subject,
-        "client": principal.client,
-        "tenant": principal.tenant,
-        "user": principal.user,
-        "roles": roles,
-        "scopes": scopes,
-        "method": str(principal.method),
-    }
 
 
 def _over(case: Case, limit: str, retry_after_s: float) -> Refusal:

@@ -10,6 +10,7 @@ from gateway.app.clearing import Clearing
 from gateway.crossing.reads import NotRead
 from gateway.crossing.recall import Recall
 from gateway.crossing.remains import Remains
+from gateway.errors import StoreUnavailable
 from gateway.operations.templates import Known
 from gateway.steps.claim import Terms
 from gateway.store.keys import TenantKeys
@@ -170,6 +171,44 @@ async def test_a_call_that_finds_what_a_dead_gateway_left_tells_its_end_first(st
     found = await store.operations.get(anew.op_id)
     assert found is not None
     assert (found.state, found.evidence) == (OpState.INDETERMINATE, "lease_expired")
+    assert alpha.server.count == 1
+
+
+class Away:
+    """The operations of a store that went away after it had told of one."""
+
+    async def settle(self, *args: object, **named: object) -> bool:
+        raise StoreUnavailable(f"the disk is full: {args}, {named}")
+
+    lose = take_check = verified = settle
+
+
+async def _left_by_a_dead_gateway(alpha: Writes) -> None:
+    done = await alpha.operation(await alpha.call())
+    anew = replace(done, op_id=ids.new("op"), call_id=ids.new("call"), state=OpState.READY)
+    died = await alpha.store.operations.claim(
+        anew, [], on_variant=OnVariant.CONFLICT, limits=(), lease_s=-1
+    )
+    assert died.met is Met.TAKEN
+
+
+@pytest.mark.parametrize("is_left", [True, False], ids=["left by a dead gateway", "looked up"])
+async def test_a_call_about_whose_precursor_nothing_can_be_kept_is_not_sent(
+    store: Store, is_left: bool
+) -> None:
+    """case: IDM-02"""
+    if is_left:
+        alpha = writes(store, terms=Terms(assumed_window_s=0.0))
+        await _left_by_a_dead_gateway(alpha)
+    else:
+        alpha, _ = await lost_one(store, [{"there": False}])
+    clearing = replace(a_clearing(alpha), operations=Away())
+    claim = replace(alpha.pipeline.claim, resolve=clearing.resolve)
+    again = await replace(alpha.pipeline, claim=claim).handle(alpha.proposed())
+    assert again.status is Status.AUDIT_UNAVAILABLE
+    assert (outcome_of(again)["code"], outcome_of(again)["executed"]) == ("not_resolved", "unknown")
+    left = OpState.DISPATCHING if is_left else OpState.INDETERMINATE
+    assert (await alpha.operation(again)).state is left
     assert alpha.server.count == 1
 
 

@@ -11,6 +11,7 @@ def test_each_says_whether_anything_was_carried_out() -> None:
         (refusals.in_progress(there), Status.IN_PROGRESS, Execution.UNKNOWN),
         (refusals.outcome_lost(), Status.INDETERMINATE, Execution.YES),
         (refusals.unrecorded("the disk is full"), Status.AUDIT_UNAVAILABLE, Execution.NO),
+        (refusals.unresolved(there, "locked"), Status.AUDIT_UNAVAILABLE, Execution.UNKNOWN),
         (refusals.repeat_denied("desk__refund"), Status.DENIED, Execution.NO),
         (refusals.misnamed(), Status.INVALID_ARGUMENTS, Execution.NO),
     ]
@@ -20,5 +21,6 @@ def test_each_says_whether_anything_was_carried_out() -> None:
 
 def test_who_has_to_look_for_an_operation_is_told_which() -> None:
     there = wanted()
-    for refusal in (refusals.unknown(there), refusals.in_progress(there)):
+    told = refusals.unresolved(there, "locked")
+    for refusal in (refusals.unknown(there), refusals.in_progress(there), told):
         assert there.op_id in refusal.reason

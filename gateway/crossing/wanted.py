@@ -1,0 +1,96 @@
+"""What a call that may change something asks for: its operation, before that is claimed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from gateway import ids, jsontext
+from gateway.case import Case
+from gateway.operations import keys
+from gateway.store.vault import Vault
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import IntentKey, KeySource, Operation, OpState
+
+# What hosts call one use of a tool, the same when they send its request again.
+_TRANSPORT_KEYS: Final = ("claudecode/toolUseId", "callId", "codex/callId")
+
+
+def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Operation:
+    """Return the operation of a call; raises `keys.KeyRefused` for a caller's key that is none.
+
+    `shown` gives the arguments as people may see them; what was asked for is sealed.
+    """
+    asked_for, contract = case.call.operation, case.contract
+    if asked_for is not None:  # its row is there, with a key of its own
+        return replace(
+            asked_for,
+            call_id=case.call.call_id,
+            state=OpState.READY,
+            pin=contract.pin,
+            revision=case.revision.id,
+        )
+    key, op_id = _key(case), ids.new("op")
+    injection, compensation = contract.idempotency.inject, contract.compensation
+    body: JsonObject = {"arguments": case.arguments or {}, "principal": _principal(case)}
+    return Operation(
+        op_id=op_id,
+        tenant=case.actor.tenant,
+        run_id=case.run_id,
+        user=case.actor.user,
+        server=case.tool.server,
+        tool=case.tool.key,
+        pin=contract.pin,
+        revision=case.revision.id,
+        key=key,
+        retry=contract.idempotency.retry,
+        state=OpState.READY,
+        call_id=case.call.call_id,
+        downstream_key=keys.downstream_key(injection, key, op_id) if injection else "",
+        compensation=str(compensation.kind) if compensation is not None else "",
+        shown=shown(case),
+        arguments=vault.seal(case.actor.tenant, key.key, jsontext.dump(body)),
+    )
+
+
+def _key(case: Case) -> IntentKey:
+    call = case.call
+    key = keys.derive(
+        tenant=case.actor.tenant,
+        principal=call.principal.owner,
+        server=case.tool.server,
+        tool=case.tool.key,
+        run_id=case.run_id,
+        arguments=case.arguments or {},
+        idempotency=case.contract.idempotency,
+        caller_key=keys.of_caller(call.meta, call.idempotency_key),
+        transport_id=_transport_id(call.meta),
+    )
+    if case.contract.reviewed or key.source is KeySource.CALLER:
+        return key
+    # Nobody has said what it does: it may well be a read, of which each is one of its own.
+    return replace(key, key=jsontext.digest(["v1", "unreviewed", call.call_id]))
+
+
+def _transport_id(meta: JsonObject) -> str | None:
+    for name in _TRANSPORT_KEYS:
+        value = meta.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+def _principal(case: Case) -> JsonObject:
+    """Return who asked, so that checks and the way back are made as the same principal."""
+    principal = case.call.principal
+    roles: list[Json] = [*sorted(principal.roles)]
+    scopes: list[Json] = [*sorted(principal.scopes)]
+    return {
+        "issuer": principal.issuer,
+        "subject": principal.subject,
+        "client": principal.client,
+        "tenant": principal.tenant,
+        "user": principal.user,
+        "roles": roles,
+        "scopes": scopes,
+        "method": str(principal.method),
+    }
