@@ -32,6 +32,7 @@ class Listening:
 
     def __init__(self, ear: Ear) -> None:
         self._ear: Ear | None = ear
+        self._asked = ear
         self._asking = 0
         self._began = 0.0
         self._asked_s = 0.0
@@ -50,6 +51,10 @@ class Listening:
         """Hear a log message, until the caller has its answer."""
         if self._ear is not None:
             await self._ear.log(params)
+
+    async def completed(self, elicitation_id: str) -> None:
+        """Hear that an elicitation is done: that is no part of the answer, and may come late."""
+        await self._asked.completed(elicitation_id)
 
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """Answer a question; its time is the person's, not the server's."""

@@ -12,8 +12,9 @@ from mcp_types import REQUEST_TIMEOUT
 
 from gateway.errors import AskFailed, AskRefused, AskUnanswered
 from gateway.listen.asking import can_answer
+from gateway.listen.clients import Client
 from gateway.listen.levels import reaches
-from gateway.listen.methods import MESSAGE
+from gateway.listen.methods import ELICITED, MESSAGE
 from gateway.listen.rpc import METHOD_NOT_FOUND
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
@@ -37,6 +38,8 @@ class SdkCaller:
     capabilities: JsonObject = field(default_factory=dict[str, Json])
     log_level: str = ""
     session: str = ""
+    client: Client | None = None  # of the handshake era: what is left when the request is over
+    is_answered: bool = False
     _reached: float = -math.inf
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
@@ -56,6 +59,16 @@ class SdkCaller:
         if wanted:
             with anyio.move_on_after(_NOTIFY_DEADLINE_S):
                 await self.channel.notify(MESSAGE, self.carried(params))
+
+    async def completed(self, params: JsonObject) -> None:
+        """Tell that an elicitation is done: on the request's own stream, or that of the session."""
+        if self.client is None:
+            return
+        if self.is_answered:
+            self.client.tell(ELICITED, params)
+        else:
+            with anyio.move_on_after(_NOTIFY_DEADLINE_S):
+                await self.channel.notify(ELICITED, params)
 
     async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
         """Ask the client on the stream of its own request; raises AskRefused.

@@ -51,6 +51,10 @@ class ModernHttpCaller:
         if self.log_level and reaches(params, self.log_level):
             self.push(notification_bytes(MESSAGE, params))
 
+    async def completed(self, params: JsonObject) -> None:
+        """Tell nothing: this era has no such news."""
+        del params
+
     async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
         """Refuse: in this era a question is a result, and its answer a new request."""
         del params, within_s

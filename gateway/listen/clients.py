@@ -24,6 +24,9 @@ Task = Callable[[], Coroutine[None, None, None]]
 Leave = Callable[[], None]
 
 
+_SUBJECTS: Final = ("uri", "taskId", "elicitationId")
+
+
 class Outbox:
     """News on the way to one client: told one after the other, and the same only once."""
 
@@ -35,8 +38,7 @@ class Outbox:
 
     def put(self, method: str, params: JsonObject | None) -> None:
         """Tell it soon; never waits."""
-        subject = params.get("uri") if params else None
-        self._waiting[method, subject if isinstance(subject, str) else ""] = params
+        self._waiting[method, _subject(params or {})] = params
         if not self._sending:
             self._sending = True
             self._start(self._tell)
@@ -76,10 +78,14 @@ class Client:
         if leave is not None:
             leave()
 
+    def tell(self, method: str, params: JsonObject) -> None:
+        """Tell something on the session's own stream."""
+        if not self.is_closed:
+            self.outbox.put(method, params)
+
     def updated(self, uri: str) -> None:
         """Tell that a resource was updated."""
-        if not self.is_closed:
-            self.outbox.put(UPDATED, {"uri": uri})
+        self.tell(UPDATED, {"uri": uri})
 
     def close(self) -> None:
         """End every subscription with the connection."""
@@ -131,3 +137,8 @@ class Clients:
     def _start(self, task: Task) -> None:
         if self._tasks is not None:
             self._tasks.start_soon(task)
+
+
+def _subject(params: JsonObject) -> Json:
+    """Return what news are about: of one method and subject, the latest is enough."""
+    return next((params[name] for name in _SUBJECTS if isinstance(params.get(name), str)), "")

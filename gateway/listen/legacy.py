@@ -142,6 +142,8 @@ class SdkFront:
             except Exception as error:
                 log_fault("a request", error)
                 answer = RpcError(code=INTERNAL_ERROR, message="Internal error")
+            finally:
+                request.caller.is_answered = True
             if not isinstance(answer, RpcError):
                 return request.arrival.carried(answer)
         else:
@@ -226,6 +228,7 @@ class SdkFront:
         arrival, connection = _arrival(ctx), _connection(ctx)
         is_modern = ctx.protocol_version == MODERN_VERSION
         level, declared, session = log_level_of(meta), meta.get(CAPABILITIES_KEY), ""
+        client: Client | None = None
         if not is_modern:
             client = self._clients.of(connection)
             level, declared = client.log_level, client.capabilities
@@ -248,6 +251,7 @@ class SdkFront:
                 capabilities=declared if isinstance(declared, dict) else {},
                 log_level=level,
                 session=session,
+                client=client,
             ),
             envelope=Envelope(
                 principal=arrival.principal,

@@ -46,6 +46,8 @@ INITIALIZED: Final = "notifications/initialized"
 MESSAGE: Final = Method.LOG.value
 PROGRESS: Final = "notifications/progress"
 UPDATED: Final = "notifications/resources/updated"
+ELICITED: Final = "notifications/elicitation/complete"  # in 2025-11-25 alone
+TASK: Final = "notifications/tasks"  # of the extension for tasks
 CHANGED: Final[Mapping[Kind, str]] = MappingProxyType(
     {
         Kind.TOOL: "notifications/tools/list_changed",

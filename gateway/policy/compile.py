@@ -19,7 +19,8 @@ from gateway.policy.obligations import (
 from gateway.policy.request import VARIABLES
 from gateway.policy.rules import Approval, Constrain, InSet, Output, Rule, Scalar
 from gateway.policy.view import Vocabulary
-from gateway.types.decisions import ApprovalClause, DecisionEffect, OutputPolicy, Redaction
+from gateway.types.approvals import ApprovalClause, Assurance, Factor
+from gateway.types.decisions import DecisionEffect, OutputPolicy, Redaction
 from gateway.types.json import Json
 from gateway.yamltext.models import suggest
 
@@ -225,10 +226,15 @@ def _output(output: Output | None) -> OutputPolicy:
 def _clause(approval: Approval | None) -> ApprovalClause | None:
     if approval is None:
         return None
+    approvers = approval.approvers
+    is_self = "self" in approvers.users
+    factor = Factor(
+        name="approvers", roles=approvers.roles, users=approvers.users, count=approval.quorum
+    )
     return ApprovalClause(
-        roles=approval.approvers.roles,
-        users=approval.approvers.users,
-        quorum=approval.quorum,
-        requester_may_approve=approval.requester_may_approve,
+        factors=(factor,),
+        requester_may_approve=approval.requester_may_approve or is_self,
+        self_confirm=is_self,
+        min_assurance=Assurance.CLIENT_ASSERTED if is_self else Assurance.LOCAL,
         expires_s=approval.expires,
     )

@@ -7,7 +7,8 @@ from gateway.policy.cel import Condition
 from gateway.policy.match import Matcher
 from gateway.policy.methods import Target
 from gateway.policy.obligations import Obligations
-from gateway.types.decisions import ApprovalClause, DecisionEffect
+from gateway.types.approvals import ApprovalClause
+from gateway.types.decisions import DecisionEffect
 from gateway.types.tools import Risk
 
 # INVARIANT: strongest first; within one effect the order of the files decides.

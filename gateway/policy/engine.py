@@ -23,9 +23,9 @@ from gateway.policy.obligations import (
 )
 from gateway.policy.request import PolicyRequest
 from gateway.policy.view import View, Vocabulary
+from gateway.types.approvals import ApprovalClause, Factor
 from gateway.types.calls import Method
 from gateway.types.decisions import (
-    ApprovalClause,
     Constraint,
     Decision,
     DecisionEffect,
@@ -256,10 +256,15 @@ def _approval(word: _Word, request: PolicyRequest) -> ApprovalClause | None:
     if word.rule is None or word.effect is not DecisionEffect.REQUIRE_APPROVAL:
         return None
     clause = word.rule.approval
-    if clause is None or "self" not in clause.users:
+    if clause is None or not clause.self_confirm:
         return clause
-    users = tuple(request.actor.user if user == "self" else user for user in clause.users)
-    return replace(clause, users=users, requester_may_approve=True)
+    return replace(clause, factors=tuple(_named(each, request) for each in clause.factors))
+
+
+def _named(factor: Factor, request: PolicyRequest) -> Factor:
+    """Say who `self` is."""
+    users = tuple(request.actor.user if user == "self" else user for user in factor.users)
+    return replace(factor, users=users)
 
 
 def _shadow(rules: Sequence[CompiledRule], view: View) -> tuple[ShadowDecision, ...]:

@@ -32,14 +32,21 @@ def check(survey: Survey) -> Iterator[Finding]:
 
 
 def _way_back(contract: Contract) -> Iterator[Finding]:
-    # A warning: what was in use before anybody asked for a way back stays in use.
-    if contract.effect is not Effect.READ and contract.compensation is None:
-        yield about(
-            contract,
-            "no-compensation",
-            f"nobody says how `{contract.tool}` is undone; write `compensation` with its `tool`, "
-            "or `class: irreversible` with a `reason`",
-        )
+    if contract.compensation is not None or not _may_write(contract):
+        return
+    yield about(
+        contract,
+        "no-compensation",
+        f"nobody says how `{contract.tool}` is undone; write `compensation` with its `tool`, "
+        "or `class: irreversible` with a `reason`",
+        # What nobody has reviewed yet may be there before somebody has thought about it.
+        Level.ERROR if contract.reviewed else Level.WARNING,
+    )
+
+
+def _may_write(contract: Contract) -> bool:
+    raised = (each.effect for each in contract.raises)
+    return any(effect not in {None, Effect.READ} for effect in (contract.effect, *raised))
 
 
 # --- arguments ----------------------------------------------------------------------------------

@@ -1,14 +1,17 @@
 """A caller as the server that works on its request gets to hear it."""
 
+import logging
 from dataclasses import dataclass
 
 from gateway import jsontext
 from gateway.case import Case
 from gateway.errors import AskFailed, AskRefused, AskUnanswered
-from gateway.relay.questions import Question, QuestionDenied, Questions
-from gateway.types.calls import Caller, Method
+from gateway.relay.questions import SERVER, Question, QuestionDenied, Questions
+from gateway.types.calls import Caller, Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.relay import AskOutcome, Inquiry, Outbound, Turns
+
+_log = logging.getLogger("gateway.relay")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,18 @@ class CallerEar:
         """Hand a log message on, if policy lets this server log to this caller."""
         if self.questions.may_log(self.case, params):
             await self._caller.log(params)
+
+    async def completed(self, elicitation_id: str) -> None:
+        """Tell the caller that an elicitation of its server is done, if its era has such news.
+
+        Policy has allowed the question; that it has come to its end says no more than that.
+        """
+        server = self.case.tool.server
+        if self._caller.era is Era.MODERN:
+            _log.info("server %s: told a stateless caller's elicitation done; dropped", server)
+        elif self.questions.may_elicit(self.case):
+            told: JsonObject = {"elicitationId": elicitation_id, "_meta": {SERVER: server}}
+            await self._caller.completed(told)
 
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """Ask the caller what its server wants to know; raises AskRefused."""

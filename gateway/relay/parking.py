@@ -85,6 +85,10 @@ class Desk:
         if self._present is not None:
             await self._present.log(params)
 
+    async def completed(self, params: JsonObject) -> None:
+        """Tell nothing: to stateless callers there is no way, and no word for it."""
+        del params
+
     async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
         """Put a question on the desk and wait for the request that answers it."""
         self._asked += 1

@@ -104,6 +104,10 @@ class Questions:
         asked = [_METHOD_OF[name] for name in case.call.caller.capabilities if name in _METHOD_OF]
         return bool(asked) and not self.allowed(case).isdisjoint(asked)
 
+    def may_elicit(self, case: Case) -> bool:
+        """Say whether the server may send the caller to a URL at all."""
+        return "elicitation" in self.shared(case)
+
     def may_log(self, case: Case, params: JsonObject) -> bool:
         """Say whether one log message may reach the caller."""
         return self.decide(case, Method.LOG, params).effect is DecisionEffect.ALLOW

@@ -1,7 +1,7 @@
 """What every connection to a downstream can do, and the words that both transports share."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -24,6 +24,8 @@ from gateway.types.tools import Listed
 
 OnNote: TypeAlias = Callable[[str, Json], None]  # a notification that belongs to no call
 Mask: TypeAlias = Callable[[str], str]
+# Runs work in a task of a connection's; False, and nothing is run, when that is lost.
+Start: TypeAlias = Callable[[Callable[[], Awaitable[None]]], bool]
 
 CLIENT_INFO: JsonObject = {"name": "weighbridge", "version": gateway.__version__}
 # The gateway can do nothing of its own: whatever is declared to a server, a caller declared.

@@ -4,21 +4,18 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
 
 import anyio
 import mcp_types
 
 from gateway.errors import AskRefused
-from gateway.servers.connection import ASKS, answer_to
+from gateway.servers.connection import ASKS, Start, answer_to
+from gateway.servers.elicited import Elicited
 from gateway.types.json import Json, JsonObject
 from gateway.types.relay import Ear
 
 _log = logging.getLogger("gateway.servers")
 MOST_QUESTIONS = 16  # in one call
-
-# Runs work in a task of a connection's; False, and nothing is run, when that is lost.
-Start: TypeAlias = Callable[[Callable[[], Awaitable[None]]], bool]
 
 
 class Rest:
@@ -61,8 +58,10 @@ class Hearing:
         *,
         start: Start,
         answer: Callable[[JsonObject], None],
+        elicited: Elicited,
     ) -> None:
         self._ear = ear
+        self._elicited = elicited
         self._rest = rest
         self._start = start
         self._answer = answer
@@ -119,11 +118,13 @@ class Hearing:
 
     async def _reply(self, message: JsonObject, number: str | int) -> JsonObject:
         params = message.get("params")
+        self._elicited.asked(message, self._ear)
         try:
             result = await self._ear.ask(
                 str(message["method"]), params if isinstance(params, dict) else {}
             )
         except AskRefused as refused:
+            self._elicited.unasked(message)
             return _error(number, refused.code, refused.message, refused.data)
         except Exception:  # a fault of ours costs this question, and no call of others
             _log.exception("a question of a server could not be passed on")

@@ -34,6 +34,7 @@ from gateway.servers.connection import (
     stamp,
     timed_out,
 )
+from gateway.servers.elicited import COMPLETED, Elicited
 from gateway.servers.entry import Entry
 from gateway.servers.hearing import Hearing, Rest, may_ask, reschedule
 from gateway.servers.replies import Exchange, read_reply
@@ -103,7 +104,8 @@ class HttpConnection:
         self.declared = declared
         self._entry = entry
         self._asides = Asides(entry, pool, tasks, self._headers)
-        self._talks = Talks(self._asides, self._take)
+        self._elicited = Elicited(self._asides.start)
+        self._talks = Talks(self._asides, self._take, self._elicited)
         self.heard = self._asides.heard
         self._on_lost = on_lost
         self._on_note = on_note
@@ -224,7 +226,10 @@ class HttpConnection:
         talk = self._talks.begin(call.ear, rest)
         call.hearing = talk.hearing
         try:
-            return await self._settle(call, is_read)
+            reply = await self._settle(call, is_read)
+            if call.ear is not None and not isinstance(reply, NotMcp):
+                self._elicited.ended(reply, call.ear)
+            return reply
         except asyncio.CancelledError:  # also when the deadline passed
             self._talks.given_up |= bool(call.number)
             raise
@@ -355,7 +360,9 @@ class HttpConnection:
         """Take a message that the server sent by itself, and that belongs to no call."""
         method = message.get("method")
         if "id" not in message:
-            if isinstance(method, str):
+            if method == COMPLETED:
+                self._elicited.completed(message.get("params"))
+            elif isinstance(method, str):
                 self._on_note(method, message.get("params"))
         elif self._spoken is None or self._spoken.era is Era.LEGACY:
             # The stateless era has no such requests, and no way to answer them.

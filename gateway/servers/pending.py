@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from gateway.servers.child import Outgoing
-from gateway.servers.connection import NOTHING, Rising
-from gateway.servers.hearing import Hearing, Rest, Start, reschedule
+from gateway.servers.connection import NOTHING, Rising, Start
+from gateway.servers.elicited import Elicited
+from gateway.servers.hearing import Hearing, Rest, reschedule
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery
 from gateway.types.relay import Ear
@@ -70,10 +71,11 @@ class Pending:
         *,
         start: Start,
         answer: Callable[[JsonObject], None],
+        elicited: Elicited,
     ) -> Hearing:
         """Let the server ask; the deadline rests as long as a question is open."""
         rest = Rest(self._deadline, self._move)
-        hearing = self.hearing = Hearing(ear, rest, start=start, answer=answer)
+        hearing = self.hearing = Hearing(ear, rest, start=start, answer=answer, elicited=elicited)
         return hearing
 
     def settle(self, delivery: Delivery) -> None:

@@ -102,6 +102,10 @@ class Lending:
         """Hear a log message."""
         await self.ear.log(params)
 
+    async def completed(self, elicitation_id: str) -> None:
+        """Hear that an elicitation is done; its call has most likely left its place long ago."""
+        await self.ear.completed(elicitation_id)
+
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """Answer a question; raises AskRefused."""
         self.place.lend()

@@ -31,6 +31,7 @@ from gateway.servers.connection import (
     timed_out,
     too_large,
 )
+from gateway.servers.elicited import COMPLETED, Elicited
 from gateway.servers.entry import Entry
 from gateway.servers.environment import Launch
 from gateway.servers.frames import LineFrames, Oversized, id_in
@@ -75,6 +76,7 @@ class StdioConnection:
         self._pending: dict[int, Pending] = {}
         self._early: list[JsonObject] | None = []  # questions that came before the first call
         self._given_up = GivenUp()
+        self._elicited = Elicited(self._start)
         self._last_id = 0
         self._listen_id = 0
         self._bad_lines = 0
@@ -178,7 +180,10 @@ class StdioConnection:
         finally:
             self._pending.pop(number, None)
             pending.close()
-        return pending.delivery or timed_out(self._entry.name, Execution.UNKNOWN)
+        delivery = pending.delivery or timed_out(self._entry.name, Execution.UNKNOWN)
+        if pending.hearing is not None and ear is not None:
+            self._elicited.ended(delivery, ear)
+        return delivery
 
     async def close(self) -> None:
         """Settle what is in flight and end the process and its group."""
@@ -198,7 +203,9 @@ class StdioConnection:
 
     def _let_ask(self, pending: Pending, ear: Ear) -> None:
         """Let the server ask, first what it wanted to know as soon as it was connected."""
-        hearing = pending.let_ask(ear, start=self._start, answer=self._send_answer)
+        hearing = pending.let_ask(
+            ear, start=self._start, answer=self._send_answer, elicited=self._elicited
+        )
         early, self._early = self._early or [], None
         for message in early:
             hearing.asked(message)
@@ -297,6 +304,8 @@ class StdioConnection:
             for pending in self._pending.values():
                 if pending.hearing is not None:
                     pending.hearing.withdrawn(params)
+        elif method == COMPLETED:
+            self._elicited.completed(params)
         elif isinstance(method, str):
             self._on_note(method, params)
 

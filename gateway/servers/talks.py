@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gateway.servers.asides import Asides
 from gateway.servers.connection import CANCELLED, MESSAGE
+from gateway.servers.elicited import Elicited
 from gateway.servers.hearing import Hearing, Rest
 from gateway.types.json import JsonObject
 from gateway.types.relay import Ear
@@ -21,11 +22,14 @@ class Talk:
 class Talks:
     """The talks of one connection that declares something. `take` gets what belongs to no call."""
 
-    def __init__(self, asides: Asides, take: Callable[[JsonObject], None]) -> None:
+    def __init__(
+        self, asides: Asides, take: Callable[[JsonObject], None], elicited: Elicited
+    ) -> None:
         self.tainted = False  # a question was refused that may belong to a call given up
         self.given_up = False  # a call was given up, and its server may still ask
         self._asides = asides
         self._take = take
+        self._elicited = elicited
         self._open: list[Talk] = []
 
     def begin(self, ear: Ear | None, rest: Rest) -> Talk:
@@ -37,6 +41,7 @@ class Talks:
                 rest,
                 start=self._asides.start,
                 answer=lambda reply: self._asides.post_soon(reply, ""),
+                elicited=self._elicited,
             )
         talk = Talk(ear=ear, hearing=hearing)
         self._open.append(talk)

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 from gateway.errors import StoreUnavailable
 from gateway.store.changes import Change
 from gateway.store.engine import Parameters, Transaction
+from gateway.types.events import Event
 
 _GROUP_ENTRIES: Final = 1_000
 _GROUP_BYTES: Final = 4 << 20
@@ -30,12 +31,17 @@ class Entry:
     size: int
     durable: bool
     change: Change[Any] | None = None
+    as_row: Callable[[Event], Parameters] | None = None  # with a change: for what it tells itself
 
     def made(self, transaction: Transaction) -> tuple[Parameters, ...]:
         """Make the change, if this is one; return the events to store."""
-        if self.change is None or self.change.apply(transaction):
+        if self.change is None:
             return self.rows
-        return ()
+        keeps_events, told = self.change.apply(transaction)
+        kept = self.rows if keeps_events else ()
+        if not told or self.as_row is None:
+            return kept
+        return (*kept, *(self.as_row(event) for event in told))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,28 @@
 """Changes of state that are committed together with the events that tell of them."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, cast
 
 from gateway.errors import StoreUnavailable
 from gateway.store.engine import Transaction
+from gateway.types.events import Event
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Made(Generic[_T]):
-    """What a change came to, and whether its events are to be kept."""
+    """What a change came to, and which events tell of it.
+
+    `keeps_events` is about those that were handed over with the change; `told` are those that only
+    the change itself can know. Repeated, a change has to tell them under the same ids.
+    """
 
     value: _T
     keeps_events: bool = True
+    told: Sequence[Event] = ()
 
 
 class Change(Generic[_T]):
@@ -33,14 +39,14 @@ class Change(Generic[_T]):
         self._made: Made[_T] | None = None
         self._refused: StoreUnavailable | None = None
 
-    def apply(self, transaction: Transaction) -> bool:
-        """Do the work; return whether the events that go with it are to be kept."""
+    def apply(self, transaction: Transaction) -> tuple[bool, Sequence[Event]]:
+        """Do the work; return whether the events that came with it are kept, and its own."""
         with self._guard:
             if self._withdrawn:
-                return False
+                return False, ()
         made = self._work(transaction)
         self._made = made
-        return made.keeps_events
+        return made.keeps_events, made.told
 
     def refuse(self, error: StoreUnavailable) -> None:
         """Note that the database will never take it."""

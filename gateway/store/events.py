@@ -179,8 +179,12 @@ class EventLog:
             sum(len(body) for _, body in written),
             durable=True,
             change=change,
+            as_row=self._row,
         )
         self._backlog.append([entry], owed=owed, now=self._clock.now())
+
+    def _row(self, event: Event) -> Parameters:
+        return _columns(event, to_bytes(event, self._origin))
 
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
         """Return the events that match, in the order of the log."""

@@ -133,6 +133,14 @@ class Caller(Protocol):
         """Hand on a log message of a server (`notifications/message`), as well as it goes."""
         ...
 
+    async def completed(self, params: JsonObject) -> None:
+        """Tell that an elicitation is done (`notifications/elicitation/complete`).
+
+        Also after the request, as long as the session is open. Does nothing in the stateless era,
+        which has no such news.
+        """
+        ...
+
     async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
         """Ask the client while its request is under way, and return its result.
 
@@ -161,6 +169,10 @@ class Nobody:
         del progress, total, message
 
     async def log(self, params: JsonObject) -> None:
+        """Tell nobody."""
+        del params
+
+    async def completed(self, params: JsonObject) -> None:
         """Tell nobody."""
         del params
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from gateway.types.approvals import ApprovalClause
 from gateway.types.json import Json, JsonPointer
 from gateway.types.tools import Risk
 from gateway.types.values import value
@@ -69,17 +70,6 @@ class Exceeded:
 
     limit: str
     retry_after_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalClause:
-    """Who has to say yes, and how many of them."""
-
-    roles: tuple[str, ...] = ()
-    users: tuple[str, ...] = ()
-    quorum: int = 1
-    requester_may_approve: bool = False
-    expires_s: float = 1800.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

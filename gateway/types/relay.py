@@ -112,6 +112,10 @@ class Ear(Protocol):
         """Hear a log message."""
         ...
 
+    async def completed(self, elicitation_id: str) -> None:
+        """Hear that what the caller was sent to a URL for is done, maybe long after the call."""
+        ...
+
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """Answer a question that a server of the handshake era asks; raises AskRefused."""
         ...

@@ -1,6 +1,7 @@
 """From a folder to a revision."""
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from gateway.actions import revisions
 from gateway.contracts import writing
 from gateway.errors import FileError
 from gateway.revision import Unreviewed
+from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.tools import Effect
 from tests.helpers.cases import a_contract, a_definition, a_tool
 
@@ -18,6 +20,7 @@ POLICY = """\
 rules:
   - {id: find, decision: allow, match: {tools: [crm.find], roles: {any: [support]}}}
 """
+FINAL = Compensation(kind=CompensationClass.IRREVERSIBLE, reason="it is out of the house")
 TESTS = """\
 callers:
   sam: {user: sam, tenant: acme, roles: [support]}
@@ -85,6 +88,21 @@ def test_a_contract_whose_schema_can_not_be_enforced_is_refused(tmp_path: Path) 
     contract = a_contract(broken, effect=Effect.READ)
     (root / "contracts/bad.yaml").write_text(writing.dump([contract]))
     assert "crm.bad" in built(root).problem
+
+
+def test_a_reviewed_write_of_which_nobody_says_how_it_is_undone_keeps_the_folder_out(
+    tmp_path: Path,
+) -> None:
+    root = a_folder(tmp_path)
+    write = a_contract(a_tool(a_definition("put")), effect=Effect.WRITE)
+    (root / "contracts/put.yaml").write_text(writing.dump([write]))
+    found = built(root)
+    assert found.revision is None
+    assert found.problem.startswith("contracts/put.yaml:")
+    assert "nobody says how `crm.put` is undone" in found.problem
+    for served in (replace(write, reviewed=False), replace(write, compensation=FINAL)):
+        (root / "contracts/put.yaml").write_text(writing.dump([served]))
+        assert built(root).problem == ""
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

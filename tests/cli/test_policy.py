@@ -1,6 +1,7 @@
 """`weighbridge policy` as a person types it."""
 
 import json
+from itertools import takewhile
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -64,6 +65,19 @@ def test_a_policy_that_does_not_compile_has_exit_code_3_everywhere(tmp_path: Pat
     ):
         assert done.exit_code == 3
         assert f"{tmp_path}/rules.yaml:2:" in done.output
+
+
+def test_a_reviewed_write_without_a_way_back_fails_the_lint(tmp_path: Path) -> None:
+    words = a_folder(tmp_path)
+    place = tmp_path / "contracts/desk.yaml"
+    written = place.read_text()
+    section = next(line for line in written.splitlines(True) if "compensation:" in line)
+    after = written[written.index(section) + len(section) :]
+    deeper = "".join(takewhile(lambda line: line.startswith("      "), after.splitlines(True)))
+    place.write_text(written.replace(section + deeper, ""))
+    done = weighbridge("policy", "lint", *words)
+    assert done.exit_code == 3
+    assert "error [no-compensation] nobody says how `desk.note` is undone" in done.stdout
 
 
 def test_warnings_fail_only_a_strict_lint(tmp_path: Path) -> None:

@@ -54,6 +54,9 @@ class Person:
     async def log(self, params: JsonObject) -> None:
         self.heard.append(params)
 
+    async def completed(self, elicitation_id: str) -> None:
+        self.heard.append(elicitation_id)
+
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         await self.go.wait()
         return {"action": method, **params}
@@ -140,3 +143,11 @@ async def test_who_listens_hears_what_is_said() -> None:
     assert person.heard == [(1, 2, "m"), {"level": "info"}]
     assert await ear.ask("roots/list", {"a": 1}) == {"action": "roots/list", "a": 1}
     assert ear.asked_s() >= 0
+
+
+async def test_the_end_of_an_elicitation_is_told_after_the_answer_as_well() -> None:
+    person = Person()
+    listening = Listening(person)
+    listening.close()
+    await listening.completed("e-1")
+    assert person.heard == ["e-1"]

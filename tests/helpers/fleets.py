@@ -87,6 +87,7 @@ class Listener:
     answer: Ask | None = None
     logged: list[JsonObject] = field(default_factory=list[JsonObject])
     asked: list[tuple[str, JsonObject]] = field(default_factory=list[tuple[str, JsonObject]])
+    done: list[str] = field(default_factory=list[str])  # elicitations
 
     @property
     def wants_progress(self) -> bool:
@@ -98,6 +99,9 @@ class Listener:
 
     async def log(self, params: JsonObject) -> None:
         self.logged.append(params)
+
+    async def completed(self, elicitation_id: str) -> None:
+        self.done.append(elicitation_id)
 
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         self.asked.append((method, params))

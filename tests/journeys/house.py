@@ -15,7 +15,8 @@ import aiohttp
 from gateway.contracts import writing
 from gateway.contracts.pins import pinned
 from gateway.identity import apikeys
-from gateway.types.tools import Contract
+from gateway.types.guarantees import Compensation, CompensationClass
+from gateway.types.tools import Contract, Effect
 from tests.helpers.cases import a_contract, a_tool
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, stdio_command, until_async
@@ -24,6 +25,7 @@ from tests.helpers.gateway import MODERN, Gateway
 Json = dict[str, Any]
 LEGACY = "2025-11-25"
 RESTART = {"first": "50ms", "longest": "200ms", "stable_after": "1s"}
+ONWARD = Compensation(kind=CompensationClass.PIVOT, reason="nothing here takes anything back")
 WITHIN_S = 10.0  # a busy machine is slow, and none of these waits is for its own sake
 
 
@@ -57,10 +59,16 @@ def unreviewed(servers: Mapping[str, Json], **sections: Any) -> str:
     return config(servers, contracts={"unreviewed": "observe"}, **sections)
 
 
-def contract(definition: Json, server: str = "alpha", **changes: Any) -> Contract:
-    """Return a reviewed contract for a definition: a harmless read unless told otherwise."""
+def contract(
+    definition: Json, server: str = "alpha", *, effect: Effect = Effect.READ, **changes: Any
+) -> Contract:
+    """Return a reviewed contract for a definition: a harmless read unless told otherwise.
+
+    A write has no way back, as its contract has to say, and keeps the class that it is given.
+    """
     tool = a_tool(definition, server)
-    return a_contract(tool, definition=pinned(definition), **changes)
+    changes = changes if effect is Effect.READ else {"compensation": ONWARD} | changes
+    return a_contract(tool, definition=pinned(definition), effect=effect, **changes)
 
 
 def contracts(*entries: Contract) -> str:

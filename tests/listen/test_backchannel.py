@@ -10,6 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from gateway.errors import AskRefused
 from gateway.listen.backchannel import Channel, SdkCaller
+from gateway.listen.clients import Client, Outbox, Task
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
 
@@ -97,3 +98,34 @@ async def test_progress_only_rises() -> None:
     for progress in (1, 1, 0, 2):
         await caller.progress(progress, None, None)
     assert [value for _, value in wire.sent] == [1, 2]
+
+
+DONE: JsonObject = {"elicitationId": "e-1"}
+COMPLETED = "notifications/elicitation/complete"
+
+
+async def test_the_end_of_an_elicitation_comes_with_the_request_or_on_the_sessions_stream() -> None:
+    wire, told, waiting = Wire(), list[tuple[str, JsonObject | None]](), list[Task]()
+
+    async def send(method: str, params: JsonObject | None) -> None:
+        told.append((method, params))
+
+    caller = _caller(wire)
+    caller.client = Client(outbox=Outbox(waiting.append, send))
+    await caller.completed(DONE)
+    assert (wire.sent, waiting) == ([(COMPLETED, DONE)], [])
+    caller.is_answered = True
+    await caller.completed(DONE)
+    await caller.completed({"elicitationId": "e-2"})
+    await waiting.pop()()
+    assert len(wire.sent) == 1
+    assert told == [(COMPLETED, DONE), (COMPLETED, {"elicitationId": "e-2"})]
+    caller.client.close()
+    await caller.completed(DONE)
+    assert waiting == []
+
+
+async def test_a_stateless_client_is_told_of_no_elicitation() -> None:
+    wire = Wire()
+    await _caller(wire, Era.MODERN).completed(DONE)
+    assert wire.sent == []

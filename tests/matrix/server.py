@@ -5,7 +5,8 @@
 With a port file it serves HTTP on a free port of localhost, which it writes there. Every message
 that it gets is a line of `FOLDER/NAME.calls`. What is written to `FOLDER/NAME.change`, a JSON
 object {"extra": n, "updated": [uri]}, changes its lists and updates resources, in all its
-processes.
+processes; with "completed": [id] a legacy one says of elicitations that they are done, on every
+stream that it has.
 """
 
 import asyncio
@@ -239,7 +240,11 @@ class Server:
         arguments: Json = params.get("arguments") or {}
         mark: str | None = arguments.get("mark")
         if name in QUESTIONS:
-            return await self._ask(params, peer, _marked(QUESTIONS[name], mark))
+            question = _marked(QUESTIONS[name], mark)
+            if "elicitation" in arguments:
+                own = {"elicitationId": arguments["elicitation"]}
+                question = {**question, "params": {**question["params"], **own}}
+            return await self._ask(params, peer, question)
         meta: Json = params.get("_meta") or {}
         match name:
             case "echo":
@@ -350,12 +355,15 @@ class Server:
             said = self.change.read_text() if self.change.exists() else ""
             if said and said != seen:
                 seen, change = said, json.loads(said)
-                if self.extra != change["extra"]:
+                if self.extra != change.get("extra", self.extra):
                     self.extra = change["extra"]
                     for method in _CHANGES:
                         await self._tell(method, {})
-                for uri in change["updated"]:
+                for uri in change.get("updated", ()):
                     await self._tell("notifications/resources/updated", {"uri": uri})
+                for done in () if self.is_modern else change.get("completed", ()):
+                    told = {"elicitationId": done}
+                    await self._tell("notifications/elicitation/complete", told)
             await asyncio.sleep(0.02)
 
     async def _tell(self, method: str, params: Json) -> None:

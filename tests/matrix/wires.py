@@ -27,7 +27,13 @@ _NAMED_BY = {
     "tasks/update": "taskId",
     "tasks/cancel": "taskId",
 }
-_NEWS = ("list_changed", "resources/updated", "subscriptions/acknowledged")
+_NEWS = (
+    "list_changed",
+    "resources/updated",
+    "subscriptions/acknowledged",
+    "elicitation/complete",
+    "notifications/tasks",
+)
 
 # Answers a question of the server: the `result` or `error` of the response; None: not at all.
 Answer = Callable[[Json], Json | None]

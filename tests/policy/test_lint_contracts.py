@@ -80,11 +80,21 @@ def test_what_is_promised_well_has_no_findings() -> None:
 
 
 @pytest.mark.parametrize("effect", [Effect.WRITE, Effect.DESTRUCTIVE])
-def test_a_write_without_a_way_back_is_told(effect: Effect) -> None:
-    assert told(compensation=None, effect=effect) == [
-        "warning no-compensation: nobody says how `desk.pay` is undone; write `compensation` with "
-        "its `tool`, or `class: irreversible` with a `reason`"
+@pytest.mark.parametrize(("reviewed", "level"), [(True, "error"), (False, "warning")])
+def test_a_write_without_a_way_back_is_refused_once_it_is_reviewed(
+    effect: Effect, reviewed: bool, level: str
+) -> None:
+    assert told(compensation=None, effect=effect, reviewed=reviewed) == [
+        f"{level} no-compensation: nobody says how `desk.pay` is undone; write `compensation` "
+        "with its `tool`, or `class: irreversible` with a `reason`"
     ]
+
+
+def test_a_read_that_some_arguments_make_a_write_needs_a_way_back() -> None:
+    raises = RiskRaise(when="args.amount > 1", reason="r", effect=Effect.WRITE)
+    [finding] = told(compensation=None, effect=Effect.READ, raises=(raises,))
+    assert finding.startswith("error no-compensation: ")
+    assert told(effect=Effect.READ, raises=(raises,)) == []
 
 
 @pytest.mark.parametrize("kind", [CompensationClass.IRREVERSIBLE, CompensationClass.PIVOT])

@@ -30,6 +30,9 @@ class Asked:
     async def log(self, params: JsonObject) -> None:
         self.heard.append(("log", params))
 
+    async def completed(self, params: JsonObject) -> None:
+        self.heard.append(("completed", params))
+
     async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
         self.heard.append((method, params))
         if isinstance(self.answer, AskRefused):

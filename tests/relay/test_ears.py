@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import AskFailed, AskRefused, AskUnanswered
 from gateway.relay.ears import CallerEar
 from gateway.relay.questions import QuestionDenied, Questions
-from gateway.types.calls import Method
+from gateway.types.calls import Era, Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.relay import AskOutcome, Outbound
@@ -173,3 +173,27 @@ async def test_log_messages_pass_as_far_as_policy_lets_them() -> None:
     await ear.log({"level": "error", "data": {"a": 1}})
     await ear.log({"level": "debug", "data": "x"})
     assert caller.heard == [("log", {"level": "error", "data": {"a": 1}})]
+
+
+async def test_the_end_of_an_elicitation_names_its_server_and_nothing_else() -> None:
+    caller = Asked()
+    await an_ear(caller).completed("e-1")
+    told = {"elicitationId": "e-1", "_meta": {"weighbridge/server": "crm"}}
+    assert caller.heard == [("completed", told)]
+
+
+async def test_a_stateless_caller_is_told_of_no_end_and_the_log_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caller = Asked(era=Era.MODERN)
+    with caplog.at_level("INFO", "gateway.relay"):
+        await an_ear(caller).completed("e-1")
+    assert caller.heard == []
+    assert caplog.messages == ["server crm: told a stateless caller's elicitation done; dropped"]
+
+
+@pytest.mark.parametrize("can", [{}, {"sampling": {}}])
+async def test_who_can_not_be_sent_to_a_url_hears_of_none(can: JsonObject) -> None:
+    caller = Asked(capabilities=can)
+    await an_ear(caller).completed("e-1")
+    assert caller.heard == []

@@ -11,7 +11,7 @@ NOWHERE = cast("Transaction", None)
 
 def test_a_change_says_what_it_came_to_and_whether_its_events_are_kept() -> None:
     change = Change(lambda _: Made("done", keeps_events=False))
-    assert change.apply(NOWHERE) is False
+    assert change.apply(NOWHERE) == (False, ())
     assert change.value() == "done"
 
 
@@ -24,7 +24,7 @@ def test_a_change_that_was_taken_back_is_not_made() -> None:
 
     change = Change(work)
     change.withdraw()
-    assert change.apply(NOWHERE) is False
+    assert change.apply(NOWHERE) == (False, ())
     assert made == []
 
 
