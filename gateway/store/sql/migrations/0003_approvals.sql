@@ -30,6 +30,7 @@ CREATE TABLE approvals (
     closed_reason TEXT NOT NULL,
     consumed_by TEXT NOT NULL,
     proposal TEXT NOT NULL,
+    proposal_hash TEXT NOT NULL,
     replaces TEXT NOT NULL,
     escalated INTEGER NOT NULL,
     is_told INTEGER NOT NULL,
@@ -41,6 +42,7 @@ CREATE UNIQUE INDEX approvals_open ON approvals (op_id) WHERE state IN ('pending
 CREATE INDEX approvals_by_operation ON approvals (op_id, created_at);
 CREATE INDEX approvals_by_state ON approvals (state, created_at);
 CREATE INDEX approvals_by_tenant ON approvals (tenant, created_at);
+CREATE INDEX approvals_proposing ON approvals (proposal_hash) WHERE proposal_hash <> '';
 
 CREATE TABLE approval_votes (
     approval_id TEXT NOT NULL REFERENCES approvals (approval_id),
