@@ -10,6 +10,7 @@ from typing import TypeAlias
 from bench.downstream import TOOL, WRITE
 from gateway.contracts import pins, writing
 from gateway.identity.apikeys import hash_key, new_api_key
+from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.tools import Contract, Effect, Risk
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +27,7 @@ class Target:
     traced: bool = False  # exports spans and metrics to a collector
 
 
+_ONWARD = Compensation(kind=CompensationClass.PIVOT, reason="a note stays")
 POLICY = """\
 rules:
   - id: bench.other-tenants
@@ -79,6 +81,7 @@ def _contract(tool: dict, effect: Effect) -> Contract:
         risk=Risk.LOW,
         definition=dict(tool),
         scopes=frozenset({f"bench:{effect.value}"}),
+        compensation=None if effect is Effect.READ else _ONWARD,
     )
 
 
