@@ -239,3 +239,29 @@ class Ruling:
 
     cast: Cast
     approval: Approval | None = None  # None with NOT_FOUND
+
+
+class NoticeStage(StrEnum):
+    """What approvers are told about."""
+
+    REQUESTED = "requested"
+    ESCALATED = "escalated"  # others may decide as well from now on
+    DECIDED = "decided"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"  # also when another request took its place
+
+
+@value
+class Notice:
+    """One thing that one address has to be told; times are whole microseconds since 1970."""
+
+    notice_id: str
+    approval_id: str
+    tenant: str
+    stage: NoticeStage
+    target: str  # the name of a configured address
+    created_at: int
+    next_at: int  # when it is told, or tried again
+    attempts: int = 0
+    done_at: int = 0  # 0: not told yet
+    problem: str = ""  # what went wrong last, in one line without secrets
