@@ -14,6 +14,7 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]* +(?=\S)")
 # Places of the file that the environment fills with credentials, as a rule.
 _FILLED: Final = frozenset({"args", "env", "headers", "url"})
+_WEBHOOKS: Final = ("approvals", "webhooks")
 
 Path = tuple[str | int, ...]
 
@@ -60,6 +61,10 @@ def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[st
         for name, text in (*entry.headers.items(), *entry.env.items()):
             if telling.is_credential(name):
                 yield from _forms(text)
+    for webhook in settings.approvals.webhooks:
+        yield from (webhook.secret or "", (webhook.secret or "").removeprefix("whsec_"))
+        if webhook.format == "slack":  # whoever knows such a URL may post there
+            yield webhook.url
     password = urlsplit(settings.store.url).password
     if password:
         yield password
@@ -67,6 +72,8 @@ def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[st
 
 
 def _is_filled(path: Sequence[str | int]) -> bool:
+    if tuple(path[:2]) == _WEBHOOKS:
+        return path[-1] in {"url", "secret"}
     return path[:1] == ("store",) or (
         path[:1] == ("servers",) and len(path) > 2 and path[2] in _FILLED
     )

@@ -17,6 +17,7 @@ from gateway.config.addresses import (
     is_loopback,
     split_url,
 )
+from gateway.config.approvals import ApprovalsSettings
 from gateway.config.identity import IdentitySettings
 from gateway.config.section import Section, Unique
 from gateway.config.servers import ServerName, ServerSettings
@@ -307,6 +308,9 @@ class Settings(Section):
     )
     operations: OperationsSettings = Field(
         default_factory=OperationsSettings, description=OperationsSettings.__doc__
+    )
+    approvals: ApprovalsSettings = Field(
+        default_factory=ApprovalsSettings, description=ApprovalsSettings.__doc__
     )
     runs: RunsSettings = Field(default_factory=RunsSettings, description=RunsSettings.__doc__)
 

@@ -58,3 +58,16 @@ def test_only_what_is_named_like_a_credential_is_taken_out_of_results() -> None:
         "c": ["Bearer abcdefgh", "abcdefgh"],
     }
     assert found["b"][0] == "Bearer abcdefgh"  # the longest first
+
+
+def test_what_signs_notices_and_where_a_chat_takes_them_is_confidential() -> None:
+    secret = "whsec_" + "a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s="
+    hooks = [
+        {"name": "a", "url": "https://hooks.example.com/a", "secret": secret},
+        {"name": "b", "url": "https://hooks.slack.com/services/T0/B0/x", "format": "slack"},
+    ]
+    expected = {secret, secret[6:], "https://hooks.slack.com/services/T0/B0/x"}
+    place = ("approvals", "webhooks", 0, "url")
+    assert found({"approvals": {"webhooks": hooks}}) == expected
+    assert found({}, (place, "https://h.example/token")) == {"https://h.example/token"}
+    assert found({}, (("approvals", "webhooks", 0, "name"), "operations")) == set()

@@ -15,13 +15,13 @@ def keys_of(value: Json, prefix: str = "") -> list[str]:
     found: list[str] = []
     for key, item in value.items() if isinstance(value, dict) else ():
         path = f"{prefix}{key}"
-        if key in {"env", "headers"}:
+        if key in {"env", "headers", "clients"}:
             found.append(path)
         elif key == "servers" and not prefix and isinstance(item, dict):
             found.append(f"{path}.<name>")
             for entry in item.values():
                 found += keys_of(entry, f"{path}.<name>.")
-        elif isinstance(item, list) and key in {"api_keys", "jwt"}:
+        elif isinstance(item, list) and key in {"api_keys", "jwt", "webhooks"}:
             found.append(f"{path}[]")
             for entry in item:
                 found += keys_of(entry, f"{path}[].")
@@ -56,7 +56,12 @@ def test_the_example_shows_every_key_and_no_other() -> None:
 
 
 def test_the_example_loads_without_a_warning() -> None:
-    loaded = load(EXAMPLE, {"BILLING_TOKEN": "billing-token", "CRM_TOKEN": "crm-token-value"})
+    environ = {
+        "BILLING_TOKEN": "billing-token",
+        "CRM_TOKEN": "crm-token-value",
+        "APPROVALS_WEBHOOK_SECRET": f"whsec_{'a' * 40}",
+    }
+    loaded = load(EXAMPLE, environ)
     assert loaded.warnings == ()
     assert set(loaded.settings.servers) == {"billing", "crm"}
     assert loaded.settings.policies == ROOT / "policies"
