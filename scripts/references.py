@@ -35,6 +35,11 @@ def statuses() -> str:
         "`unknown_tool` as well. An answer's own `code` then says what was named "
         f"({_codes()}), and its `next` which list to look at; where an answer gives a `next` of "
         "its own, that one counts.",
+        "",
+        "What is known to have taken effect is never `indeterminate`. A repeated call of one whose "
+        "answer was lost (`answer_lost`, of a tool with an output schema) or is no longer kept "
+        "(`outcome_lost`) ends as `result_invalid` with `executed: yes`: there is no result that "
+        "its schema would take, and its `next` says to read what the call made.",
     ]
     return "\n".join(rows) + "\n"
 

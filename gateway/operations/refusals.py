@@ -34,10 +34,11 @@ def in_progress(operation: Operation) -> Refusal:
 def outcome_lost() -> Refusal:
     """Say that the answer of the same call can't be given again."""
     return Refusal(
-        status=Status.INDETERMINATE,
+        status=Status.RESULT_INVALID,  # it is known what took effect, and only its result is none
         code="outcome_lost",
-        reason="the same call has been carried out, and its answer can't be read any more",
+        reason="the same call has been carried out, and its answer is no longer kept",
         executed=Execution.YES,
+        next="do not repeat this call; read what it made, where you need it",
     )
 
 

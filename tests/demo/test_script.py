@@ -29,6 +29,7 @@ def test_the_script_shows_every_way_of_ending_that_it_is_there_for() -> None:
         Status.UNKNOWN_TOOL,
         Status.FORBIDDEN,
         Status.INDETERMINATE,
+        Status.RESULT_INVALID,
         Status.VARIANT_OF,
         Status.TOOL_CHANGED,
     }

@@ -9,7 +9,7 @@ def test_each_says_whether_anything_was_carried_out() -> None:
     told: list[tuple[Refusal, Status, Execution]] = [
         (refusals.unknown(there), Status.INDETERMINATE, Execution.UNKNOWN),
         (refusals.in_progress(there), Status.IN_PROGRESS, Execution.UNKNOWN),
-        (refusals.outcome_lost(), Status.INDETERMINATE, Execution.YES),
+        (refusals.outcome_lost(), Status.RESULT_INVALID, Execution.YES),
         (refusals.unrecorded("the disk is full"), Status.AUDIT_UNAVAILABLE, Execution.NO),
         (refusals.unresolved(there, "locked"), Status.AUDIT_UNAVAILABLE, Execution.UNKNOWN),
         (refusals.repeat_denied("desk__refund"), Status.DENIED, Execution.NO),
