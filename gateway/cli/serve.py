@@ -102,12 +102,12 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 if ready_file is not None:
                     _write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
+            people = _admin(gateway, settings.admin.accepted_hosts)
             async with anyio.create_task_group() as beside:
                 beside.start_soon(authenticator.keep_keys, name="keys of issuers")
                 async with anyio.create_task_group() as listeners:
                     listeners.start_soon(
-                        lambda: serve(_admin(gateway, settings.admin.host), admin_sock, stop=stop),
-                        name="admin listener",
+                        lambda: serve(people, admin_sock, stop=stop), name="admin listener"
                     )
                     await serve(
                         front, sock, stop=stop, on_ready=ready, on_closing=front.close_streams
@@ -144,14 +144,14 @@ def _name(sock: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _admin(gateway: Gateway, host: str) -> ASGIApp:
+def _admin(gateway: Gateway, hosts: frozenset[str]) -> ASGIApp:
     def readiness() -> Readiness:
         reasons = gateway.not_ready()
         return Readiness(ready=not reasons, reasons=reasons, warnings=gateway.warnings())
 
     check = OriginCheck(
-        hosts=[host],
-        host_mend="use `admin.address`, `localhost`, `127.0.0.1` or `[::1]`",
+        hosts=hosts,
+        host_mend="add it to `admin.hosts`, or use `admin.public_url` or `admin.address`",
         origin_mend="only pages of this machine may read it",
     )
     return guarded(site(readiness), check)

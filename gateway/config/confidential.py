@@ -65,6 +65,8 @@ def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[st
         yield from (webhook.secret or "", (webhook.secret or "").removeprefix("whsec_"))
         if webhook.format == "slack":  # whoever knows such a URL may post there
             yield webhook.url
+    if settings.admin.oidc is not None:
+        yield settings.admin.oidc.client_secret or ""
     password = urlsplit(settings.store.url).password
     if password:
         yield password

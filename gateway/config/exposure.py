@@ -1,7 +1,9 @@
 """A listener that others can reach needs to know who they are."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gateway.config.admin import AdminSettings
 from gateway.config.settings import ListenSettings, Settings
 from gateway.errors import ConfigurationError
 
@@ -23,11 +25,20 @@ def find_open_listener(settings: Settings) -> OpenListener | None:
             "no credential; add `identity.api_keys` or `identity.jwt`, or listen on "
             "`127.0.0.1:8700` alone",
         )
-    if not settings.admin.is_local:
+    admin = settings.admin
+    if not admin.is_local and not admin.asks_who:
         return OpenListener(
             section="admin",
-            message=f"`admin` can be reached by others (`{settings.admin.address}`) but asks for "
-            "no credential; listen on `127.0.0.1:8701` alone",
+            message=f"`admin` can be reached by others ({_reach_admin(admin)}) but does not say "
+            "who may log in; add `admin.oidc` or `admin.accounts`, or listen on `127.0.0.1:8701` "
+            "alone",
+        )
+    if not admin.is_local and not admin.is_https:
+        return OpenListener(
+            section="admin",
+            message=f"`admin` can be reached by others ({_reach_admin(admin)}) but its pages can "
+            "be read on the way; put a proxy that speaks TLS in front, and set "
+            "`admin.public_url: https://…`",
         )
     return None
 
@@ -40,5 +51,12 @@ def refuse_open_listeners(settings: Settings) -> None:
 
 
 def _reach(listen: ListenSettings) -> str:
-    shown = [listen.address, listen.public_url or "", *sorted(listen.allowed_hosts)]
-    return ", ".join(f"`{text}`" for text in shown if text)
+    return _shown(listen.address, listen.public_url, listen.allowed_hosts)
+
+
+def _reach_admin(admin: AdminSettings) -> str:
+    return _shown(admin.address, admin.public_url, admin.hosts)
+
+
+def _shown(address: str, url: str | None, hosts: Iterable[str]) -> str:
+    return ", ".join(f"`{text}`" for text in (address, url or "", *sorted(hosts)) if text)

@@ -17,6 +17,7 @@ from gateway.config.addresses import (
     is_loopback,
     split_url,
 )
+from gateway.config.admin import AccountSettings, AdminSettings
 from gateway.config.approvals import ApprovalsSettings
 from gateway.config.identity import IdentitySettings
 from gateway.config.section import Section, Unique
@@ -147,30 +148,6 @@ class ListenSettings(Section):
         if self.public_url is not None:
             hosts.append(split_url(self.public_url).hostname or "")
         return all(is_loopback(host) for host in hosts)
-
-
-class AdminSettings(Section):
-    """The listener for operators: `/healthz` and `/readyz`."""
-
-    address: Address = Field(
-        default="127.0.0.1:8701",
-        description="a loopback address: this listener asks for no credential",
-    )
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """The address as host and port."""
-        return endpoint(self.address)
-
-    @property
-    def host(self) -> str:
-        """The accepted `Host` header beside the loopback names, with any port."""
-        return self.address.rpartition(":")[0].lower() + ":*"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether only this machine can reach the listener."""
-        return is_loopback(self.endpoint.host)
 
 
 class StoreSettings(Section):
@@ -313,6 +290,14 @@ class Settings(Section):
         default_factory=ApprovalsSettings, description=ApprovalsSettings.__doc__
     )
     runs: RunsSettings = Field(default_factory=RunsSettings, description=RunsSettings.__doc__)
+
+    @property
+    def accounts(self) -> tuple[AccountSettings, ...]:
+        """Who decides without an identity provider: `admin.accounts`, or who acts locally."""
+        if self.admin.asks_who:
+            return self.admin.accounts
+        local = self.identity.local
+        return (AccountSettings(user=local.user, tenant=local.tenant, roles=local.roles),)
 
     @model_validator(mode="after")
     def _transparent_has_one_server(self) -> Self:

@@ -65,6 +65,10 @@ class TenantKeys:
         """Return the key of tokens that callers carry for us, the same on every replica."""
         return self._derive("seals", "")
 
+    def logins(self) -> bytes:
+        """Return the key of what browsers carry while people log in, the same on every replica."""
+        return self._derive("logins", "")
+
     def fingerprint(self) -> str:
         """Return what tells this secret from another without giving anything of it away."""
         return self._derive("fingerprint", "")[:8].hex()

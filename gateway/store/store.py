@@ -12,6 +12,7 @@ from gateway.store.events import EventLog
 from gateway.store.instances import Instances
 from gateway.store.keys import TenantKeys
 from gateway.store.limits import Limits
+from gateway.store.logins import Logins
 from gateway.store.operations import Operations
 from gateway.store.revisions import Revisions
 from gateway.store.seen import SeenValues
@@ -34,6 +35,7 @@ class Store:
     revisions: Revisions
     instances: Instances
     keys: TenantKeys
+    logins: Logins
     _worker: Worker
 
     @classmethod
@@ -78,6 +80,7 @@ class Store:
             revisions=Revisions(worker),
             instances=Instances(worker, clock),
             keys=tenant_keys,
+            logins=Logins(worker, clock),
             _worker=worker,
         )
 

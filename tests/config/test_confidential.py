@@ -71,3 +71,9 @@ def test_what_signs_notices_and_where_a_chat_takes_them_is_confidential() -> Non
     assert found({"approvals": {"webhooks": hooks}}) == expected
     assert found({}, (place, "https://h.example/token")) == {"https://h.example/token"}
     assert found({}, (("approvals", "webhooks", 0, "name"), "operations")) == set()
+
+
+def test_what_the_gateway_shows_its_identity_provider_is_confidential() -> None:
+    oidc = {"issuer": "https://login.example.com", "client_id": "wb", "tenant": "acme"}
+    assert found({"admin": {"oidc": {**oidc, "client_secret": "0123456789"}}}) == {"0123456789"}
+    assert found({"admin": {"oidc": oidc}}) == set()

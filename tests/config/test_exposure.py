@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from gateway.config.exposure import find_open_listener, refuse_open_listeners
@@ -31,3 +33,32 @@ def test_the_admin_listener_stays_on_this_machine_whatever_credentials_agents_ha
     assert found is not None
     assert found.section == "admin"
     assert "`0.0.0.0:8701`" in found.message
+
+
+ANN = {"user": "ann", "tenant": "acme"}
+HTTPS = "https://approvals.example.com"
+
+
+@pytest.mark.parametrize(
+    ("admin", "mend"),
+    [
+        ({"address": "0.0.0.0:1"}, "add `admin.oidc` or `admin.accounts`"),
+        ({"public_url": HTTPS}, "add `admin.oidc` or `admin.accounts`"),
+        ({"hosts": ["wb.internal"], "accounts": [ANN]}, "set `admin.public_url: https://…`"),
+        ({"address": "0.0.0.0:1", "accounts": [ANN]}, "set `admin.public_url: https://…`"),
+        (
+            {"address": "0.0.0.0:1", "accounts": [ANN], "public_url": "http://10.0.0.1"},
+            "set `admin.public_url: https://…`",
+        ),
+    ],
+)
+def test_pages_that_others_reach_need_people_and_tls(admin: dict[str, Any], mend: str) -> None:
+    found = find_open_listener(Settings.model_validate({"admin": admin}))
+    assert found is not None
+    assert found.section == "admin"
+    assert mend in found.message
+
+
+def test_pages_behind_tls_whose_people_are_named_may_be_reached_by_others() -> None:
+    admin = {"address": "0.0.0.0:1", "accounts": [ANN], "public_url": HTTPS}
+    assert find_open_listener(Settings.model_validate({"admin": admin})) is None
