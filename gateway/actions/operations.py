@@ -11,7 +11,7 @@ from gateway.errors import JsonError, WeighbridgeError
 from gateway.events import admin
 from gateway.events.redact import Redactor
 from gateway.operations.machine import OpEvent, next_state
-from gateway.results import kept
+from gateway.results import kept, lost
 from gateway.store.operations import OperationFilter, Settlement
 from gateway.store.times import microseconds, moment
 from gateway.store.vault import Vault
@@ -19,13 +19,16 @@ from gateway.types.events import Event
 from gateway.types.guarantees import CompensationClass
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation, OpState, VerificationState
-from gateway.types.outcomes import Answer
+from gateway.types.tools import Contract
 
 _BY_HAND: Final = "settled by "  # how the evidence of a person begins
 _UNVERIFIED: Final = (
     VerificationState.PENDING,
     VerificationState.FAILED,
     VerificationState.INCONCLUSIVE,
+)
+_UNSETTLED: Final = frozenset(
+    {OpState.PROPOSED, OpState.AWAITING_APPROVAL, OpState.READY, OpState.DISPATCHING}
 )
 _COMES_BACK: Final = frozenset({CompensationClass.COMPENSATABLE, CompensationClass.RETRIABLE})
 _UNDO: Final = "undo it with `weighbridge ops compensate {op} --execute`"
@@ -40,7 +43,9 @@ _WAYS_OUT: Final[Mapping[OpState, str]] = {
     OpState.FAILED_FINAL: "it was carried out and failed; the same call is told so again",
     OpState.INDETERMINATE: "find out whether it took effect, then run `weighbridge ops resolve "
     "{op} --happened|--not-happened --evidence TEXT`",
-    OpState.COMPENSATING: "it is being undone; a running gateway carries that out",
+    OpState.COMPENSATING: "it is being undone; a running gateway carries that out. When its check "
+    "can't tell, find out whether it was undone, then run `weighbridge ops resolve {op} "
+    "--happened|--not-happened --evidence TEXT`",
     OpState.COMPENSATED: "it took effect and was undone",
     OpState.ABANDONED: "nothing was sent, and nothing will be",
 }
@@ -69,6 +74,22 @@ class Settling(Reading, Protocol):
         self, ending: Settlement, events: Sequence[Event], *, before: OpState = ...
     ) -> bool:
         """Commit an outcome; False when the operation has left the state `before`."""
+        ...
+
+    async def undoing(self, op_id: str) -> list[Operation]:
+        """Return what undoes an operation, newest first."""
+        ...
+
+    async def mark(
+        self, operation: Operation, state: OpState, evidence: str, events: Sequence[Event]
+    ) -> bool:
+        """Move an operation from the state it was read in; False when it has left that."""
+        ...
+
+    async def verified(
+        self, operation: Operation, state: VerificationState, events: Sequence[Event]
+    ) -> bool:
+        """Note what a check said after the answer had left."""
         ...
 
 
@@ -166,6 +187,7 @@ class Resolving:
     """Settles operations on the word of a person."""
 
     operations: Settling
+    contracts: Mapping[str, Contract]  # by `server.name`
     vault: Vault
     redactor: Redactor
     clock: Clock
@@ -175,19 +197,45 @@ class Resolving:
     ) -> Operation:
         """Settle one operation of which nobody knew, and return it as it is then.
 
-        What happened is answered so to calls that repeat it, for `window_s` seconds. Raises
-        `OperationRefused` for any other operation, and StoreUnavailable.
+        What happened is answered so to calls that repeat it, for `window_s` seconds. Of one that
+        is being undone, `happened` says whether it was undone. Raises `OperationRefused` for any
+        other operation, and StoreUnavailable.
         """
         if not evidence.strip():
             raise OperationRefused("`--evidence` is empty; say what shows what became of it")
         op = await named(self.operations, op_id)
-        event = OpEvent.RESOLVE_HAPPENED if happened else OpEvent.RESOLVE_NOT_HAPPENED
-        if op.state is not OpState.INDETERMINATE:
-            raise _settled(op)
-        state = next_state(op.state, event)
         said = self.redactor.text(evidence.strip(), tenant=op.tenant)
-        ending = self._ending(op, state, f"{_BY_HAND}{who.by}: {said}", window_s)
-        told = admin.operation_resolved(
+        match op.state:
+            case OpState.INDETERMINATE:
+                event = OpEvent.RESOLVE_HAPPENED if happened else OpEvent.RESOLVE_NOT_HAPPENED
+                state = next_state(op.state, event)
+                ending = self._ending(op, state, _by_hand(who, said), window_s)
+                told = [self._told(op, state, said, who)]
+                is_first = await self.operations.settle(ending, told, before=op.state)
+            case OpState.COMPENSATING:
+                is_first = await self._undone(op, happened, said, who)
+            case _:
+                raise _settled(op)
+        now = await named(self.operations, op_id)
+        if not is_first:
+            raise _settled(now)
+        return now
+
+    async def _undone(self, op: Operation, happened: bool, said: str, who: Who) -> bool:
+        """End the way back of an operation, as the check of its contract would have."""
+        attempts = await self.operations.undoing(op.op_id)
+        for attempt in attempts:
+            _refuse_open(op, attempt)
+        event = OpEvent.COMPENSATED if happened else OpEvent.COMPENSATION_FAILED
+        state = next_state(op.state, event)
+        for attempt in () if happened else attempts:
+            if attempt.state is OpState.SUCCEEDED:  # it was answered, and undid nothing
+                await self.operations.verified(attempt, VerificationState.FAILED, [])
+        told = [self._told(op, state, said, who)]
+        return await self.operations.mark(op, state, _by_hand(who, said), told)
+
+    def _told(self, op: Operation, state: OpState, said: str, who: Who) -> Event:
+        return admin.operation_resolved(
             id=ids.ulid(),
             at=self.clock.now(),
             operation=op,
@@ -196,11 +244,6 @@ class Resolving:
             by=who.by,
             account=who.account,
         )
-        is_first = await self.operations.settle(ending, [told], before=OpState.INDETERMINATE)
-        now = await named(self.operations, op_id)
-        if not is_first:
-            raise _settled(now)
-        return now
 
     def _ending(self, op: Operation, state: OpState, evidence: str, window_s: float) -> Settlement:
         happened = state is OpState.SUCCEEDED
@@ -219,17 +262,35 @@ class Resolving:
 
     def _answer(self, op: Operation) -> str:
         """Seal what calls are told that repeat it: the server's own answer was lost."""
-        text = "this took effect; the answer of its server was lost, and a person found out"
-        answer = Answer(result={"content": [{"type": "text", "text": text}]})
-        return self.vault.seal(op.tenant, op.op_id, jsontext.dump(kept.to_json(answer)))
+        contract = self.contracts.get(op.tool)
+        has_schema = contract is not None and contract.output_schema is not None
+        told = lost.told_again(has_output_schema=has_schema, found_by="a person")
+        return self.vault.seal(op.tenant, op.op_id, jsontext.dump(kept.to_json(told)))
+
+
+def _by_hand(who: Who, said: str) -> str:
+    return f"{_BY_HAND}{who.by}: {said}"
+
+
+def _refuse_open(op: Operation, attempt: Operation) -> None:
+    """Refuse to settle what is undone as long as an attempt to undo it may still end otherwise."""
+    if attempt.state is OpState.INDETERMINATE:
+        raise OperationRefused(
+            f"nobody knows whether `{attempt.op_id}` undid it; settle that one, and "
+            f"`{op.op_id}` follows"
+        )
+    if attempt.state in _UNSETTLED:
+        raise OperationRefused(
+            f"`{attempt.op_id}` is to undo it and is `{attempt.state.value}`; wait for its end"
+        )
 
 
 def _settled(op: Operation) -> OperationRefused:
     if op.evidence.startswith(_BY_HAND):
         return OperationRefused(f"`{op.op_id}` is `{op.state.value}` already, {op.evidence}")
     return OperationRefused(
-        f"`{op.op_id}` is `{op.state.value}`; only an operation that is `indeterminate` is settled "
-        "by hand"
+        f"`{op.op_id}` is `{op.state.value}`; only an operation that is `indeterminate` or "
+        "`compensating` is settled by hand"
     )
 
 

@@ -112,7 +112,12 @@ def show(op_id: str, path: Path, as_json: bool) -> None:
 )
 @click.argument("op_id", metavar="OP")
 @config_option
-@click.option("--happened/--not-happened", "happened", default=None, help="Whether it took effect.")
+@click.option(
+    "--happened/--not-happened",
+    "happened",
+    default=None,
+    help="Whether it took effect; or was undone, where it is `compensating`.",
+)
 @click.option("--evidence", required=True, help="What shows it; kept with the operation.")
 @click.option("--by", default="", help="Who decided; default: the user of this machine.")
 @json_option
@@ -122,6 +127,7 @@ def resolve(
     """Settle an operation of which nobody knows whether it took effect.
 
     What did not happen may be sent again; what happened is not, and calls that repeat it are told.
+    Of one that is being undone, say whether it was: it is `compensated` then, or stands as before.
     """
     if happened is None:
         output.fail("say `--happened` or `--not-happened`")
@@ -133,6 +139,7 @@ def resolve(
         async with opened_ledger(path) as ledger:
             resolving = Resolving(
                 operations=ledger.store.operations,
+                contracts=ledger.contracts(),
                 vault=ledger.vault,
                 redactor=ledger.redactor,
                 clock=SystemClock(),

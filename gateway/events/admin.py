@@ -120,7 +120,9 @@ def operation_resolved(
     by: str,
     account: str,
 ) -> Event:
-    """Say that a person settled an operation of which nobody knew; texts are redacted already.
+    """Say that a person settled an operation, or its way back, of which nobody knew.
+
+    Texts are redacted already.
 
     `by` is who is said to have decided, `account` the user of the machine whose command it was.
     """

@@ -12,10 +12,19 @@ from gateway.results import kept
 from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
-from gateway.types.operations import Met, Operation, OpState, RetryClass, VerificationState
-from gateway.types.outcomes import Answer
+from gateway.types.operations import (
+    Execution,
+    Met,
+    Operation,
+    OpState,
+    RetryClass,
+    VerificationState,
+)
+from gateway.types.outcomes import Answer, Refusal
+from gateway.types.tools import Effect
+from tests.helpers.cases import a_contract, a_definition, a_tool
 from tests.helpers.operations import claim, settle, wanted
-from tests.helpers.undoings import ANN, a_refund, now, resolving, vault
+from tests.helpers.undoings import ANN, a_refund, asked, now, resolving, vault
 
 
 async def ended(store: Store, state: OpState, **changes: object) -> Operation:
@@ -98,6 +107,23 @@ async def test_what_happened_is_told_to_who_repeats_it_and_never_sent_again(stor
     assert "took effect" in str(answer.result)
 
 
+async def test_without_its_data_a_tool_with_an_output_schema_gives_no_answer(store: Store) -> None:
+    """case: OUT-03"""
+    op = await ended(store, OpState.INDETERMINATE, key="k")
+    tool = a_tool(a_definition("refund", outputSchema={"type": "object"}), "desk")
+    known = {op.tool: a_contract(tool, effect=Effect.WRITE)}
+    await resolving(store, known).resolve(
+        op.op_id, happened=True, evidence="in the ledger", who=ANN, window_s=60
+    )
+    body = jsontext.parse_result(
+        vault(store).open("acme", op.op_id, (await now(store, op)).outcome)
+    )
+    assert isinstance(body, dict)
+    told = kept.from_json(body)
+    assert isinstance(told, Refusal)
+    assert (told.code, told.executed) == ("answer_lost", Execution.YES)
+
+
 async def test_what_did_not_happen_may_be_sent_again(store: Store) -> None:
     op = await ended(store, OpState.INDETERMINATE, key="k")
     assert (await resolved(store, op, happened=False)).state is OpState.FAILED_RETRYABLE
@@ -145,7 +171,7 @@ async def test_a_second_decision_is_told_the_first(store: Store) -> None:
 
 async def test_only_what_nobody_knows_is_settled_by_hand(store: Store) -> None:
     op = await ended(store, OpState.SUCCEEDED)
-    with pytest.raises(OperationRefused, match="only an operation that is `indeterminate`"):
+    with pytest.raises(OperationRefused, match="only an operation that is `indeterminate` or"):
         await resolved(store, op)
 
 
@@ -158,12 +184,89 @@ async def test_an_operation_that_was_sent_again_meanwhile_is_not_settled(store: 
         await work.resolve(op.op_id, happened=False, evidence="x", who=ANN, window_s=60)
 
 
+async def an_undone_one(store: Store) -> tuple[Operation, Operation]:
+    """Make a refund that was undone, as its server says, and whose check can't tell."""
+    op = await a_refund(store)
+    row = await asked(store, op)
+    taken = (await claim(store, replace(row, call_id="call_1"))).operation
+    await settle(store, taken, OpState.SUCCEEDED, verification=VerificationState.INCONCLUSIVE)
+    return await now(store, op), await now(store, row)
+
+
+@pytest.mark.parametrize(
+    ("happened", "end", "check"),
+    [
+        (True, OpState.COMPENSATED, VerificationState.INCONCLUSIVE),
+        (False, OpState.SUCCEEDED, VerificationState.FAILED),
+    ],
+)
+async def test_a_person_ends_a_way_back_whose_check_can_not_tell(
+    store: Store, happened: bool, end: OpState, check: VerificationState
+) -> None:
+    op, row = await an_undone_one(store)
+    assert op.state is OpState.COMPENSATING
+    settled = await resolved(store, op, happened=happened)
+    assert (settled.state, settled.evidence) == (end, "settled by ann: in the ledger")
+    assert settled.settled_at == op.settled_at  # deadlines count from then
+    assert (await now(store, row)).verification is check
+    events = await store.events.query(EventFilter(call=op.call_id, kind="admin"))
+    [told] = [
+        event.json()["body"]
+        for event in events
+        if "operation_resolved" in jsontext.dump(event.json()).decode()
+    ]
+    assert isinstance(told, dict)
+    assert (told["from"], told["to"], told["by"]) == ("compensating", end.value, "ann")
+    with pytest.raises(OperationRefused, match="already, settled by ann"):
+        await resolved(store, op, happened=not happened)
+
+
+async def test_a_way_back_of_which_nothing_is_kept_is_ended_by_a_person_too(store: Store) -> None:
+    op = await a_refund(store)
+    assert await store.operations.mark(op, OpState.COMPENSATING, "bob wants it undone", [])
+    assert (await resolved(store, op)).state is OpState.COMPENSATED
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (OpState.INDETERMINATE, "nobody knows whether `{row}` undid it; settle that one"),
+        (OpState.DISPATCHING, "`{row}` is to undo it and is `dispatching`"),
+        (OpState.READY, "`{row}` is to undo it and is `ready`"),
+    ],
+)
+async def test_nobody_ends_a_way_back_that_may_still_end_otherwise(
+    store: Store, state: OpState, why: str
+) -> None:
+    op = await a_refund(store)
+    row = await asked(store, op)
+    if state is not OpState.READY:
+        taken = (await claim(store, replace(row, call_id="call_1"))).operation
+        if state is not OpState.DISPATCHING:
+            await settle(store, taken, state)
+    with pytest.raises(OperationRefused) as refused:
+        await resolved(store, op, happened=False)
+    assert str(refused.value).startswith(why.format(row=row.op_id))
+    assert (await now(store, op)).state is OpState.COMPENSATING
+
+
+async def test_a_way_back_that_a_gateway_ended_meanwhile_is_not_ended_again(store: Store) -> None:
+    op, row = await an_undone_one(store)
+    stale = _Stale(store, op)
+    assert await store.operations.mark(op, OpState.COMPENSATED, f"`{row.op_id}` undid it", [])
+    work = replace(resolving(store), operations=stale)
+    with pytest.raises(OperationRefused, match="`compensated`; only"):
+        await work.resolve(op.op_id, happened=False, evidence="x", who=ANN, window_s=60)
+
+
 class _Stale:
     """A store that was read before somebody else changed it."""
 
     def __init__(self, store: Store, read: Operation) -> None:
         self._reads = [read]
         self.find, self.settle = store.operations.find, store.operations.settle
+        self.undoing, self.mark = store.operations.undoing, store.operations.mark
+        self.verified = store.operations.verified
         self._get = store.operations.get
 
     async def get(self, op_id: str) -> Operation | None:

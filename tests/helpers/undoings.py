@@ -63,9 +63,10 @@ def compensating(
     )
 
 
-def resolving(store: Store) -> Resolving:
+def resolving(store: Store, known: dict[str, Contract] | None = None) -> Resolving:
     return Resolving(
         operations=store.operations,
+        contracts=contracts() if known is None else known,
         vault=vault(store),
         redactor=Redactor(store.keys.redaction),
         clock=SystemClock(),
