@@ -6,7 +6,12 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue, StrictInt
 from pydantic_core import PydanticCustomError
 
-from gateway.contracts.promises import CompensationSection, IdempotencySection, OutcomeSection
+from gateway.contracts.promises import (
+    ApprovalSection,
+    CompensationSection,
+    IdempotencySection,
+    OutcomeSection,
+)
 from gateway.contracts.sections import Duration, Pointer, Section, Words
 from gateway.types.tools import Effect, OnFail, Risk, Sensitivity
 
@@ -90,6 +95,7 @@ class Entry(Section):
     idempotency: IdempotencySection | None = None
     outcome: OutcomeSection = OutcomeSection()
     compensation: CompensationSection | None = None
+    approval: ApprovalSection = ApprovalSection()
     provenance: dict[Pointer, ProvenanceSection] = Field(
         default_factory=dict[str, ProvenanceSection]
     )

@@ -120,6 +120,8 @@ def _templates(entry: Entry) -> Iterator[Fault]:
             yield from _one(text, ("outcome", "checksum", key), after)
     if outcome.object is not None:
         yield from _text(outcome.object.id, ("outcome", "object", "id"), after)
+    if entry.approval.summary is not None:
+        yield from _text(entry.approval.summary, ("approval", "summary"), {"args"})
     if back is not None:
         yield from _call(as_json(back.args), ("compensation", "args"), after)
         if back.verify is not None:

@@ -3,7 +3,7 @@
 from itertools import chain
 
 from gateway import yamltext
-from gateway.contracts import guarantees
+from gateway.contracts import approval, guarantees
 from gateway.contracts.entry import ContractFile, Entry, ProvenanceSection, operands
 from gateway.contracts.faults import definition, faults
 from gateway.contracts.writing import dump
@@ -65,6 +65,7 @@ def _contract(name: str, entry: Entry, document: YamlDocument, file: str) -> Con
         checksum=guarantees.checksum(entry),
         compensation=guarantees.compensation(entry),
         object=guarantees.written(entry),
+        approval=approval.notes(entry.approval),
     )
 
 

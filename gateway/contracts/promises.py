@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, JsonValue, StrictInt, model_validato
 from pydantic_core import PydanticCustomError
 
 from gateway.contracts.sections import Duration, OneField, Pointer, Section, ToolName, Words
+from gateway.types.approvals import Execute
 from gateway.types.guarantees import CompensationClass, Normal, OnVariant, Repeat
 from gateway.types.operations import RetryClass
 
@@ -144,3 +145,23 @@ class CompensationSection(Section):
     deadline: Duration | None = None
     idempotent: bool = False
     verify: ReadbackSection | None = None
+
+
+Label = Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class ApprovalSection(Section):
+    """How people are asked about a call, and how it goes on once they agreed."""
+
+    summary: Words | None = Field(
+        default=None, description="a text with references to arguments, such as `$args.amount`"
+    )
+    show: dict[Label, OneField] = Field(
+        default_factory=dict[str, str], description="label to pointer: shown on top"
+    )
+    confirm: OneField | None = Field(
+        default=None, description="a value that who confirms in the caller's client has to type"
+    )
+    execute: Execute = Execute.ON_REENTRY
+    on_disconnect: Literal["keep", "cancel"] = "keep"
+    on_pin_change: Literal["reapprove", "deny"] = "reapprove"

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from gateway.contracts import guarantees
+from gateway.contracts import approval, guarantees
 from gateway.contracts.sections import duration_text, said
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract, ProvenanceRule
@@ -75,6 +75,7 @@ def _entry(contract: Contract) -> JsonObject:
         "idempotency": guarantees.idempotency_section(contract),
         "outcome": guarantees.outcome_section(contract),
         "compensation": guarantees.compensation_section(contract),
+        "approval": approval.section(contract.approval),
         "provenance": {rule.pointer: _provenance(rule) for rule in contract.provenance},
         "yields": [{"type": one.type, "path": one.path} for one in contract.yields],
     }

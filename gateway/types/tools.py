@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from gateway.types.approvals import ApprovalNotes
 from gateway.types.guarantees import (
     CallTemplate,
     Checksum,
@@ -206,6 +207,7 @@ class Contract:
     checksum: Checksum | None = None
     compensation: Compensation | None = None
     object: WrittenObject | None = None  # what events name as written
+    approval: ApprovalNotes = field(default_factory=ApprovalNotes)
 
     @property
     def input_schema(self) -> Json:
