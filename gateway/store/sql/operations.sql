@@ -97,8 +97,9 @@ SELECT * FROM operations WHERE op_id = :op_id;
 SELECT * FROM operations WHERE call_id = :call_id;
 
 -- name: undoing_operations
--- What undoes an operation, newest first.
-SELECT * FROM operations WHERE compensates = :op_id ORDER BY created_at DESC;
+-- What undoes an operation, newest first. Only with its own condition is the partial index used.
+SELECT * FROM operations WHERE compensates = :op_id AND compensates <> ''
+ORDER BY created_at DESC;
 
 -- name: list_operations
 -- Operations that match all given conditions, newest first.
