@@ -31,7 +31,7 @@ from gateway.telemetry.environment import Destination, Environment, ExporterKind
 from gateway.telemetry.facts import CallFacts
 from gateway.telemetry.health import Health
 from gateway.telemetry.meters import Meters
-from gateway.telemetry.metrics import METRICS, Gauges, Kind, Tick
+from gateway.telemetry.metrics import METRICS, Extra, Gauges, Kind
 from gateway.telemetry.scrub import ScrubbingExporter
 from gateway.telemetry.spans import Pseudonym, SpanBuilder
 
@@ -139,7 +139,7 @@ class MetricSink:
             if row.kind is Kind.GAUGE:
                 self._meters.watch(name, gauges)
 
-    def deliver(self, items: Sequence[CallFacts | Tick]) -> None:
+    def deliver(self, items: Sequence[CallFacts | Extra]) -> None:
         """Count what happened."""
         for item in items:
             self._meters.record(item)

@@ -10,7 +10,17 @@ from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, Ob
 
 from gateway.telemetry import attributes as keys
 from gateway.telemetry.facts import CallFacts
-from gateway.telemetry.metrics import METRICS, Gauges, Kind, Labels, Name, Tick
+from gateway.telemetry.metrics import (
+    APPROVAL_OUTCOME,
+    METRICS,
+    Extra,
+    Gauges,
+    Kind,
+    Labels,
+    Name,
+    Tick,
+    Wait,
+)
 from gateway.types import tools
 from gateway.types.calls import Method
 from gateway.types.outcomes import Status
@@ -19,6 +29,11 @@ from gateway.types.outcomes import Status
 BUCKETS_S: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 # Judging takes tens of microseconds; the buckets above would put every call into the first.
 FINE_BUCKETS_S: Final = (2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 0.05, 0.1, 0.5, 1)
+# People take their time; a request waits for a day at most before somebody should hear of it.
+WAIT_BUCKETS_S: Final = (
+    *(1, 5, 15, 30, 60, 120, 300, 600, 1800),
+    *(3600, 7200, 14_400, 28_800, 43_200, 86_400),
+)
 # A server that keeps inventing tools or error codes must not grow our memory, or the backend's.
 MAX_TOOLS: Final = 1000
 MAX_CODES: Final = 100
@@ -40,6 +55,7 @@ class Meters:
             Name.SERVER_DURATION: self._histogram(Name.SERVER_DURATION, BUCKETS_S),
             Name.CLIENT_DURATION: self._histogram(Name.CLIENT_DURATION, BUCKETS_S),
             Name.AUTHORIZATION: self._histogram(Name.AUTHORIZATION, FINE_BUCKETS_S),
+            Name.APPROVAL_WAIT: self._histogram(Name.APPROVAL_WAIT, WAIT_BUCKETS_S),
         }
         self._counters: dict[Name, Counter] = {
             name: meter.create_counter(name, row.unit, row.meaning)
@@ -57,10 +73,15 @@ class Meters:
         row = METRICS[name]
         self._meter.create_observable_gauge(name, [observe], row.unit, row.meaning)
 
-    def record(self, item: CallFacts | Tick) -> None:
+    def record(self, item: CallFacts | Extra) -> None:
         """Count one thing."""
         if isinstance(item, Tick):
             self._counters[item.name].add(1, item.labels)
+            return
+        if isinstance(item, Wait):
+            labels = self._named(keys.TOOL, item.server, item.tool)
+            labels[APPROVAL_OUTCOME] = item.outcome
+            self._durations[Name.APPROVAL_WAIT].record(item.seconds, labels)
             return
         tool = self._tool_labels(item)
         self._record_durations(item, tool)
@@ -112,8 +133,11 @@ class Meters:
         if not facts.target:
             return {keys.SERVER: facts.server}
         key = keys.PROMPT if facts.kind is tools.Kind.PROMPT else keys.TOOL
-        known = _is_known((key, facts.server, facts.target), self._tools, MAX_TOOLS)
-        return {key: facts.target if known else OTHER, keys.SERVER: facts.server}
+        return self._named(key, facts.server, facts.target)
+
+    def _named(self, key: str, server: str, name: str) -> dict[str, str]:
+        known = _is_known((key, server, name), self._tools, MAX_TOOLS)
+        return {key: name if known else OTHER, keys.SERVER: server}
 
     def _histogram(self, name: Name, buckets: tuple[float, ...]) -> Histogram:
         row = METRICS[name]

@@ -32,6 +32,8 @@ class Name(StrEnum):
     SHADOW_MISMATCHES = "gateway.shadow.mismatches"
     REDACTIONS = "gateway.redaction.replacements"
     SCHEMA_CHANGES = "gateway.upstream.schema_changes"
+    APPROVALS_PENDING = "gateway.approval.pending"
+    APPROVAL_WAIT = "gateway.approval.wait"
     AUDIT_BACKLOG = "gateway.audit.backlog"
     DROPPED = "gateway.telemetry.dropped"
 
@@ -50,6 +52,7 @@ _TOOL: Final = (keys.TOOL, keys.PROMPT, keys.SERVER)
 _OPERATION: Final = (keys.METHOD, keys.OPERATION, *_TOOL, keys.NETWORK, keys.ERROR_TYPE)
 SIGNAL: Final = "gateway.telemetry.signal"
 OUTCOME: Final = "gateway.policy.reload.outcome"
+APPROVAL_OUTCOME: Final = "gateway.approval.outcome"
 
 
 def _row(kind: Kind, unit: str, labels: tuple[str, ...], meaning: str) -> Metric:
@@ -91,6 +94,19 @@ METRICS: Final[Mapping[Name, Metric]] = {
     Name.SCHEMA_CHANGES: _row(
         Kind.COUNTER, "{change}", (keys.SERVER,), "tool definitions that no longer match their pin"
     ),
+    Name.APPROVALS_PENDING: _row(
+        Kind.GAUGE,
+        "{request}",
+        (),
+        "requests for approval that wait for a decision in the store, which replicas share",
+    ),
+    Name.APPROVAL_WAIT: _row(
+        Kind.HISTOGRAM,
+        "s",
+        (APPROVAL_OUTCOME, keys.TOOL, keys.SERVER),
+        "from a request for approval to its end, by the gateway that asked: `approved`, `denied`, "
+        "`expired`, `cancelled` or `superseded`",
+    ),
     Name.AUDIT_BACKLOG: _row(Kind.GAUGE, "{event}", (), "events that wait for the store"),
     Name.DROPPED: _row(
         Kind.GAUGE, "{call}", (SIGNAL,), "calls whose telemetry was dropped since the start"
@@ -106,4 +122,15 @@ class Tick:
     labels: Labels
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """How long a request for approval waited for its end."""
+
+    server: str
+    tool: str  # as the server has it
+    outcome: str
+    seconds: float
+
+
+Extra: TypeAlias = Tick | Wait  # what metrics are made of besides calls
 Gauges: TypeAlias = dict[Name, Reading]  # filled in by whoever can read them, at any time

@@ -17,7 +17,7 @@ from gateway.telemetry.environment import Environment, ExporterKind, Signal
 from gateway.telemetry.facts import CallFacts, facts_of
 from gateway.telemetry.health import Health, SignalState, silence_sdk
 from gateway.telemetry.lane import Lane, Sink
-from gateway.telemetry.metrics import OUTCOME, SIGNAL, Gauges, Labels, Name, Tick
+from gateway.telemetry.metrics import OUTCOME, SIGNAL, Extra, Gauges, Labels, Name, Tick, Wait
 from gateway.telemetry.options import IncomingContext, TelemetryOptions
 from gateway.types.calls import ProposedCall
 from gateway.types.records import CallRecord
@@ -138,6 +138,15 @@ class Telemetry:
         """Export how many events wait for the store; `read` is called from another thread."""
         self._gauges[Name.AUDIT_BACKLOG] = lambda: [(read(), {})]
 
+    def watch_approvals(self, read: Callable[[], float]) -> None:
+        """Export how many requests wait for a decision; `read` is called from another thread."""
+        self._gauges[Name.APPROVALS_PENDING] = lambda: [(read(), {})]
+
+    def approval_ended(self, *, server: str, tool: str, outcome: str, wait_s: float) -> None:
+        """Note how long a request waited for its end; `tool` is the server's own name of it."""
+        if self._metrics is not None:
+            self._metrics.put(Wait(server=server, tool=tool, outcome=outcome, seconds=wait_s))
+
     def state(self) -> TelemetryState:
         """Return how export fares."""
         return TelemetryState(
@@ -173,7 +182,7 @@ class Telemetry:
             lane.abort()
         return all(lane.wait(last - self._clock.monotonic()) for lane in lanes)
 
-    def _lanes(self) -> "list[Lane[CallFacts] | Lane[CallFacts | Tick]]":
+    def _lanes(self) -> "list[Lane[CallFacts] | Lane[CallFacts | Extra]]":
         return [lane for lane in (self._traces, self._metrics) if lane is not None]
 
     def _tick(self, name: Name, labels: Labels) -> None:
@@ -188,7 +197,7 @@ class Telemetry:
         self,
         signal: Signal,
         health: Health,
-        lane: Lane[CallFacts] | Lane[CallFacts | Tick] | None,
+        lane: Lane[CallFacts] | Lane[CallFacts | Extra] | None,
         unrecorded: int,
     ) -> SignalState:
         return SignalState(
@@ -228,11 +237,11 @@ class Telemetry:
             failed=lambda error, count: health.failed(type(error).__name__, lost=count),
         )
 
-    def _open_metrics(self) -> "Lane[CallFacts | Tick] | None":
+    def _open_metrics(self) -> "Lane[CallFacts | Extra] | None":
         if self._environment.metrics.exporter is ExporterKind.NONE:
             return None
 
-        def open_sink() -> Sink[CallFacts | Tick]:
+        def open_sink() -> Sink[CallFacts | Extra]:
             # Late on purpose, see `_WARM_UP_S`; a broken SDK must not keep the gateway down.
             from gateway.telemetry.exporters import open_metrics  # noqa: PLC0415
 

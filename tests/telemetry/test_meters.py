@@ -8,7 +8,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from gateway.policy import engine
 from gateway.telemetry.facts import facts_of
 from gateway.telemetry.meters import MAX_CODES, MAX_TOOLS, POLICY_ERRORS, Meters
-from gateway.telemetry.metrics import METRICS, Kind, Name, Tick
+from gateway.telemetry.metrics import METRICS, Kind, Name, Tick, Wait
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
 from gateway.types.outcomes import Status
@@ -185,3 +185,24 @@ def test_prompts_have_a_label_and_resources_none() -> None:
     for labels in found.values():
         assert set(labels) <= set(METRICS[Name.SERVER_DURATION].labels)
         assert "gen_ai.operation.name" not in labels
+
+
+def test_people_are_waited_for_in_buckets_of_up_to_a_day(bench: Bench) -> None:
+    bench.meters.record(Wait(server="desk", tool="refund", outcome="approved", seconds=50_000))
+    (point,) = bench.points(Name.APPROVAL_WAIT)
+    assert point.explicit_bounds[-1] == 86_400
+    assert point.bucket_counts[-2] == 1
+    assert dict(point.attributes) == {
+        "gateway.approval.outcome": "approved",
+        "gen_ai.tool.name": "refund",
+        "gateway.server.name": "desk",
+    }
+
+
+def test_what_is_waited_for_shares_the_bound_on_tools(bench: Bench) -> None:
+    """case: OBS-07"""
+    for number in range(MAX_TOOLS + 5):
+        tool = f"t{number}"
+        bench.meters.record(Wait(server="desk", tool=tool, outcome="expired", seconds=1))
+    tools = {point.attributes["gen_ai.tool.name"] for point in bench.points(Name.APPROVAL_WAIT)}
+    assert len(tools) == MAX_TOOLS + 1

@@ -124,6 +124,8 @@ def test_nothing_of_the_sdk_is_imported_until_something_is_exported() -> None:
 def test_what_is_no_call_is_counted_too(receiver: OtlpReceiver) -> None:
     telemetry = Telemetry.start(OPTIONS, endpoint(receiver.url))
     telemetry.watch_backlog(lambda: 7)
+    telemetry.watch_approvals(lambda: 3)
+    telemetry.approval_ended(server="desk", tool="refund", outcome="denied", wait_s=90)
     telemetry.schema_changed("crm")
     telemetry.policy_reloaded(activated=True)
     telemetry.policy_reloaded(activated=False)
@@ -135,6 +137,9 @@ def test_what_is_no_call_is_counted_too(receiver: OtlpReceiver) -> None:
     }
     assert outcomes == {"activated", "refused"}
     assert receiver.named("gateway.audit.backlog")[0].value == 7
+    assert receiver.named("gateway.approval.pending")[0].value == 3
+    (wait,) = receiver.named("gateway.approval.wait", gen_ai__tool__name="refund")
+    assert (wait.count, wait.value) == (1, 90)
     assert len(receiver.named("gateway.telemetry.dropped")) == 2
     telemetry.shutdown(STOP_S)
 
