@@ -207,13 +207,15 @@ class Approval:
 
 
 class Cast(StrEnum):
-    """What became of a vote."""
+    """What became of a vote, or of another wish about a request."""
 
     COUNTED = "counted"  # others have to decide as well
     APPROVED = "approved"
     DENIED = "denied"
     REVOKED = "revoked"  # a no after it was approved, and before it was used
     WITHDRAWN = "withdrawn"  # taken back by who gave it, while nothing is decided
+    CANCELLED = "cancelled"  # the request itself, by who asked or who runs the gateway
+    REOPENED = "reopened"  # the decision stands; the call may be asked about again
     ALREADY_VOTED = "already_voted"
     ALREADY_DECIDED = "already_decided"  # its state says how
     NOT_FOUND = "not_found"  # also for another tenant's
@@ -226,11 +228,21 @@ class Cast(StrEnum):
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the vote stands."""
+        """Whether anything was changed."""
         return self in _ACCEPTED
 
 
-_ACCEPTED = frozenset({Cast.COUNTED, Cast.APPROVED, Cast.DENIED, Cast.REVOKED, Cast.WITHDRAWN})
+_ACCEPTED = frozenset(
+    {
+        Cast.COUNTED,
+        Cast.APPROVED,
+        Cast.DENIED,
+        Cast.REVOKED,
+        Cast.WITHDRAWN,
+        Cast.CANCELLED,
+        Cast.REOPENED,
+    }
+)
 
 
 @value
