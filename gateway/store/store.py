@@ -6,6 +6,7 @@ from typing import Final
 from gateway.clock import Clock, SystemClock
 from gateway.events.envelope import Origin
 from gateway.store import keys
+from gateway.store.approvals import Approvals
 from gateway.store.backlog import Bounds
 from gateway.store.dialects import dialect_of
 from gateway.store.events import EventLog
@@ -31,6 +32,7 @@ class Store:
     events: EventLog
     limits: Limits
     operations: Operations
+    approvals: Approvals
     seen: SeenValues
     revisions: Revisions
     instances: Instances
@@ -76,6 +78,7 @@ class Store:
             events=events,
             limits=Limits(worker, clock),
             operations=Operations(events, worker, clock, owner=origin.instance),
+            approvals=Approvals(events, worker, clock),
             seen=SeenValues(worker, tenant_keys, clock),
             revisions=Revisions(worker),
             instances=Instances(worker, clock),
