@@ -35,6 +35,7 @@ from gateway.types.calls import AuthMethod, Principal
 from gateway.types.json import Json, JsonObject
 
 _SESSION_HEADER: Final = b"mcp-session-id"
+_LAST_EVENT: Final = b"last-event-id"
 _VERSION_HEADER: Final = b"mcp-protocol-version"
 _GONE: Final = RpcError(code=INVALID_REQUEST, message="Session not found")
 
@@ -122,7 +123,7 @@ class LegacySessions:
             stand_in=name,
             tickets={},
         )
-        http = Asgi({**scope, ARRIVAL: arrival}, receive, send)
+        http = Asgi({**_from_now_on(scope), ARRIVAL: arrival}, receive, send)
         if _is_doubled(scope["headers"], _SESSION_HEADER):
             await send_error(send, _DOUBLED)
         elif session_id is None and _needs_session(scope["method"], message):
@@ -342,6 +343,11 @@ def _owner(principal: Principal) -> Owner:
 def _request_id(message: JsonObject) -> RequestId | None:
     """Return the id of a request; a response has one too, which is ours."""
     return usable_id(message.get("id")) if "method" in message else None
+
+
+def _from_now_on(scope: Scope) -> Scope:
+    """Return a scope that asks for no earlier events: none has an id, so nothing is resumed."""
+    return {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != _LAST_EVENT]}
 
 
 def _header(headers: list[tuple[bytes, bytes]], name: bytes) -> str | None:

@@ -13,6 +13,7 @@ from gateway import jsontext
 from gateway.listen.options import HttpOptions
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import LIMIT_S, House, Place, call_body, serving
+from tests.listen.legacy_raw import Stream, begin
 from tests.listen.raw import Reply, changed, child, exchange, opened, standard, wire
 
 Head = list[tuple[str, str]]
@@ -292,3 +293,20 @@ async def test_sessions_opened_at_the_same_time_count_each_other() -> None:
         assert 1 <= alive.count(200) <= 3
         await _open(place)  # and nothing of those openings is counted for ever
         await _open(place, "bob")
+
+
+async def test_a_stream_that_is_to_be_resumed_begins_anew() -> None:
+    house = House()
+    async with serving(house) as place:
+        ada = await begin(place)
+        head = [*ada.headers, ("Last-Event-ID", "7")]
+        with anyio.fail_after(LIMIT_S):
+            async with await opened(place) as socket:
+                await socket.send(wire("GET", "/mcp", head, b""))
+                stream = Stream(socket)
+                assert await stream.begun() == 200
+                house.change()
+                assert (await stream.next())["method"] == "notifications/tools/list_changed"
+            posted = await exchange(place, head, jsontext.dump(_call("echo")))
+        assert posted.status == 200
+        assert "result" in posted.messages[-1]
