@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gateway import __version__
 from gateway.actions.activation import Activation
 from gateway.actions.state import Snapshot
+from gateway.app.following import follow
 from gateway.app.subscribing import subscribe
 from gateway.app.sweeping import Sweeper
 from gateway.app.watch import ToolWatch
@@ -23,7 +24,7 @@ from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
-from gateway.types.relay import lane_of
+from gateway.types.relay import Told, lane_of
 from gateway.types.tools import Kind, Listed
 
 
@@ -54,6 +55,11 @@ class Gateway:
     ) -> Callable[[], None] | Finished:
         """Weigh a subscription; returns the way out of it, or why there is none."""
         return await subscribe(self.pipeline, self.servers.catalog.server, call, told)
+
+    async def follow(self, call: ProposedCall, told: Told) -> Callable[[], None] | Finished:
+        """Weigh a `tasks/get` and follow its task; returns the way out, or why there is none."""
+        catalog, clock = self.servers.catalog, self.listing.clock
+        return await follow(self.pipeline, catalog.server, clock, call, told)
 
     async def list_items(
         self, kind: Listed, principal: Principal, caller: Caller, *, cursor: str | None

@@ -76,6 +76,16 @@ class Gate(Protocol):
         """
         ...
 
+    async def follow(
+        self, call: ProposedCall, told: Callable[[JsonObject], None]
+    ) -> Callable[[], None] | Finished:
+        """Weigh a `tasks/get` and follow its task; returns the way out, or why there is none.
+
+        `told` is called on the event loop with the task whenever its server tells of it; it must
+        not wait.
+        """
+        ...
+
     async def list_items(
         self, kind: Listed, principal: Principal, caller: Caller, *, cursor: str | None
     ) -> Page:

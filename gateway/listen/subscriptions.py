@@ -3,26 +3,33 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import anyio
 
 from gateway.clock import Clock
-from gateway.listen.clients import MOST_WATCHED
+from gateway.listen.clients import MOST_WATCHED, Leave
 from gateway.listen.gate import Gate
-from gateway.listen.methods import CHANGED, UPDATED
+from gateway.listen.methods import CHANGED, TASK, UPDATED
 from gateway.listen.proposals import Envelope, propose
-from gateway.listen.rpc import INVALID_PARAMS, OVERLOADED, RpcError
-from gateway.types.calls import Caller, Method, Principal
-from gateway.types.json import Json, JsonObject
+from gateway.listen.rpc import INVALID_PARAMS, MISSING_CAPABILITY, OVERLOADED, RpcError
+from gateway.types.calls import Caller, Method, Principal, ProposedCall
+from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.tools import Kind
 
 SUBSCRIPTION_KEY: Final = "io.modelcontextprotocol/subscriptionId"
 _ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 _RESOURCES: Final = "resourceSubscriptions"
+_TASK_IDS: Final = "taskIds"
+_TASKS: Final = "io.modelcontextprotocol/tasks"  # the extension that adds `taskIds`
+_NO_TASKS: Final = RpcError(
+    code=MISSING_CAPABILITY,
+    message="Missing required client capability",
+    data={"requiredCapabilities": {"extensions": {_TASKS: {}}}},
+)
 _LISTS: Final = {
     "toolsListChanged": (Kind.TOOL, "tools"),
     "promptsListChanged": (Kind.PROMPT, "prompts"),
@@ -61,9 +68,14 @@ class Subscriptions:
         wanted = params.get("notifications")
         if not isinstance(wanted, dict):
             return _malformed("`notifications` must be an object")
-        uris = _uris(wanted.get(_RESOURCES))
+        uris = _names(wanted, _RESOURCES, "URIs")
+        tasks = _names(wanted, _TASK_IDS, "ids")
         if isinstance(uris, RpcError):
             return uris
+        if isinstance(tasks, RpcError):
+            return tasks
+        if tasks and not _knows_tasks(listener.caller):
+            return _NO_TASKS
         principal = listener.envelope.principal
         if (
             self._open.total() >= self._max_streams
@@ -77,6 +89,9 @@ class Subscriptions:
                 watched = await self._watch(stream, uris, params, listener)
                 if watched:
                     honoured[_RESOURCES] = [*watched]
+                followed = await self._follow(stream, tasks, params, listener)
+                if followed:
+                    honoured[_TASK_IDS] = [*followed]
                 stream.acknowledge(honoured)
                 await self._closing.wait()
             finally:
@@ -113,22 +128,33 @@ class Subscriptions:
         """Subscribe to each resource that may be; return those, in the order they came in."""
         if not uris or not _offered(self._gate.offers(), "resources", "subscribe"):
             return []
-        watched: set[str] = set()
 
-        async def watch(uri: str) -> None:
-            asked: JsonObject = {"uri": uri, "_meta": params.get("_meta", {})}
-            call = propose(Method.SUBSCRIBE, asked, listener.envelope, listener.caller, self._clock)
+        async def watch(uri: str) -> Leave | Finished | RpcError:
+            call = self._proposed(Method.SUBSCRIBE, {"uri": uri}, params, listener)
             if isinstance(call, RpcError):
-                return
-            leave = await self._gate.watch(call, lambda: stream.tell(UPDATED, {"uri": uri}))
-            if not isinstance(leave, Finished):
-                stream.ways_out.append(leave)
-                watched.add(uri)
+                return call
+            return await self._gate.watch(call, lambda: stream.tell(UPDATED, {"uri": uri}))
 
-        async with anyio.create_task_group() as tasks:
-            for uri in uris:
-                tasks.start_soon(watch, uri)
-        return [uri for uri in uris if uri in watched]
+        return await stream.join(uris, watch)
+
+    async def _follow(
+        self, stream: "_Stream", tasks: Sequence[str], params: JsonObject, listener: Listener
+    ) -> list[str]:
+        """Follow each task that is the caller's; return those, in the order they came in."""
+
+        async def follow(task: str) -> Leave | Finished | RpcError:
+            call = self._proposed(Method.GET_TASK, {"taskId": task}, params, listener)
+            if isinstance(call, RpcError):
+                return call
+            return await self._gate.follow(call, lambda told: stream.tell(TASK, told))
+
+        return await stream.join(tasks, follow)
+
+    def _proposed(
+        self, method: Method, about: JsonObject, params: JsonObject, listener: Listener
+    ) -> ProposedCall | RpcError:
+        asked: JsonObject = {**about, "_meta": params.get("_meta", {})}
+        return propose(method, asked, listener.envelope, listener.caller, self._clock)
 
 
 class _Stream:
@@ -149,9 +175,30 @@ class _Stream:
 
         self.ways_out.append(gate.on_changed(changed))
 
+    async def join(
+        self, names: Sequence[str], way_in: Callable[[str], Awaitable[Leave | Finished | RpcError]]
+    ) -> list[str]:
+        """Join what may be joined, all at once; return it, in the order it came in."""
+        joined: set[str] = set()
+
+        async def try_one(name: str) -> None:
+            leave = await way_in(name)
+            if not isinstance(leave, Finished | RpcError):
+                self.ways_out.append(leave)
+                joined.add(name)
+
+        async with anyio.create_task_group() as tasks:
+            for name in names:
+                tasks.start_soon(try_one, name)
+        return [name for name in names if name in joined]
+
     def tell(self, method: str, params: JsonObject) -> None:
         """Send news, but never before the acknowledgement."""
-        stamped: JsonObject = {**params, "_meta": self.meta}
+        meta = params.get("_meta")
+        stamped: JsonObject = {
+            **params,
+            "_meta": {**(meta if isinstance(meta, dict) else {}), **self.meta},
+        }
         if self._early is None:
             self._push(method, stamped)
         elif (method, stamped) not in self._early:
@@ -175,18 +222,18 @@ def _offered(offers: JsonObject, capability: str, part: str) -> bool:
     return isinstance(found, dict) and found.get(part) is True
 
 
-def _uris(wanted: Json) -> list[str] | RpcError:
-    """Return each URI once, and no more than one stream may watch."""
-    if wanted is None:
-        return []
-    if not isinstance(wanted, list):
-        return _malformed("`notifications.resourceSubscriptions` must be a list of URIs")
-    uris: dict[str, None] = {}
-    for uri in wanted:
-        if not isinstance(uri, str):
-            return _malformed("`notifications.resourceSubscriptions` must be a list of URIs")
-        uris[uri] = None
-    return [*uris][:MOST_WATCHED]
+def _names(wanted: JsonObject, member: str, what: str) -> list[str] | RpcError:
+    """Return each URI or id once, and no more than one stream may be about."""
+    found = wanted.get(member)
+    found = [] if found is None else found
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        return _malformed(f"`notifications.{member}` must be a list of {what}")
+    return [*dict.fromkeys(str(name) for name in found)][:MOST_WATCHED]
+
+
+def _knows_tasks(caller: Caller) -> bool:
+    extensions = caller.capabilities.get("extensions")
+    return isinstance(extensions, dict) and _TASKS in extensions
 
 
 def _malformed(message: str) -> RpcError:

@@ -90,11 +90,15 @@ class Asides:
                 pass
 
     def listen(
-        self, open_stream: streams.Open, take: streams.Take, uris: tuple[str, ...] = ()
+        self,
+        open_stream: streams.Open,
+        take: streams.Take,
+        uris: tuple[str, ...] = (),
+        tasks: tuple[str, ...] = (),
     ) -> None:
         """Follow a stream; the one before ends once this one is open, so that nothing is missed."""
         before, self._stream = self._stream, anyio.CancelScope()
-        self._tasks.start_soon(self._follow, self._stream, before, open_stream, take, uris)
+        self._tasks.start_soon(self._follow, self._stream, before, open_stream, take, (uris, tasks))
 
     async def heard(self) -> None:
         """Wait a little until the server can say something on a stream that is being opened."""
@@ -130,7 +134,7 @@ class Asides:
         before: anyio.CancelScope | None,
         open_stream: streams.Open,
         take: streams.Take,
-        uris: tuple[str, ...],
+        told: tuple[tuple[str, ...], tuple[str, ...]],
     ) -> None:
         def opened() -> None:
             self._open.set()
@@ -142,7 +146,7 @@ class Asides:
                 await streams.follow(
                     open_stream,
                     take,
-                    uris,
+                    *told,
                     cap=self._entry.caps.message_bytes,
                     opened=opened,
                     read=self.reader.read,

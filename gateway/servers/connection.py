@@ -48,6 +48,8 @@ PROGRESS = "notifications/progress"
 MESSAGE = "notifications/message"
 UPDATED = "notifications/resources/updated"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+TASK = "notifications/tasks"
+TASKS = "io.modelcontextprotocol/tasks"  # the extension
 
 
 class ConnectFault(WeighbridgeError):
@@ -92,6 +94,13 @@ class Spoken:
         """Whether the server tells when a resource was updated."""
         about = self.capabilities.get("resources")
         return isinstance(about, dict) and about.get("subscribe") is True
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether the server's work may go on as tasks."""
+        extensions = self.capabilities.get("extensions")
+        modern = self.era is Era.MODERN
+        return modern and isinstance(extensions, dict) and TASKS in extensions
 
     @property
     def changes(self) -> JsonObject:
@@ -162,10 +171,11 @@ class Connection(Protocol):
         """Use what the handshake settled from now on."""
         ...
 
-    def listen(self, uris: tuple[str, ...] = ()) -> None:
-        """Ask to be told when lists or these resources change, as far as the server offers it.
+    def listen(self, uris: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
+        """Ask to be told when lists, these resources or tasks change, as far as it is offered.
 
-        In the handshake era a resource is subscribed to by a request; `uris` are ignored.
+        In the handshake era a resource is subscribed to by a request; `uris` are ignored, and there
+        are no tasks.
         """
         ...
 
@@ -240,12 +250,18 @@ def stamp(
     return {**params, "_meta": meta}
 
 
-def listening(spoken: Spoken | None, uris: tuple[str, ...]) -> JsonObject:
-    """Return what `subscriptions/listen` asks for: the lists that change, and these resources."""
+def listening(
+    spoken: Spoken | None, uris: tuple[str, ...], tasks: tuple[str, ...] = ()
+) -> JsonObject:
+    """Return a `subscriptions/listen`: the lists that change, these resources and tasks."""
     wanted: JsonObject = dict(spoken.changes) if spoken is not None else {}
     if uris:
         wanted["resourceSubscriptions"] = list(uris)
-    return {"notifications": wanted}
+    if tasks:
+        wanted["taskIds"] = list(tasks)
+    # Whoever follows a task has declared the extension, and only such a client is told of one.
+    declared: JsonObject = {"extensions": {TASKS: {}}} if tasks else NOTHING
+    return stamp({"notifications": wanted}, spoken, None, declared)
 
 
 def modern_meta(version: str, capabilities: JsonObject = NOTHING) -> JsonObject:

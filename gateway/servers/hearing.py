@@ -12,6 +12,7 @@ from gateway.errors import AskRefused
 from gateway.servers.connection import ASKS, Start, answer_to
 from gateway.servers.elicited import Elicited
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Delivery
 from gateway.types.relay import Ear
 
 _log = logging.getLogger("gateway.servers")
@@ -96,8 +97,10 @@ class Hearing:
             scope.cancel()
         return scope is not None
 
-    def end(self) -> None:
+    def end(self, delivery: Delivery | None) -> None:
         """Give up what is open: the call has ended, and its caller can't be asked any more."""
+        if delivery is not None:
+            self._elicited.ended(delivery, self._ear)
         self._ended = True
         for scope in self._open.values():
             scope.cancel()

@@ -138,14 +138,17 @@ class HttpConnection:
         """Use what the handshake settled from now on."""
         self._spoken = spoken
 
-    def listen(self, uris: tuple[str, ...] = ()) -> None:
+    def listen(self, uris: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
         """Open the stream on which the server tells what changed by itself."""
         spoken = self._spoken
         if spoken is None or self._lost is not None:
             return
         if spoken.era is Era.MODERN:
-            if spoken.changes or uris:
-                self._asides.listen(partial(self._open_modern, uris), self._talks.take_loose, uris)
+            if spoken.changes or uris or tasks:
+                wanted = listening(spoken, uris, tasks)
+                self._asides.listen(
+                    partial(self._open_modern, wanted), self._talks.take_loose, uris, tasks
+                )
         elif not self._asides.listens and (
             spoken.changes or spoken.watches or may_ask(self.declared.capabilities)
         ):
@@ -224,17 +227,15 @@ class HttpConnection:
     async def _talk(self, call: _Call, rest: Rest, is_read: bool) -> Reply:
         """Send a request in the course of which the server may ask."""
         talk = self._talks.begin(call.ear, rest)
-        call.hearing = talk.hearing
+        call.hearing, reply = talk.hearing, None
         try:
             reply = await self._settle(call, is_read)
-            if call.ear is not None and not isinstance(reply, NotMcp):
-                self._elicited.ended(reply, call.ear)
             return reply
         except asyncio.CancelledError:  # also when the deadline passed
             self._talks.given_up |= bool(call.number)
             raise
         finally:
-            self._talks.end(talk)
+            self._talks.end(talk, reply)
 
     async def _settle(self, call: _Call, is_read: bool) -> Reply:
         if self._renewing.locked() or self._doubtful:
@@ -387,8 +388,7 @@ class HttpConnection:
             note = notification(CANCELLED, {"requestId": call.number, "reason": reason})
             self._asides.post_soon(note, CANCELLED)
 
-    def _open_modern(self, uris: tuple[str, ...], last_id: str) -> streams.Opening:
+    def _open_modern(self, params: JsonObject, last_id: str) -> streams.Opening:
         del last_id  # nothing is kept for a stream that ended (MCP 2026-07-28, transports)
         method = "subscriptions/listen"
-        params = stamp(listening(self._spoken, uris), self._spoken, None)
         return self._asides.open_post(request(self._next_id(), method, params), method, params)

@@ -116,7 +116,7 @@ class Lane:
         finally:
             self.done()
 
-    def listen(self, uris: tuple[str, ...] = ()) -> None:
+    def listen(self, uris: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
         """Nothing to ask for: in the handshake era, a resource is subscribed to by a request."""
 
     def left(self) -> None:

@@ -68,7 +68,6 @@ class Pending:
     def let_ask(
         self,
         ear: Ear,
-        *,
         start: Start,
         answer: Callable[[JsonObject], None],
         elicited: Elicited,
@@ -125,7 +124,7 @@ class Pending:
         """Let go of the timer and of open questions."""
         self._timer.cancel()
         if self.hearing is not None:
-            self.hearing.end()
+            self.hearing.end(self.delivery)
 
     def _rouse(self) -> None:
         if not self._wake.done():

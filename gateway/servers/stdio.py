@@ -118,15 +118,16 @@ class StdioConnection:
     async def heard(self) -> None:
         """A pipe is open from the start."""
 
-    def listen(self, uris: tuple[str, ...] = ()) -> None:
+    def listen(self, uris: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
         """Ask for change notes where one has to: older servers send them anyway."""
         spoken, before = self._spoken, self._listen_id
-        if spoken is None or spoken.era is Era.LEGACY or not (spoken.changes or uris or before):
+        if spoken is None or not (spoken.changes or uris or tasks or before):
+            return
+        if spoken.era is Era.LEGACY:
             return
         # Its answer comes when the server ends the stream, and then means nothing.
         number = self._listen_id = self._next_id()
-        params = stamp(listening(spoken, uris), spoken, None)
-        self._send(request(number, "subscriptions/listen", params))
+        self._send(request(number, "subscriptions/listen", listening(spoken, uris, tasks)))
         if before:
             self._send(notification(CANCELLED, {"requestId": before}))
 
@@ -180,10 +181,7 @@ class StdioConnection:
         finally:
             self._pending.pop(number, None)
             pending.close()
-        delivery = pending.delivery or timed_out(self._entry.name, Execution.UNKNOWN)
-        if pending.hearing is not None and ear is not None:
-            self._elicited.ended(delivery, ear)
-        return delivery
+        return pending.delivery or timed_out(self._entry.name, Execution.UNKNOWN)
 
     async def close(self) -> None:
         """Settle what is in flight and end the process and its group."""
@@ -203,9 +201,7 @@ class StdioConnection:
 
     def _let_ask(self, pending: Pending, ear: Ear) -> None:
         """Let the server ask, first what it wanted to know as soon as it was connected."""
-        hearing = pending.let_ask(
-            ear, start=self._start, answer=self._send_answer, elicited=self._elicited
-        )
+        hearing = pending.let_ask(ear, self._start, self._send_answer, self._elicited)
         early, self._early = self._early or [], None
         for message in early:
             hearing.asked(message)

@@ -8,7 +8,7 @@ import aiohttp
 import anyio
 
 from gateway.errors import JsonError
-from gateway.servers.connection import CHANGES, UPDATED, notification
+from gateway.servers.connection import CHANGES, TASK, UPDATED, notification
 from gateway.servers.reading import Read, Reader
 from gateway.servers.sse import EventReader, EventTooLarge
 from gateway.types.json import JsonObject
@@ -27,6 +27,7 @@ async def follow(
     open_stream: Open,
     take: Take,
     uris: tuple[str, ...] = (),
+    tasks: tuple[str, ...] = (),
     *,
     cap: int,
     opened: Callable[[], None] = lambda: None,
@@ -34,7 +35,8 @@ async def follow(
 ) -> None:
     """Hand on what comes, reopen what ends; returns when the server offers no such stream.
 
-    `uris` are resources of which it tells; `opened` is called whenever the stream is open.
+    `uris` and `tasks` are what it tells of besides lists; `opened` is called whenever the stream is
+    open.
     """
     last_id, pause, first = "", _FIRST_PAUSE_S, True
     while True:
@@ -45,7 +47,7 @@ async def follow(
                     return  # 405 is the usual way to say so, and no fault
                 opened()
                 if not first:  # a change in between would have gone unheard
-                    _assume_changes(take, uris)
+                    _assume_changes(take, uris, tasks)
                 first = False
                 reader = EventReader(cap)
                 async for piece in response.content.iter_any():
@@ -60,11 +62,13 @@ async def follow(
         await anyio.sleep(pause)
 
 
-def _assume_changes(take: Take, uris: tuple[str, ...]) -> None:
+def _assume_changes(take: Take, uris: tuple[str, ...], tasks: tuple[str, ...]) -> None:
     for note in CHANGES:
         take(notification(note))
     for uri in uris:
         take(notification(UPDATED, {"uri": uri}))
+    for task in tasks:
+        take(notification(TASK, {"taskId": task}))  # without its state: that has to be asked for
 
 
 def is_stream(response: aiohttp.ClientResponse) -> bool:

@@ -9,6 +9,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from gateway.servers.connection import METHOD_NOT_FOUND, Spoken
+from gateway.servers.following import Following
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Delivery, Failure, Rejected, Undelivered
@@ -27,8 +28,8 @@ class End(Protocol):
         """Send one request and return its end."""
         ...
 
-    def listen(self, uris: tuple[str, ...] = ()) -> None:
-        """Ask a stateless server to tell of these resources."""
+    def listen(self, uris: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
+        """Ask a stateless server to tell of these resources and tasks."""
         ...
 
 
@@ -36,6 +37,7 @@ class Subscriptions:
     """Subscriptions at one server: over the connection that all share, or one caller's lanes."""
 
     def __init__(self, server: str) -> None:
+        self.tasks = Following(self._listen)
         self._server = server
         self._told: dict[str, list[Callable[[], None]]] = {}
         self._begun: dict[str, asyncio.Event] = {}  # whether a stateless server tells of a URI
@@ -55,7 +57,8 @@ class Subscriptions:
     def attach(self, end: End, spoken: Spoken, tasks: TaskGroup) -> None:
         """Use a new connection or session: subscribe again, and take it that all was updated."""
         self.admit(end, spoken, tasks)
-        end.listen(self.uris)
+        end.listen(self.uris, self.tasks.ids)
+        self.tasks.missed()
         for uri in self.uris:
             if spoken.era is Era.LEGACY:
                 tasks.start_soon(self._request, end, _SUBSCRIBE, uri)
@@ -96,7 +99,7 @@ class Subscriptions:
         if spoken.era is Era.MODERN:
             if first:
                 self._begun[uri] = asyncio.Event()
-                end.listen(self.uris)
+                end.listen(self.uris, self.tasks.ids)
             await self._until_begun(uri, leave, deadline)
         return leave
 
@@ -159,9 +162,15 @@ class Subscriptions:
         self._begun.pop(uri, None)
         for end, (spoken, tasks) in self._ends.items():
             if spoken.era is Era.MODERN:
-                end.listen(self.uris)
+                end.listen(self.uris, self.tasks.ids)
             else:
                 tasks.start_soon(self._request, end, _UNSUBSCRIBE, uri)
+
+    def _listen(self) -> None:
+        """Ask anew: what is followed has changed."""
+        for end, (spoken, _) in self._ends.items():
+            if spoken.era is Era.MODERN:
+                end.listen(self.uris, self.tasks.ids)
 
     async def _request(self, end: End, method: str, uri: str) -> None:
         """Ask for something that nobody can be told the end of, for as long as it is wanted.

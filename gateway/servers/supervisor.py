@@ -17,6 +17,7 @@ from anyio.abc import TaskGroup
 from gateway.servers.connection import (
     ACKNOWLEDGED,
     CHANGES,
+    TASK,
     UPDATED,
     ConnectFault,
     Connection,
@@ -42,7 +43,7 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
-from gateway.types.relay import Ear, Outbound
+from gateway.types.relay import Ear, Outbound, Told
 from gateway.types.tools import Listed
 
 _log = logging.getLogger("gateway.servers")
@@ -166,6 +167,12 @@ class Server:
         """Have `told` called whenever a resource was updated; see `Ways.subscribe`."""
         return await self._ways.subscribe(uri, outbound, told)
 
+    async def follow(
+        self, task: str, outbound: Outbound, told: Told
+    ) -> Callable[[], None] | Rejected | Undelivered:
+        """Have `told` called with all that is told of a task; see `Ways.follow`."""
+        return await self._ways.follow(task, outbound, told)
+
     def _last_words(self) -> str:
         return self._last.last_words if isinstance(self._last, StdioConnection) else ""
 
@@ -278,8 +285,11 @@ class Server:
     def _noted(self, method: str, params: Json) -> None:
         if method == UPDATED:
             self._ways.subscriptions.updated(params)
+        elif method == TASK:
+            self._ways.subscriptions.tasks.changed(params)
         elif method == ACKNOWLEDGED:
             self._ways.subscriptions.acknowledged(params)
+            self._ways.subscriptions.tasks.acknowledged(params)
         for what in CHANGES.get(method, ()):
             self._lists[what].changed()
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.servers.asides import Asides
-from gateway.servers.connection import CANCELLED, MESSAGE
+from gateway.servers.connection import CANCELLED, MESSAGE, NotMcp, Reply
 from gateway.servers.elicited import Elicited
 from gateway.servers.hearing import Hearing, Rest
 from gateway.types.json import JsonObject
@@ -47,11 +47,11 @@ class Talks:
         self._open.append(talk)
         return talk
 
-    def end(self, talk: Talk) -> None:
+    def end(self, talk: Talk, reply: Reply | None) -> None:
         """Give up what is still asked: the call has ended."""
         self._open.remove(talk)
         if talk.hearing is not None:
-            talk.hearing.end()
+            talk.hearing.end(None if isinstance(reply, NotMcp) else reply)
 
     def take_loose(self, message: JsonObject) -> None:
         """Take a message that doesn't say to which call it belongs: to the only one, if any."""

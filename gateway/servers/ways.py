@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from gateway.servers import headers
-from gateway.servers.connection import Connection, Mask, Spoken
+from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Mask, Spoken
 from gateway.servers.entry import Entry
 from gateway.servers.lanes import Lanes
 from gateway.servers.life import Life
@@ -21,7 +21,7 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
-from gateway.types.relay import Ear, Outbound
+from gateway.types.relay import Ear, Outbound, Told
 
 _NO_MIRRORS: headers.HeaderMap = {}
 
@@ -164,6 +164,25 @@ class Ways:
             leave_lanes()
 
         return leave_all
+
+    async def follow(
+        self, task: str, outbound: Outbound, told: Told
+    ) -> Callable[[], None] | Rejected | Undelivered:
+        """Have `told` called with all that the server tells of a task; returns the way out.
+
+        Outlives connections, like a subscription.
+        """
+        deadline = asyncio.get_running_loop().time() + outbound.deadline_s
+        connection = self._life.connection or await self._life.connected(deadline)
+        if isinstance(connection, Undelivered):
+            return connection
+        leave = None
+        if self.spoken is not None and self.spoken.has_tasks:
+            leave = await self.subscriptions.tasks.add(task, told, deadline)
+        if leave is None:
+            text = f"`{self._entry.name}` does not tell of this task"
+            return Rejected(code=METHOD_NOT_FOUND, message=text)
+        return leave
 
     def _headers(self, outbound: Outbound) -> dict[str, str] | None:
         if not self._entry.is_http:

@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from gateway.types.calls import Era, Method, Principal
 from gateway.types.decisions import Decision
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
+
+Told: TypeAlias = Callable[[JsonObject], None]  # hears news that a server sends; never waits
 
 
 def lane_of(principal: Principal, session: str) -> str:

@@ -100,6 +100,9 @@ class House:
         default_factory=list[tuple[str, Callable[[], None]]]
     )
     unwatched: anyio.Event = field(default_factory=anyio.Event)
+    followers: list[tuple[str, Callable[[JsonObject], None]]] = field(
+        default_factory=list[tuple[str, Callable[[JsonObject], None]]]
+    )
     roots: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     offered: JsonObject = field(default_factory=lambda: library.OFFERS)
     tools: list[JsonObject] = field(
@@ -178,6 +181,16 @@ class House:
             return library.missing(call.name)
         self.watchers.append((call.name, told))
         return lambda: self._unwatch(call.name, told)
+
+    async def follow(
+        self, call: ProposedCall, told: Callable[[JsonObject], None]
+    ) -> Callable[[], None] | Finished:
+        self.calls.append(call)
+        if not call.name.startswith("task-"):
+            return library.missing(call.name)
+        follower = (call.name, told)
+        self.followers.append(follower)
+        return lambda: self.followers.remove(follower)
 
     def _unwatch(self, uri: str, told: Callable[[], None]) -> None:
         self.watchers.remove((uri, told))

@@ -41,7 +41,7 @@ async def test_a_stream_tells_what_it_acknowledged_and_nothing_else() -> None:
                         "promptsListChanged": True,
                         "resourcesListChanged": True,
                         "resourceSubscriptions": ["note://gone", "note://two", "note://two"],
-                        "taskIds": ["t1"],
+                        "vendorWish": ["t1"],
                     },
                 )
                 assert honoured == {
@@ -95,3 +95,53 @@ async def test_streams_are_capped_in_all_and_give_their_place_back() -> None:
                 async with await opened(place) as socket:
                     await socket.send(wire("POST", "/mcp", headers, jsontext.dump(message)))
                     status = await Stream(socket).begun()
+
+
+TASKS = "io.modelcontextprotocol/tasks"
+DECLARED = "io.modelcontextprotocol/clientCapabilities"
+
+
+async def test_tasks_are_followed_by_who_declared_them_and_told_as_they_are() -> None:
+    house = House()
+    meta: JsonObject = {**META, DECLARED: {"extensions": {TASKS: {}}}}
+    async with serving(house) as place:
+        wanted: JsonObject = {"taskIds": ["task-1", "gone", "task-1"]}
+        message = _request("subscriptions/listen", _meta=meta, notifications=wanted)
+        with anyio.fail_after(LIMIT_S):
+            async with await opened(place) as socket:
+                stream = Stream(socket)
+                head = standard(place, message)
+                await stream.socket.send(wire("POST", "/mcp", head, jsontext.dump(message)))
+                ack = await stream.next()
+                assert child(ack, "params", "notifications") == {"taskIds": ["task-1"]}
+                judged = [call for call in house.calls if call.method is Method.GET_TASK]
+                assert [call.name for call in judged] == ["task-1", "gone"]
+                for status in ("working", "completed"):
+                    task: JsonObject = {"taskId": "task-1", "status": status}
+                    for _, told in house.followers:
+                        told({**task, "n": 10**30, "_meta": {"own": 1.5}})
+                notes = [await stream.next() for _ in range(2)]
+    assert [note["method"] for note in notes] == ["notifications/tasks"] * 2
+    assert [child(note, "params") for note in notes] == [
+        {
+            "taskId": "task-1",
+            "status": status,
+            "n": 10**30,
+            "_meta": {"own": 1.5, SUBSCRIPTION: 1},
+        }
+        for status in ("working", "completed")
+    ]
+    assert house.followers == []
+
+
+async def test_tasks_are_not_followed_by_who_has_not_declared_them() -> None:
+    house = House()
+    async with serving(house) as place:
+        message = _request("subscriptions/listen", notifications={"taskIds": ["task-1"]})
+        with anyio.fail_after(LIMIT_S):
+            got = await exchange(place, standard(place, message), jsontext.dump(message))
+    assert got.status == 400
+    error = child(got.json, "error")
+    assert error["code"] == -32021
+    assert error["data"] == {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+    assert house.calls == []

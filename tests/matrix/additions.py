@@ -16,7 +16,8 @@ ADDITIONS: Final[dict[str, str]] = {
     '_meta["weighbridge/tool"]': "added to listed tools: server, effect, risk, overridden hints",
     '_meta["weighbridge/resource"]': "added to listed resources and templates",
     '_meta["weighbridge/prompt"]': "added to listed prompts",
-    '_meta["weighbridge/server"]': "added to questions: which server asks",
+    '_meta["weighbridge/server"]': "added to questions, and to the end of an elicitation: "
+    "which server asks",
     '_meta["io.modelcontextprotocol/serverInfo"]': "the gateway; none for handshake callers",
     '_meta["io.modelcontextprotocol/subscriptionId"]': "that of the caller's own stream",
     'error.data["weighbridge/outcome"]': "added to a server's error with no data, or an object",

@@ -109,9 +109,11 @@ class House:
         over_pipe = self.places[caller, asks] / f"{server}.calls"
         return Record(self.folder / f"{server}.calls" if server in self.urls else over_pipe)
 
-    def change(self, caller: str, server: str, what: Json) -> None:
-        """Let a server change its lists or update resources."""
-        self.record(caller, server).path.with_suffix(".change").write_text(json.dumps(what))
+    def change(self, caller: str, server: str, what: Json, *, asks: bool = False) -> None:
+        """Let a server change its lists, update resources, or end elicitations."""
+        self.record(caller, server, asks=asks).path.with_suffix(".change").write_text(
+            json.dumps(what)
+        )
 
 
 @dataclass(frozen=True)

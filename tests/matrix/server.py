@@ -190,7 +190,10 @@ class Server:
                 completion = {"values": values, "total": 7, "hasMore": True, "vendor": 1.0}
                 return {"completion": completion, "vendorResult": params["ref"]["type"]}
             case "tasks/get" | "tasks/update" | "tasks/cancel" if self.is_modern:
-                return self._task(method, params)
+                result = self._task(method, params)
+                if not result:
+                    await self._tell_of_task(params["taskId"])
+                return result
             case _ if method in _LISTS:
                 return self._page(method, params)
             case _:
@@ -322,10 +325,11 @@ class Server:
             raise Failed(-32602, "no such task", {"taskId": number})
         if method == "tasks/update":
             task["updates"].append(params.get("inputResponses"))
-            return {}
         if method == "tasks/cancel":
             task["cancelled"] = True
-            return {}
+        return self._task_now(number, task) if method == "tasks/get" else {}
+
+    def _task_now(self, number: str, task: Json) -> Json:
         if task.get("cancelled"):
             return self._status(number, "cancelled")
         if not task["updates"]:
@@ -338,6 +342,9 @@ class Server:
 
     async def _listen(self, message: Json, params: Json, peer: Peer) -> Json:
         peer.subscription, peer.wants = message["id"], params["notifications"]
+        declared: Json = params["_meta"]["io.modelcontextprotocol/clientCapabilities"]
+        if "taskIds" in peer.wants and TASKS not in declared.get("extensions", {}):
+            raise Failed(-32021, "Missing required client capability")
         meta = {SUBSCRIPTION: message["id"]}
         told = {"notifications": peer.wants, "_meta": meta}
         await peer.note("notifications/subscriptions/acknowledged", told)
@@ -365,6 +372,14 @@ class Server:
                     told = {"elicitationId": done}
                     await self._tell("notifications/elicitation/complete", told)
             await asyncio.sleep(0.02)
+
+    async def _tell_of_task(self, number: str) -> None:
+        now = self._task_now(number, self.tasks[number])
+        for peer in tuple(self.listeners):
+            if number in peer.wants.get("taskIds", ()):
+                with contextlib.suppress(ConnectionError):
+                    meta = {SUBSCRIPTION: peer.subscription, "vendor.example/of": [1, 1.0]}
+                    await peer.note("notifications/tasks", {**now, "_meta": meta})
 
     async def _tell(self, method: str, params: Json) -> None:
         uri = params.get("uri")

@@ -16,10 +16,10 @@ _again = itertools.count(1)
 
 async def sent(wire: Wire, server: str, *names: str) -> None:
     """Have a caller sent to a URL for each of these elicitations."""
+    accepted: Json = {"result": {"action": "accept"}}
     for name in names:
         call: Json = {"name": f"{server}__ask_url", "arguments": {"elicitation": name}}
-        answer: Json = {"result": {"action": "accept"}}
-        heard = await wire.request("tools/call", call, answer=lambda _: answer)
+        heard = await wire.request("tools/call", call, answer=lambda _: accepted)
         (asked,) = heard.asked
         assert asked["params"]["elicitationId"] == name
 
@@ -37,14 +37,14 @@ def completed(*names: str) -> Json:
 async def test_it_is_told_with_the_servers_own_id(house: House, caller: str, server: str) -> None:
     wire, name = await house.caller(caller, asks=True), f"e-{caller}-{server}"
     await sent(wire, server, name)
-    house.change(caller, server, completed("nobodys", name))
+    house.change(caller, server, completed("nobodys", name), asks=True)
     assert (await wire.told(COMPLETED))["params"] == shown(server, name)
 
 
 @pytest.mark.parametrize("server", LEGACY)
 async def test_of_two_callers_each_hears_of_its_own_alone(house: House, server: str) -> None:
     url = house.gateway.url
-    await house.caller("legacy-http")
+    await house.caller("legacy-http", asks=True)
     async with (
         over_http(url, modern=False, capabilities=CAPABILITIES) as ada,
         over_http(url, modern=False, capabilities=CAPABILITIES) as bob,
@@ -56,7 +56,7 @@ async def test_of_two_callers_each_hears_of_its_own_alone(house: House, server: 
             sent(stateless, server, "e-none"),
         )
         names = ("nobodys", "e-none", "e-bob", "e-ada", "e-bob", "last-ada", "last-bob")
-        house.change("legacy-http", server, completed(*names))
+        house.change("legacy-http", server, completed(*names), asks=True)
         for wire, own in ((ada, "ada"), (bob, "bob")):
             told = [(await wire.told(COMPLETED))["params"] for _ in range(2)]
             assert told == [shown(server, f"e-{own}"), shown(server, f"last-{own}")]

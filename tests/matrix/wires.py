@@ -148,8 +148,8 @@ class Wire:
             (await self.request("logging/setLevel", {"level": level})).result  # noqa: B018
 
     @asynccontextmanager
-    async def listening(self, *uris: str) -> AsyncGenerator[None]:
-        """Follow the lists and these resources; news come into `news`."""
+    async def listening(self, *uris: str, tasks: Sequence[str] = ()) -> AsyncGenerator[None]:
+        """Follow the lists, these resources and tasks; news come into `news`."""
         if not self.is_modern:
             for uri in uris:
                 (await self.request("resources/subscribe", {"uri": uri})).result  # noqa: B018
@@ -160,10 +160,14 @@ class Wire:
         lists = dict.fromkeys(
             ("toolsListChanged", "resourcesListChanged", "promptsListChanged"), True
         )
-        params = self._params({"notifications": {**lists, "resourceSubscriptions": [*uris]}}, {})
+        wanted: Json = {**lists, "resourceSubscriptions": [*uris]}
+        if tasks:
+            wanted["taskIds"] = [*tasks]
+        params = self._params({"notifications": wanted}, {})
         work = asyncio.ensure_future(self._once("subscriptions/listen", params, Heard(), None))
         try:
-            await self.told("notifications/subscriptions/acknowledged")
+            began = await self.told("notifications/subscriptions/acknowledged")
+            assert began["params"]["notifications"].get("taskIds", []) == [*tasks]
             yield
         finally:
             work.cancel()

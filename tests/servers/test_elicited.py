@@ -10,6 +10,7 @@ import pytest
 
 from gateway.errors import AskRefused
 from gateway.servers.elicited import MOST_OPEN, Elicited
+from gateway.servers.hearing import run_safely
 from gateway.servers.supervisor import Server
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Rejected
@@ -120,7 +121,7 @@ async def test_only_so_many_are_remembered_and_the_oldest_is_forgotten_first() -
     async with anyio.create_task_group() as tasks:
 
         def start(work: Callable[[], Awaitable[None]]) -> bool:
-            tasks.start_soon(work)
+            tasks.start_soon(run_safely, work)
             return True
 
         elicited = Elicited(start)
@@ -137,5 +138,6 @@ async def test_only_so_many_are_remembered_and_the_oldest_is_forgotten_first() -
 def test_an_error_that_names_no_elicitation_means_nothing(data: Json) -> None:
     elicited = Elicited(lambda work: pytest.fail("told"))
     elicited.ended(Rejected(code=-32042, message="", data=data), Listener())
-    for params in ({}, {"elicitationId": 1}, {"elicitationId": ""}, None):
+    unknown: list[Json] = [{}, {"elicitationId": 1}, {"elicitationId": ""}, None]
+    for params in unknown:
         elicited.completed(params)

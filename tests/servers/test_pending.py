@@ -5,6 +5,7 @@ from typing import Any
 
 import anyio
 
+from gateway.servers.elicited import Elicited
 from gateway.servers.pending import Pending
 from gateway.types.operations import Delivered
 from tests.helpers.fleets import Listener
@@ -76,7 +77,7 @@ async def test_the_deadline_rests_with_a_question_and_has_as_much_left_as_before
         ear = Listener(answer=answer)
         pending = Pending(_soon(0.2), expired.set, logs=False)
         pending.lend(ear, 10)
-        hearing = pending.let_ask(ear, start=start, answer=answers.append)
+        hearing = pending.let_ask(ear, start, answers.append, Elicited(start))
         hearing.asked({"id": 1, "method": "roots/list"})
         hearing.asked({"id": 1, "method": "roots/list"})  # the same again: one answer
         hearing.asked({"id": "1", "method": "roots/list"})

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from gateway.servers.asides import Asides
+from gateway.servers.elicited import Elicited
 from gateway.servers.hearing import Rest
 from gateway.servers.http import client_session
 from gateway.servers.talks import Talks
@@ -36,7 +37,7 @@ async def _talks() -> AsyncGenerator[tuple[Talks, list[JsonObject]]]:
         async with client_session(entry) as pool, anyio.create_task_group() as tasks:
             headers = {"content-type": "application/json"}
             asides = Asides(entry, pool, tasks, lambda method, params: headers)
-            yield Talks(asides, taken.append), taken
+            yield Talks(asides, taken.append, Elicited(asides.start)), taken
 
 
 async def test_the_only_call_hears_what_says_not_whose_it_is() -> None:
@@ -56,7 +57,7 @@ async def test_of_two_calls_neither_hears_it() -> None:
         talks.take_loose(QUESTION)
         assert taken == [QUESTION]
         assert not talks.tainted
-        talks.end(first)
+        talks.end(first, None)
         talks.take_loose(QUESTION)
         await until_async(lambda: ears[1].asked)
         assert ears[0].asked == []
