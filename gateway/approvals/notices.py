@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, assert_never
 
 from gateway.approvals.visible import visible
+from gateway.approvals.words import approvers, when
 from gateway.types.approvals import (
     Approval,
     ApprovalState,
-    Escalation,
-    Factor,
     Notice,
     NoticeStage,
 )
@@ -144,7 +143,7 @@ def _lines(told: Telling) -> list[tuple[str, str]]:
         ("risk", approval.risk),
     ]
     if approval.state is ApprovalState.PENDING:
-        lines += [("decided by", _approvers(approval)), ("until", _words(approval.decide_by))]
+        lines += [("decided by", approvers(approval)), ("until", when(approval.decide_by))]
     elif approval.closed_reason:
         lines.append(("reason", _cut(approval.closed_reason)))
     return [*lines, ("request", approval.approval_id)]
@@ -154,18 +153,6 @@ def _shown(told: Telling) -> list[tuple[str, str]]:
     shown = [(visible(label), _cut(text)) for label, text in told.shown[:_MOST_SHOWN]]
     left = len(told.shown) - len(shown)
     return [*shown, ("and", f"{left} more on the page")] if left else shown
-
-
-def _approvers(approval: Approval) -> str:
-    """Say how many of whom it takes, as the clause and the escalations so far have it."""
-    clause = approval.clause
-    groups = [f"{each.count} of {_names(each)}" for each in clause.factors]
-    others = [_names(step) for step in clause.escalation[: approval.escalated]]
-    return "; ".join((" and ".join(groups), *(f"or of {names}" for names in others)))
-
-
-def _names(group: Factor | Escalation) -> str:
-    return ", ".join(visible(name) for name in (*group.roles, *group.users))
 
 
 def _cut(text: str) -> str:
@@ -197,7 +184,3 @@ def _escaped(text: str) -> str:
 
 def _time(at: int) -> str:
     return (_EPOCH + timedelta(microseconds=at)).isoformat().replace("+00:00", "Z")
-
-
-def _words(at: int) -> str:
-    return f"{_EPOCH + timedelta(microseconds=at):%Y-%m-%d %H:%M} UTC"
