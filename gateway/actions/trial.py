@@ -14,6 +14,7 @@ from gateway.steps import policy, risk
 from gateway.steps.resolve import contract_of
 from gateway.types.actors import Actor
 from gateway.types.calls import AuthMethod, Method, Nobody, Principal, ProposedCall
+from gateway.types.causes import Cause
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal
@@ -90,7 +91,8 @@ def _tool(call: CallUnderTest) -> Tool:
 
 def _proposed(call: CallUnderTest, tool: Tool) -> ProposedCall:
     method = USE[call.kind] if call.method.is_ask else call.method
-    return _proposed_by(call.actor, tool, method, call.arguments, call.now)
+    proposed = _proposed_by(call.actor, tool, method, call.arguments, call.now)
+    return proposed if call.cause is Cause.CALLER else replace(proposed, cause=call.cause.value)
 
 
 def _proposed_by(

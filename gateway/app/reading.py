@@ -11,6 +11,7 @@ from gateway.clock import Clock
 from gateway.crossing.reads import NotRead
 from gateway.operations.templates import Known, fill, of_result
 from gateway.types.calls import Nobody, ProposedCall
+from gateway.types.causes import Cause
 from gateway.types.guarantees import CallTemplate
 from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Rejected
@@ -44,7 +45,7 @@ class Reading:
     look: Look = _nowhere
 
     async def read(
-        self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float
+        self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float, cause: Cause
     ) -> Json | NotRead:
         """Make one read; see `crossing.reads.Reads`."""
         name = self.exposed(call.tool)
@@ -58,7 +59,7 @@ class Reading:
             principal=case.call.principal,
             caller=Nobody(),
             received_at=self.clock.now(),
-            cause="verification",
+            cause=cause.value,
             parent=case.call.call_id,
         )
         try:

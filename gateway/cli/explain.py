@@ -24,6 +24,7 @@ from gateway.policy.testing import request_of
 from gateway.revision import Revision
 from gateway.types.actors import Actor
 from gateway.types.calls import Method
+from gateway.types.causes import Cause
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
 from gateway.types.tools import Kind
@@ -42,6 +43,12 @@ from gateway.types.tools import Kind
     "--method",
     type=click.Choice([each.value for each in Method]),
     help="What is done with it, or what its server asks meanwhile; default: it is used.",
+)
+@click.option(
+    "--cause",
+    type=click.Choice([each.value for each in Cause]),
+    default=Cause.CALLER.value,
+    help="Why the gateway makes the call by itself.",
 )
 @config_option
 @folder_option
@@ -64,6 +71,7 @@ def command(
     server: str,
     prompt: str,
     method: str | None,
+    cause: str,
     path: Path,
     folder: Path | None,
     user: str,
@@ -124,6 +132,7 @@ def command(
         method=doing,
         kind=kind,
         server=named.server,
+        cause=_cause(kind, doing, cause),
     )
     _tell(call, revision, named.note, every=every, as_json=as_json)
 
@@ -177,6 +186,13 @@ def _method(kind: Kind, named: str | None) -> Method:
     if method not in OF[kind] | ASKS:
         output.fail(f"`{method}` is never about a {kind}; {_methods_of(kind)} are")
     return method
+
+
+def _cause(kind: Kind, doing: Method, named: str) -> Cause:
+    cause = Cause(named)
+    if cause is not Cause.CALLER and (kind is not Kind.TOOL or doing is not Method.CALL_TOOL):
+        output.fail("`--cause`: the gateway by itself only calls tools")
+    return cause
 
 
 def _methods_of(kind: Kind) -> str:

@@ -7,6 +7,7 @@ from gateway.case import Case
 from gateway.crossing import conditions
 from gateway.crossing.reads import NotRead, Reads, take
 from gateway.operations.templates import Known
+from gateway.types.causes import Cause
 from gateway.types.operations import Operation
 
 _SECOND: Final = 1_000_000  # microseconds
@@ -33,7 +34,8 @@ async def lookup(
     if declared is None or args is None:
         return Found.UNKNOWN
     op = conditions.names_of(operation)
-    data = await take(reads, case, declared.call, Known(args=args, op=op), deadline_s=deadline_s)
+    known = Known(args=args, op=op)
+    data = await take(reads, case, declared.call, known, deadline_s=deadline_s, cause=Cause.LOOKUP)
     if isinstance(data, NotRead):
         return Found.UNKNOWN
     match conditions.holds(declared.found, {"args": args, "result": data, "op": dict(op)}):

@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 from gateway.case import Case
 from gateway.errors import WeighbridgeError
 from gateway.operations.templates import Known
+from gateway.types.causes import Cause
 from gateway.types.guarantees import CallTemplate
 from gateway.types.json import Json
 
@@ -30,7 +31,7 @@ class Reads(Protocol):
     """The way of a read through the whole pipeline, as the principal of a case."""
 
     async def read(
-        self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float
+        self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float, cause: Cause
     ) -> Json | NotRead:
         """Fill a template, make the read, and return its data (`of_result`), within the deadline.
 
@@ -42,11 +43,17 @@ class Reads(Protocol):
 
 
 async def take(
-    reads: Reads, case: Case, call: CallTemplate, known: Known, *, deadline_s: float
+    reads: Reads,
+    case: Case,
+    call: CallTemplate,
+    known: Known,
+    *,
+    deadline_s: float,
+    cause: Cause = Cause.VERIFICATION,
 ) -> Json | NotRead:
     """Make one read; whatever goes wrong is a reason, and so is an answer without data."""
     try:
-        data = await reads.read(case, call, known, deadline_s=deadline_s)
+        data = await reads.read(case, call, known, deadline_s=deadline_s, cause=cause)
     except WeighbridgeError as error:
         return NotRead(reason=f"`{call.tool}` can't be asked: {error}")
     except Exception:  # the write took place; a fault in checking it must not hide its answer

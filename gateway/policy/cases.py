@@ -13,6 +13,7 @@ from gateway.policy.methods import OF, USE
 from gateway.policy.rules import API_VERSION, AnyJson, Model, Name
 from gateway.types.actors import Actor
 from gateway.types.calls import AuthMethod, Method
+from gateway.types.causes import Cause
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
@@ -68,7 +69,7 @@ class CaseModel(Model):
     """One case, as people write it: about a tool, a resource or a prompt.
 
     `method` is what is done with it, unless it is used; `ask` is what its server asks meanwhile,
-    and then `args` are the question's.
+    and then `args` are the question's. `cause` is why the gateway makes the call by itself.
     """
 
     name: Name
@@ -78,6 +79,7 @@ class CaseModel(Model):
     prompt: Name | None = None
     method: Method | None = None
     ask: Method | None = None
+    cause: Cause = Cause.CALLER
     caller: Annotated[Name | None, Field(alias="as")] = None
     phase: Phase | None = None
     args: dict[str, AnyJson] = Field(default_factory=dict[str, Json])
@@ -118,6 +120,12 @@ class CaseModel(Model):
             raise ValueError(f"no server asks `{self.ask}`; name it as `method`")
         return self
 
+    @model_validator(mode="after")
+    def _cause_of_kind(self) -> "CaseModel":
+        if self.cause is not Cause.CALLER and (self.kind is not Kind.TOOL or self.method):
+            raise ValueError("the gateway by itself only calls tools")
+        return self
+
 
 class PolicyTestModel(Model):
     """One file of cases; without `policies` or `tools` it is about those in force."""
@@ -148,6 +156,7 @@ class CallUnderTest:
     method: Method = Method.CALL_TOOL
     kind: Kind = Kind.TOOL
     server: str = ""  # of a resource; other names have it in them
+    cause: Cause = Cause.CALLER
 
     @property
     def server_name(self) -> str:
@@ -251,4 +260,5 @@ def _call(content: PolicyTestModel, each: CaseModel, contract: Contract) -> Call
         method=each.ask or each.method or USE[each.kind],
         kind=each.kind,
         server=each.server or "",
+        cause=each.cause,
     )

@@ -144,7 +144,14 @@ class CompiledPolicy:
         """
         if not self._askable:
             return self._askable
-        key = (request.target, request.actor, request.effect, request.risk, request.phase)
+        key = (
+            request.target,
+            request.actor,
+            request.effect,
+            request.risk,
+            request.phase,
+            request.cause,
+        )
         found = self._asks.get(key)
         if found is None:
             if len(self._asks) >= _MOST_URIS:

@@ -91,6 +91,7 @@ def _covers(wide: Surveyed, narrow: Surveyed) -> bool:
         (a.users, b.users),
         (a.phases, b.phases),
         (a.authenticated_by, b.authenticated_by),
+        (a.causes, b.causes),
         (a.servers, b.servers),
         (a.roles_any, b.roles_any),
         (a.scopes_any, b.scopes_any),

@@ -9,6 +9,7 @@ from gateway.policy.patterns import glob, meets
 from gateway.policy.request import PolicyRequest
 from gateway.policy.rules import InSet, Match, Scalar
 from gateway.types.calls import Method
+from gateway.types.causes import Cause
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Kind, Risk
 
@@ -35,6 +36,7 @@ class Matcher:
     users: frozenset[str] | None = None
     phases: frozenset[Phase] | None = None
     authenticated_by: frozenset[str] | None = None
+    causes: frozenset[Cause] | None = None
 
     def selects_target(self, target: Target) -> bool:
         """Say whether the rule is about such a request at all."""
@@ -90,6 +92,7 @@ class Matcher:
             and (self.tenants is None or actor.tenant in self.tenants)
             and (self.users is None or actor.user in self.users)
             and (self.authenticated_by is None or actor.method in self.authenticated_by)
+            and (self.causes is None or request.cause in self.causes)
         )
 
     def why_not(self, request: PolicyRequest, risk: Risk) -> str:
@@ -102,6 +105,7 @@ class Matcher:
             ("tenant", actor.tenant, self.tenants),
             ("user", actor.user, self.users),
             ("authentication", actor.method, self.authenticated_by),
+            ("cause", request.cause, self.causes),
         )
         for word, value, wanted in single:
             if wanted is not None and value not in wanted:
@@ -154,6 +158,7 @@ def compile_match(
         users=_set(match.users),
         phases=_set(match.phases),
         authenticated_by=_set(match.authenticated_by),
+        causes=_set(match.causes),
     )
 
 

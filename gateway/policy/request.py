@@ -7,6 +7,7 @@ from datetime import datetime
 from gateway.policy.methods import Target
 from gateway.types.actors import Actor
 from gateway.types.calls import Method
+from gateway.types.causes import Cause
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Kind, Risk
@@ -34,6 +35,7 @@ class PolicyRequest:
     run_id: str
     method: Method = Method.CALL_TOOL
     kind: Kind = Kind.TOOL
+    cause: Cause = Cause.CALLER
 
     @property
     def target(self) -> Target:
@@ -58,6 +60,7 @@ VARIABLES: Mapping[str, Variable] = {
     "identity.scopes": Variable("list<string>", lambda call, _: [*sorted(call.actor.scopes)]),
     "identity.client": Variable("string", lambda call, _: call.actor.client),
     "request.method": Variable("string", lambda call, _: str(call.method)),
+    "request.cause": Variable("string", lambda call, _: str(call.cause)),
     "resource.uri": Variable(
         "string", lambda call, _: call.tool if call.kind is Kind.RESOURCE else ""
     ),

@@ -16,6 +16,7 @@ from pydantic import (
 
 from gateway.policy.methods import ASKS, EVERY, OF
 from gateway.types.calls import AuthMethod, Method
+from gateway.types.causes import Cause
 from gateway.types.decisions import RedactAs
 from gateway.types.json import Json
 from gateway.types.runs import Phase
@@ -99,6 +100,7 @@ class Match(Model):
     users: Names | None = None
     phases: Annotated[tuple[Phase, ...], Field(min_length=1)] | None = None
     authenticated_by: Annotated[tuple[AuthMethod, ...], Field(min_length=1)] | None = None
+    causes: Annotated[tuple[Cause, ...], Field(min_length=1)] | None = None
 
     @property
     def kind(self) -> Kind | None:
@@ -129,6 +131,13 @@ class Match(Model):
         strange = sorted(methods - OF[kind] - ASKS)
         if strange:
             raise ValueError(f"is about {kind}s, and `{strange[0]}` never is; name another target")
+        return self
+
+    @model_validator(mode="after")
+    def _causes_of_kind(self) -> "Match":
+        is_own = self.causes is not None and Cause.CALLER not in self.causes
+        if is_own and self.kind not in (None, Kind.TOOL):
+            raise ValueError(f"is about {self.kind}s, and the gateway by itself only calls tools")
         return self
 
 

@@ -103,6 +103,7 @@ def request_of(call: CallUnderTest) -> PolicyRequest:
         run_id=call.run_id,
         method=call.method,
         kind=call.kind,
+        cause=call.cause,
     )
 
 

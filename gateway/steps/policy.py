@@ -5,6 +5,7 @@ from dataclasses import replace
 from gateway.case import Case
 from gateway.policy.request import PolicyRequest
 from gateway.types.calls import Method
+from gateway.types.causes import Cause
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal, Status
@@ -79,4 +80,5 @@ def request_for(case: Case, method: Method) -> PolicyRequest:
         run_id=case.run_id,
         method=method,
         kind=case.tool.kind,
+        cause=Cause(case.call.cause) if case.call.cause else Cause.CALLER,
     )

@@ -16,7 +16,7 @@ from gateway.steps.claim import Terms
 from gateway.store.keys import TenantKeys
 from gateway.store.store import Store
 from gateway.store.vault import Vault
-from gateway.types.guarantees import CallTemplate, Idempotency, Lookup, OnVariant, Readback, Wait
+from gateway.types.guarantees import CallTemplate, Idempotency, Lookup, Readback, Wait
 from gateway.types.json import Json
 from gateway.types.operations import (
     Execution,
@@ -29,6 +29,7 @@ from gateway.types.operations import (
     VerificationState,
 )
 from gateway.types.outcomes import Finished, Status
+from tests.helpers.operations import claim
 from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.writes import PUT, Counting, Writes, outcome_of, said, text_of, writes
 
@@ -131,14 +132,8 @@ async def test_an_operation_whose_gateway_died_is_told_of_once(store: Store) -> 
     alpha = writes(store, server, idempotency=a_lookup(60), reads=Scripted([{"there": True}]))
     finished = await alpha.call()
     done = await alpha.operation(finished)
-    died = await store.operations.claim(
-        # As if the gateway had stopped after the send: taken, and never settled.
-        _again(done),
-        [],
-        on_variant=alpha.pipeline.resolve.revision().contracts[PUT.key].idempotency.on_variant,
-        limits=(),
-        lease_s=-1,
-    )
+    # As if the gateway had stopped after the send: taken, and never settled.
+    died = await claim(store, _again(done), lease_s=-1)
     clearing = a_clearing(alpha)
     [lost] = await store.operations.lost()
     await clearing.lose(lost)
@@ -160,12 +155,10 @@ async def test_a_call_that_finds_what_a_dead_gateway_left_tells_its_end_first(st
     alpha = writes(store, terms=Terms(assumed_window_s=0.0))
     done = await alpha.operation(await alpha.call({"v": 1}))
     anew = replace(done, op_id=ids.new("op"), call_id=ids.new("call"), state=OpState.READY)
-    died = await store.operations.claim(
-        anew, [], on_variant=OnVariant.CONFLICT, limits=(), lease_s=-1
-    )
+    died = await claim(store, anew, lease_s=-1)
     assert died.met is Met.TAKEN
-    claim = replace(alpha.pipeline.claim, resolve=a_clearing(alpha).resolve)
-    again = await replace(alpha.pipeline, claim=claim).handle(alpha.proposed({"v": 1}))
+    step = replace(alpha.pipeline.claim, resolve=a_clearing(alpha).resolve)
+    again = await replace(alpha.pipeline, claim=step).handle(alpha.proposed({"v": 1}))
     assert (again.status, outcome_of(again)["op_id"]) == (Status.INDETERMINATE, anew.op_id)
     assert await alpha.events_of(anew.call_id) == ["tool_call failed", "side_effect recorded"]
     found = await store.operations.get(anew.op_id)
@@ -186,9 +179,7 @@ class Away:
 async def _left_by_a_dead_gateway(alpha: Writes) -> None:
     done = await alpha.operation(await alpha.call())
     anew = replace(done, op_id=ids.new("op"), call_id=ids.new("call"), state=OpState.READY)
-    died = await alpha.store.operations.claim(
-        anew, [], on_variant=OnVariant.CONFLICT, limits=(), lease_s=-1
-    )
+    died = await claim(alpha.store, anew, lease_s=-1)
     assert died.met is Met.TAKEN
 
 
@@ -203,8 +194,8 @@ async def test_a_call_about_whose_precursor_nothing_can_be_kept_is_not_sent(
     else:
         alpha, _ = await lost_one(store, [{"there": False}])
     clearing = replace(a_clearing(alpha), operations=Away())
-    claim = replace(alpha.pipeline.claim, resolve=clearing.resolve)
-    again = await replace(alpha.pipeline, claim=claim).handle(alpha.proposed())
+    step = replace(alpha.pipeline.claim, resolve=clearing.resolve)
+    again = await replace(alpha.pipeline, claim=step).handle(alpha.proposed())
     assert again.status is Status.AUDIT_UNAVAILABLE
     assert (outcome_of(again)["code"], outcome_of(again)["executed"]) == ("not_resolved", "unknown")
     left = OpState.DISPATCHING if is_left else OpState.INDETERMINATE
@@ -218,8 +209,10 @@ class Slowly:
     def __init__(self) -> None:
         self.looks = 0
 
-    async def read(self, case: object, call: object, known: Known, *, deadline_s: float) -> Json:
-        del case, call, known, deadline_s
+    async def read(
+        self, case: object, call: object, known: Known, *, deadline_s: float, cause: object
+    ) -> Json:
+        del case, call, known, deadline_s, cause
         self.looks += 1
         return {"state": "pending" if self.looks < 2 else "done"}
 

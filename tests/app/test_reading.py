@@ -8,6 +8,7 @@ from gateway.clock import SystemClock
 from gateway.crossing.reads import NotRead
 from gateway.operations.templates import Known
 from gateway.types.calls import ProposedCall
+from gateway.types.causes import Cause
 from gateway.types.guarantees import CallTemplate
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery, Rejected
@@ -31,7 +32,7 @@ def a_reading(status: Status, delivery: Delivery | None, seen: list[ProposedCall
 
 async def read(reading: Reading, call: CallTemplate = GET) -> Any:
     known = Known(args={"id": 7})
-    return await reading.read(a_case(), call, known, deadline_s=15)
+    return await reading.read(a_case(), call, known, deadline_s=15, cause=Cause.VERIFICATION)
 
 
 def came(**result: Any) -> Delivered:
@@ -84,7 +85,9 @@ async def test_a_read_has_its_own_deadline() -> None:
         raise AssertionError(call)
 
     reading = Reading(exposed=lambda key: key, clock=SystemClock(), look=look)
-    got = await reading.read(a_case(), GET, Known(args={"id": 7}), deadline_s=0.05)
+    got = await reading.read(
+        a_case(), GET, Known(args={"id": 7}), deadline_s=0.05, cause=Cause.LOOKUP
+    )
     assert isinstance(got, NotRead)
     assert got.for_now
 

@@ -188,3 +188,19 @@ def test_an_explanation_can_be_about_another_time(tmp_path: Path) -> None:
             *("--now", moment, "--json"),
         )
         assert json.loads(done.stdout)["decision"] == decision
+
+
+def test_a_call_that_the_gateway_makes_by_itself_is_explained_as_one(tmp_path: Path) -> None:
+    rules = RULES.replace("tools: [desk.note]", "tools: [desk.note], causes: [compensation]")
+    words = ["desk.note", "--role", "support", "--args", '{"text": "hi"}']
+    words += a_folder(tmp_path, rules, tests="")
+    for cause, decision in (("caller", "deny"), ("compensation", "allow")):
+        done = explained(*words, "--cause", cause, "--json")
+        assert done.exit_code == 0, done.stderr
+        assert json.loads(done.stdout)["decision"] == decision
+    about = ["--prompt", "desk.hi", "--cause", "lookup"]
+    done = explained(*about, "--policies", str(tmp_path))
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "weighbridge: `--cause`: the gateway by itself only calls tools\n",
+    )

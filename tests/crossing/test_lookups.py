@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gateway.case import Case
 from gateway.crossing.lookups import Found, lookup
 from gateway.crossing.reads import NotRead
+from gateway.types.causes import Cause
 from gateway.types.guarantees import CallTemplate, Idempotency, Lookup
 from gateway.types.json import Json
 from tests.helpers.cases import a_case, a_contract
@@ -29,6 +30,12 @@ def a_write(found: str = "size(result.items) > 0", **changes: Any) -> Case:
     contract = a_contract(idempotency=Idempotency(lookup=declared))
     fields: dict[str, Any] = {"contract": contract, "arguments": {"amount": 3}}
     return a_case(**(fields | changes))
+
+
+async def test_a_lookup_is_told_from_a_check() -> None:
+    reads = Scripted([{"items": [1]}])
+    await lookup(reads, a_write(), SENT_ONCE, now_us=SENT, deadline_s=1)
+    assert reads.causes == [Cause.LOOKUP]
 
 
 async def asked(

@@ -21,7 +21,6 @@ async def test_each_agent_is_listed_what_its_role_and_credential_allow(tmp_path:
             "crm__delete_customer",
             "crm__get_customer",
             "crm__search_customers",
-            "desk__cancel_refund",
             "desk__find_refunds",
             "desk__find_tickets",
             "desk__list_tickets",

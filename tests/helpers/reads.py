@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from gateway.case import Case
 from gateway.crossing.reads import NotRead
 from gateway.operations.templates import Known, fill
+from gateway.types.causes import Cause
 from gateway.types.guarantees import CallTemplate
 from gateway.types.json import Json, JsonObject
 
@@ -21,14 +22,16 @@ class Scripted:
     answers: Sequence[Json | NotRead | Exception]
     asked: list[tuple[str, JsonObject]] = field(default_factory=list[tuple[str, JsonObject]])
     deadlines: list[float] = field(default_factory=list[float])
+    causes: list[Cause] = field(default_factory=list[Cause])
 
     async def read(
-        self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float
+        self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float, cause: Cause
     ) -> Json | NotRead:
         """Answer a filled read."""
         del case
         self.asked.append((call.tool, fill(call.args, known)))
         self.deadlines.append(deadline_s)
+        self.causes.append(cause)
         answer = self.answers[min(len(self.asked), len(self.answers)) - 1]
         if isinstance(answer, Exception):
             raise answer

@@ -7,6 +7,7 @@ from gateway.policy.compile import compile_policy
 from gateway.policy.engine import CompiledPolicy, PolicyRequest
 from gateway.policy.files import PolicyFile, load
 from gateway.types.actors import Actor
+from gateway.types.causes import Cause
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
@@ -145,6 +146,7 @@ def request(
     risk: Risk = Risk.HIGH,
     phase: Phase = Phase.ACTING,
     pin: str = PIN,
+    cause: Cause = Cause.CALLER,
 ) -> PolicyRequest:
     """One call, by default a refund that sam makes while acting."""
     return PolicyRequest(
@@ -159,6 +161,7 @@ def request(
         arguments=arguments if arguments is not None else {},
         now=NOW,
         run_id="run_1",
+        cause=cause,
     )
 
 

@@ -109,6 +109,9 @@ def test_a_case_may_be_about_a_resource_a_prompt_a_question_or_a_task() -> None:
         ("ask: roots/list", "ask: tools/call", "no server asks `tools/call`"),
         ("roots/list", "root/list", "did you mean `roots/list`?"),
         ("api_key", "apikey", "did you mean `api_key`?"),
+        ("prompt: crm.reply", "prompt: crm.reply, cause: lookup", "by itself only calls tools"),
+        ("method: tasks/cancel", "method: tasks/cancel, cause: lookup", "only calls tools"),
+        ("ask: roots/list", "cause: compensated", "did you mean `compensation`?"),
     ],
 )
 def test_a_case_that_is_about_nothing_is_refused(old: str, new: str, said: str) -> None:

@@ -6,6 +6,7 @@ from gateway.policy.match import Matcher, compile_match
 from gateway.policy.methods import Target
 from gateway.policy.rules import Match
 from gateway.types.calls import Method
+from gateway.types.causes import Cause
 from gateway.types.json import Json
 from gateway.types.tools import Kind, Risk
 from tests.policy.example import SAM, request
@@ -29,6 +30,7 @@ def target(tool: str) -> Target:
         ({"tenants": ["globex"]}, "tenant is acme"),
         ({"users": ["eve"]}, "user is sam"),
         ({"authenticated_by": ["api_key"]}, "authentication is jwt"),
+        ({"causes": ["lookup", "compensation"]}, "cause is caller"),
         ({"roles": {"any": ["finance", "sre"]}}, "no role of finance, sre"),
         ({"roles": {"all": ["support", "sre"]}}, "no role sre"),
         ({"scopes": {"any": ["a", "b"]}}, "no scope of a, b"),
@@ -46,7 +48,7 @@ def test_what_does_not_match_is_named(match: dict[str, Json], why_not: str) -> N
     [
         {},
         {"effects": ["write"], "risk": ["high"], "phases": ["acting"], "authenticated_by": ["jwt"]},
-        {"tenants": {"in_set": "eu"}, "users": ["sam", "eve"]},
+        {"tenants": {"in_set": "eu"}, "users": ["sam", "eve"], "causes": ["caller", "lookup"]},
         {"roles": {"any": ["support", "sre"], "all": ["support"]}},
         {"scopes": {"any": ["crm:read"], "all": ["crm:read", "mail:send"]}},
     ],
@@ -55,6 +57,14 @@ def test_what_matches_has_no_reason_against_it(match: dict[str, Json]) -> None:
     compiled = matcher(match)
     assert compiled.matches(request(), Risk.HIGH)
     assert compiled.why_not(request(), Risk.HIGH) == ""
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_a_rule_about_a_cause_is_about_no_other(cause: Cause) -> None:
+    compiled = matcher({"causes": ["compensation"]})
+    own = request(cause=cause)
+    assert compiled.matches(own, Risk.HIGH) is (cause is Cause.COMPENSATION)
+    assert matcher({}).matches(own, Risk.HIGH)
 
 
 def test_the_reasons_for_a_match_name_roles_and_scopes_that_counted() -> None:

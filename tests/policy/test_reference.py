@@ -21,7 +21,7 @@ def test_the_tests_on_the_page_pass_under_the_rules_on_the_page() -> None:
         load(text, file=f"{number}.yaml")
         for number, text in enumerate(each for each in blocks if each is not tests)
     ]
-    assert len(rules) == 3
+    assert len(rules) == 4
     assert list(lint_methods.check(survey(rules, (REFUND,), ()))) == []
     found = cases.load(tests, file="tests.yaml").cases({REFUND.tool: REFUND})
     report = run(found, compile_policy(rules), validate=lambda _: "")

@@ -14,6 +14,7 @@ def test_each_name_reads_its_own_part_of_the_call() -> None:
         "identity.scopes": ["crm:read", "mail:send", "payments:write"],
         "identity.client": "desk",
         "request.method": "tools/call",
+        "request.cause": "caller",
         "resource.uri": "",
         "tool.name": "payments.refund",
         "tool.server": "payments",

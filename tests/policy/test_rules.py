@@ -114,6 +114,9 @@ def test_values_of_sets_keep_their_types() -> None:
         ("tools: [a.b], methods: [resources/read]", "`resources/read` never is"),
         ("prompts: [a.b], methods: [roots/list, tools/call]", "`tools/call` never is"),
         ("authenticated_by: [key]", "did you mean `api_key`?"),
+        ("causes: [compensated]", "did you mean `compensation`?"),
+        ("causes: []", "at least 1 item"),
+        ("resources: ['file:*'], causes: [lookup]", "by itself only calls tools"),
     ],
 )
 def test_what_a_rule_can_not_be_about_is_told(match: str, said: str) -> None:

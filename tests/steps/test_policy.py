@@ -1,5 +1,9 @@
 """Step 7: policy."""
 
+from dataclasses import replace
+
+import pytest
+
 from gateway.case import Case
 from gateway.pipeline import judge
 from gateway.steps import policy
@@ -69,6 +73,28 @@ def test_what_another_check_held_needs_a_person_even_if_a_rule_allows_it() -> No
 def test_listing_keeps_what_some_rule_could_allow() -> None:
     assert isinstance(policy.may_list(a_case(policy=SMALL_ONLY)), Case)
     assert isinstance(policy.may_list(a_case(policy=FINANCE_ONLY)), Refusal)
+
+
+UNDOING = """\
+rules:
+  - {id: undo, decision: allow, match: {tools: ["crm.*"], causes: [compensation]}}
+  - {id: look, decision: allow, match: {tools: ["crm.*"]}, when: request.cause == "lookup"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cause", "rule"),
+    [("", ""), ("verification", ""), ("lookup", "look"), ("compensation", "undo")],
+)
+def test_a_rule_may_be_about_calls_that_the_gateway_makes_by_itself(cause: str, rule: str) -> None:
+    case = a_case(policy=UNDOING, arguments={})
+    case = replace(case, call=replace(case.call, cause=cause))
+    assert decided(case).decision.rule == rule
+
+
+def test_what_only_the_gateway_may_call_is_in_nobodys_list() -> None:
+    policy_of_one = UNDOING.partition("  - {id: look")[0]
+    assert isinstance(policy.may_list(a_case(policy=policy_of_one)), Refusal)
 
 
 ASKS = """\
