@@ -20,8 +20,11 @@ from gateway.types.tools import Risk
 from gateway.types.values import value
 
 # A server says these before it runs anything: JSON-RPC 2.0, 5.1, and MCP 2026-07-28 for -3202x.
-# -32603, -32000 to -32019 and 0 also come out of handlers that failed half-way.
-_REFUSED: Final = frozenset({-32700, -32600, -32601, -32602, *range(-32029, -32019)})
+# All others also come out of handlers that failed half-way, -32600 and -32602 included: SDKs send
+# -32602 for a result that breaks the output schema, and handlers pass on what they were told.
+_REFUSED: Final = frozenset({-32700, -32601, *range(-32029, -32019)})
+# What a tool has put out is judged after it ran, whatever the code.
+_RAN: Final = re.compile(r"output\s+(?:schema|validation)|structured\s*content", re.IGNORECASE)
 _LOST: Final = re.compile(
     r"tim(?:ed?|ing)[\s_-]?out|deadline\s+(?:was\s+)?exceeded|bad\s+gateway"
     r"|connection\s+(?:\w+\s+){0,2}(?:lost|reset|closed|aborted|dropped|interrupted|broken|died)"
@@ -83,6 +86,8 @@ def _rejected(delivery: Rejected, proofs: Sequence[int | str]) -> Verdict:
     code = delivery.code
     if code in _REFUSED:
         return _not_executed(f"JSON-RPC {code} comes before anything runs")
+    if _RAN.search(delivery.message[:_LONGEST]) or _RAN.search(_dumped(delivery.data)):
+        return _lost(f"JSON-RPC {code} speaks of what the tool put out")
     if code in proofs:
         return _not_executed(f"its contract says that JSON-RPC {code} proves it")
     said = _said(delivery.message[:_LONGEST], delivery.data, proofs)
@@ -128,10 +133,12 @@ def _text(result: JsonObject) -> str:
     content = result.get("content")
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-    structured = result.get("structuredContent")
-    if structured is not None:
-        texts.append(jsontext.dump(structured).decode())
+    texts.append(_dumped(result.get("structuredContent")))
     return "\n".join(text for text in texts if isinstance(text, str))[:_LONGEST]
+
+
+def _dumped(data: Json) -> str:
+    return "" if data is None else jsontext.dump(data).decode()[:_LONGEST]
 
 
 def _said(text: str, data: Json, proofs: Sequence[int | str]) -> int | str | None:

@@ -115,7 +115,7 @@ async def test_an_outcome_that_nobody_knows_is_said_to_be_so_and_not_sent_again(
     assert alpha.server.count == 1
 
 
-@pytest.mark.parametrize("fault", [UNSENT, Rejected(code=-32602, message="no")])
+@pytest.mark.parametrize("fault", [UNSENT, Rejected(code=-32601, message="no")])
 async def test_what_certainly_did_not_happen_can_be_tried_again(
     store: Store, fault: Undelivered | Rejected
 ) -> None:

@@ -49,7 +49,7 @@ def test_an_answer_settles_what_was_sent() -> None:
     assert not end.gives_back
 
 
-@pytest.mark.parametrize("delivery", [None, UNSENT, Rejected(code=-32602, message="no")])
+@pytest.mark.parametrize("delivery", [None, UNSENT, Rejected(code=-32601, message="no")])
 def test_what_was_certainly_not_carried_out_may_be_sent_again(delivery: Delivery | None) -> None:
     """case: IDM-03"""
     said = refused(Status.TOOL_FAILED, executed=Execution.UNKNOWN)

@@ -88,16 +88,31 @@ def test_a_status_proves_what_the_contract_says() -> None:
     assert verdict(undelivered(Execution.UNKNOWN), not_executed_on=(503,)).event is LOSE
 
 
-@pytest.mark.parametrize("code", [-32700, -32600, -32601, -32602, -32020, -32029])
+@pytest.mark.parametrize("code", [-32700, -32601, -32020, -32029])
 def test_some_codes_come_before_anything_runs(code: int) -> None:
     found = verdict(rejected(code), risk=Risk.CRITICAL)
     assert (found.event, found.executed) == (RETRYABLE, Execution.NO)
     assert str(code) in found.proof
 
 
-@pytest.mark.parametrize("code", [-32603, -32000, -32019, -32030, -32042, 0, 1, 429, 500])
+@pytest.mark.parametrize(
+    "code", [-32600, -32602, -32603, -32000, -32019, -32030, -32042, 0, 1, 429, 500]
+)
 def test_all_other_codes_prove_nothing(code: int) -> None:
     found = verdict(rejected(code), retry=RetryClass.KEYED, risk=Risk.LOW)
+    assert (found.event, found.executed) == (LOSE, Execution.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("message", "data"),
+    [
+        ("MCP error -32602: Output validation error: Invalid structured content", None),
+        ("Tool put has an output schema but no structured content was provided", None),
+        ("invalid", {"path": "structuredContent.id"}),
+    ],
+)
+def test_an_error_about_what_the_tool_put_out_comes_after_it_ran(message: str, data: Json) -> None:
+    found = verdict(rejected(-32602, message, data), not_executed_on=(-32602, "invalid"))
     assert (found.event, found.executed) == (LOSE, Execution.UNKNOWN)
 
 
@@ -105,6 +120,8 @@ def test_all_other_codes_prove_nothing(code: int) -> None:
     ("delivery", "proofs"),
     [
         (rejected(-32005), (-32005,)),
+        (rejected(-32600), (-32600,)),
+        (rejected(-32602, "Invalid params: no such field"), (-32602,)),
         (rejected(-32000, "Rate_Limited, come back later"), ("rate_limited",)),
         (rejected(-32000, data={"code": "rate_limited"}), ("rate_limited",)),
         (rejected(-32000, data={"error": {"status": 429}}), (429,)),
