@@ -164,6 +164,8 @@ def _row(event: JsonObject) -> tuple[str, ...]:
     said = body.get("status") or body.get("action") or ""
     if event.get("kind") == EventKind.AUTHORIZATION.value:
         said = body.get("outcome") or body.get("decision") or ""
+    if event.get("kind") == EventKind.APPROVAL.value:
+        said = body.get("cast") or body.get("status") or ""
     return (
         str(event["seq"]),
         str(event["ts"])[:19],

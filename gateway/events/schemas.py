@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from gateway.events import bodies
+from gateway.events import approvals, bodies
 from gateway.events.forms import POINTERS, TEXT, TEXTS, TIME, about, an_object
 from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
 from gateway.types.json import Json, JsonObject
@@ -28,6 +28,7 @@ KINDS: Final[Mapping[EventKind, Mapping[Stage, JsonObject]]] = {
     },
     EventKind.MODEL_TURN: {Stage.FINISHED: bodies.MODEL_TURN, Stage.FAILED: bodies.MODEL_TURN},
     EventKind.RETRIEVAL: {Stage.RECORDED: bodies.RETRIEVAL},
+    EventKind.APPROVAL: approvals.BODIES,
     EventKind.SIDE_EFFECT: {Stage.RECORDED: bodies.SIDE_EFFECT},
     EventKind.ADMIN: {Stage.RECORDED: bodies.ADMIN},
 }

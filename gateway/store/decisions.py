@@ -152,13 +152,14 @@ class Person:
         votes = bench.votes(before)
         cast = ballot.judge(before, votes, approver, wish.choice, wish.binding, now=bench.now)
         if not cast.is_accepted:
-            return self._ruled(cast, before)
+            return self._ruled(cast, before, votes)
         own = ballot.own_vote(votes, approver)
         if own is not None:  # his yes, where he revokes it; maybe under the name in other letters
             _remove(bench, own)
         vote = ballot.vote_of(before, approver, wish.choice, wish.reason, now=bench.now)
         bench.transaction.execute("add_vote", vote_row(vote))
-        return self._ruled(cast, _moved(bench, before, wish, cast))
+        votes = [*(each for each in votes if each is not own), vote]
+        return self._ruled(cast, _moved(bench, before, wish, cast), votes)
 
     def withdraw(self) -> Made[Ruling]:
         """Take an own vote back while nothing is decided."""
@@ -170,9 +171,10 @@ class Person:
         cast = ballot.judge_withdrawal(before, votes, self.approver, now=bench.now)
         own = ballot.own_vote(votes, self.approver)
         if not cast.is_accepted or own is None:
-            return self._ruled(cast, before)
+            return self._ruled(cast, before, votes)
         _remove(bench, own)
-        return self._ruled(cast, bench.change(before))
+        left = [each for each in votes if each is not own]
+        return self._ruled(cast, bench.change(before), left)
 
     def cancel(self, reason: str) -> Made[Ruling]:
         """End the request as a whole."""
@@ -181,9 +183,8 @@ class Person:
         if before is None:
             return Made(Ruling(cast=Cast.NOT_FOUND))
         cast = ballot.judge_cancellation(before, self.approver, now=bench.now)
-        if not cast.is_accepted:
-            return self._ruled(cast, before)
-        return self._ruled(cast, bench.close(before, ApprovalEvent.CANCEL, reason))
+        after = bench.close(before, ApprovalEvent.CANCEL, reason) if cast.is_accepted else before
+        return self._ruled(cast, after, bench.votes(before))
 
     def reopen(self) -> Made[Ruling]:
         """Let a call that was denied be asked about again; the decision itself stands."""
@@ -194,12 +195,12 @@ class Person:
         cast = ballot.judge_reopening(before, self.approver)
         if cast.is_accepted and not _reopened(bench, before):
             cast = Cast.ALREADY_DECIDED
-        return self._ruled(cast, before)
+        return self._ruled(cast, before, bench.votes(before))
 
-    def _ruled(self, cast: Cast, approval: Approval) -> Made[Ruling]:
+    def _ruled(self, cast: Cast, approval: Approval, votes: Sequence[Vote]) -> Made[Ruling]:
         if cast is Cast.NOT_FOUND:  # of another tenant: as if it were not there
             return Made(Ruling(cast=cast))
-        ruling = Ruling(cast=cast, approval=approval)
+        ruling = Ruling(cast=cast, approval=approval, votes=tuple(votes))
         if cast.is_accepted:
             self.bench.owe(self.notices(ruling))
         return Made(ruling, told=self.told(ruling))

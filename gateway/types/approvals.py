@@ -251,6 +251,7 @@ class Ruling:
 
     cast: Cast
     approval: Approval | None = None  # None with NOT_FOUND
+    votes: tuple[Vote, ...] = ()  # that stand after it
 
 
 class NoticeStage(StrEnum):

@@ -32,6 +32,15 @@ class Stage(StrEnum):
     FINISHED = "finished"
     FAILED = "failed"
     RECORDED = "recorded"
+    # Of requests for approval, beside `decided`:
+    REQUESTED = "requested"
+    VOTED = "voted"  # or a vote was taken back; nothing is decided yet
+    REFUSED = "refused"  # somebody wanted to decide who may not, or not then, or not this
+    ESCALATED = "escalated"  # more people may decide from now on
+    EXPIRED = "expired"
+    USED = "used"  # by the very send
+    VOIDED = "voided"  # revoked, cancelled or superseded
+    REOPENED = "reopened"  # a denied call may be asked about again
 
 
 @value

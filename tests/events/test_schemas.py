@@ -11,13 +11,17 @@ from gateway.events import build, schemas
 from gateway.events.envelope import Origin, to_bytes
 from gateway.types.events import Event, EventKind
 from gateway.types.json import Json, JsonObject
-from tests.events import test_admin, test_build
+from tests.events import test_admin, test_approvals, test_build
 from tests.events.test_effects import an_effect
 from tests.events.values import JSON
 from tests.helpers.cases import NOW
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "events"
-EVENTS = (*test_build.every_event(), *test_admin.every_event())
+EVENTS = (
+    *test_build.every_event(),
+    *test_admin.every_event(),
+    *test_approvals.every_event(),
+)
 
 
 def stored(event: Event) -> JsonObject:
