@@ -83,13 +83,16 @@ def _undelivered(delivery: Undelivered, proofs: Sequence[int | str]) -> Verdict:
 
 
 def _rejected(delivery: Rejected, proofs: Sequence[int | str]) -> Verdict:
-    code = delivery.code
-    if code in _REFUSED:
+    code, status = delivery.code, delivery.status
+    # What comes with a 5xx was said by whatever broke: a proxy knows nothing of the request.
+    if code in _REFUSED and (status is None or 400 <= status < 500):
         return _not_executed(f"JSON-RPC {code} comes before anything runs")
     if _RAN.search(delivery.message[:_LONGEST]) or _RAN.search(_dumped(delivery.data)):
         return _lost(f"JSON-RPC {code} speaks of what the tool put out")
     if code in proofs:
         return _not_executed(f"its contract says that JSON-RPC {code} proves it")
+    if status is not None and status in proofs:
+        return _not_executed(f"its contract says that HTTP {status} proves it")
     said = _said(delivery.message[:_LONGEST], delivery.data, proofs)
     if said is not None:
         return _not_executed(f"its contract says that `{said}` proves it")

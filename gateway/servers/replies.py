@@ -1,7 +1,7 @@
 """One HTTP response read as the end of one request: JSON, an event stream, or a plain no."""
 
 from collections.abc import AsyncIterable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gateway.errors import JsonError
 from gateway.servers.connection import (
@@ -22,15 +22,17 @@ from gateway.servers.reading import Reader
 from gateway.servers.response import Response
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivery, Execution, Failure, Undelivered
+from gateway.types.operations import Delivery, Execution, Failure, Rejected, Undelivered
 from gateway.types.relay import Ear
 
 _REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC error
 _MOST_BAD_EVENTS = 10
 
-# Answers that a server gives instead of acting (RFC 9110, 15.5). A 400, 409 or 422 may stem from
-# the tool itself, and a 5xx proves nothing.
-_NOT_ACTED = frozenset({401, 403, 404, 405, 406, 411, 413, 414, 415, 421, 426, 429, 431})
+# Answers that a server gives instead of acting (RFC 9110, 15.4 and 15.5): it wants the request
+# elsewhere, or in another form. A 400, 409 or 422 may stem from the tool itself, 301 to 303 are how
+# a POST is answered that was carried out, and a 5xx proves nothing.
+_NOT_ACTED = frozenset({307, 308, 401, 404, 405, 406, 411, 413, 414, 415, 421, 426, 429, 431})
+_FORBIDDEN = 403  # with a challenge it is about the credential; without, a filter may have said it
 
 
 class AnswerTooLarge(Exception):
@@ -106,10 +108,12 @@ async def read_capped(response: Response, cap: int) -> bytes:
 
 async def _refusal(response: Response, exchange: Exchange) -> Reply:
     server, status = exchange.server, response.status
-    if status in (401, 403):  # the server's challenge is for us, and goes no further
+    if status in (401, _FORBIDDEN):  # the server's challenge is for us, and goes no further
+        is_unread = status != _FORBIDDEN or bool(response.headers.get("WWW-Authenticate"))
         return Undelivered(
             failure=Failure.UNAUTHORIZED,
-            executed=Execution.NO,
+            executed=Execution.NO if is_unread else Execution.UNKNOWN,
+            status=status,
             detail=f"`{server}` refused the gateway's own credential (HTTP {status}); "
             f"the credential for `{server}` needs renewal",
         )
@@ -129,7 +133,7 @@ async def _refusal(response: Response, exchange: Exchange) -> Reply:
         status=status,
         detail=f"`{server}` answered HTTP {status}"
         + ("; redirects are not followed, set the final `url`" if redirected else ""),
-        executed=Execution.NO if redirected or status in _NOT_ACTED else Execution.UNKNOWN,
+        executed=Execution.NO if status in _NOT_ACTED else Execution.UNKNOWN,
         retry_after_s=_retry_after(response),
     )
 
@@ -144,9 +148,12 @@ async def _rejection(response: Response, exchange: Exchange) -> Reply | None:
     message = read.message
     if not isinstance(message, dict) or not isinstance(message.get("error"), dict):
         return None
-    if message.get("id") not in (exchange.number, None):
+    # Who could not read the request can't name it, and says so with a 4xx (JSON-RPC 2.0, 5).
+    unnamed = (None,) if 400 <= response.status < 500 else ()
+    if message.get("id") not in (exchange.number, *unnamed):
         return None
-    return _outcome(message, len(body), exchange, read.redactions)
+    outcome = _outcome(message, len(body), exchange, read.redactions)
+    return replace(outcome, status=response.status) if isinstance(outcome, Rejected) else outcome
 
 
 def _outcome(message: JsonObject, size: int, exchange: Exchange, redactions: int) -> Delivery:

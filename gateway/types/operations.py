@@ -58,6 +58,7 @@ class Rejected:
     data: Json = None
     size: int = 0
 
+    status: int | None = None  # HTTP's, where it was an error too
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undelivered:

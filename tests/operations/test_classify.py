@@ -95,6 +95,13 @@ def test_some_codes_come_before_anything_runs(code: int) -> None:
     assert str(code) in found.proof
 
 
+def test_a_code_under_the_status_of_a_broken_server_proves_nothing() -> None:
+    gone = Rejected(code=-32601, message="no", status=502)
+    assert verdict(gone).event is LOSE
+    assert verdict(gone, not_executed_on=(502,)).executed is Execution.NO
+    assert verdict(Rejected(code=-32601, message="no", status=404)).executed is Execution.NO
+
+
 @pytest.mark.parametrize(
     "code", [-32600, -32602, -32603, -32000, -32019, -32030, -32042, 0, 1, 429, 500]
 )

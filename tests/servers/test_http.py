@@ -184,7 +184,11 @@ async def test_a_rate_limit_comes_with_the_time_to_wait(fake: FakeHttp) -> None:
 @pytest.mark.parametrize(
     ("status", "executed"),
     [
+        (301, Execution.UNKNOWN),
+        (302, Execution.UNKNOWN),
+        (303, Execution.UNKNOWN),
         (307, Execution.NO),
+        (308, Execution.NO),
         (405, Execution.NO),
         (400, Execution.UNKNOWN),
         (409, Execution.UNKNOWN),
@@ -205,13 +209,32 @@ async def test_a_status_says_whether_the_tool_may_have_run(
     assert len(modern.calls()) == 1
 
 
+async def test_a_no_without_a_challenge_may_come_after_the_tool_ran(modern: FakeHttp) -> None:
+    modern.script.on_call = {"put_item": [{"http": 403, "body": "response blocked"}]}
+    async with running(http_entry(modern)) as servers:
+        got = failed(await call(servers.server("alpha"), "put_item"))
+    assert (got.failure, got.executed, got.status) == (
+        Failure.UNAUTHORIZED,
+        Execution.UNKNOWN,
+        403,
+    )
+
+
+async def test_an_error_that_names_no_request_is_none_of_it_under_a_5xx(modern: FakeHttp) -> None:
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32601, "message": "gone"}}
+    modern.script.on_call = {"put_item": [{"http": 502, "body": body}]}
+    async with running(http_entry(modern)) as servers:
+        got = failed(await call(servers.server("alpha"), "put_item"))
+    assert (got.executed, got.status) == (Execution.UNKNOWN, 502)
+
+
 async def test_a_protocol_error_in_an_http_error_is_read(modern: FakeHttp) -> None:
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "bad"}}
     modern.script.on_call = {"echo": [{"http": 400, "body": body}]}
     async with running(http_entry(modern)) as servers:
         got = await call(servers.server("alpha"))
     assert isinstance(got, Rejected)
-    assert (got.code, got.message) == (-32602, "bad")
+    assert (got.code, got.message, got.status) == (-32602, "bad", 400)
 
 
 async def test_progress_reaches_the_caller_in_order(fake: FakeHttp) -> None:
