@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from gateway import ids, jsontext
 from gateway.app.clearing import Clearing
 from gateway.app.confirming import Confirming
+from gateway.app.origins import Origins
 from gateway.app.owner import ProcessOwner
 from gateway.app.reading import Reading
 from gateway.app.sweeping import Steps, Sweeper
@@ -82,6 +83,7 @@ class Operating:
             handle=pipeline.handle,
             confirm=confirming.confirm,
             clock=clock,
+            origin=self._reading.origin,
         )
         return Sweeper(
             operations=operations,
@@ -112,7 +114,9 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
     def window_s(case: Case) -> float:
         return claim.window_s(case)
 
-    reading = Reading(exposed=exposed, clock=clock)
+    telemetry = around.record.telemetry
+    origins = Origins(query=store.events.query, is_traced=lambda: telemetry.is_traced)
+    reading = Reading(exposed=exposed, clock=clock, origin=origins.of)
     checks = Checks(reads=reading)
     clearing = Clearing(
         operations=operations,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from gateway import ids
@@ -18,6 +18,7 @@ from gateway.types.operations import Delivered, Delivery, Rejected
 from gateway.types.outcomes import Finished, Status
 
 Look: TypeAlias = Callable[[ProposedCall], Awaitable[tuple[Finished, Delivery | None]]]
+Origin: TypeAlias = Callable[[str], Awaitable[str]]
 
 # The same read may show something later.
 _FOR_NOW: Final = frozenset(
@@ -29,6 +30,11 @@ _FOR_NOW: Final = frozenset(
         Status.UNKNOWN_TOOL,  # its server may not be there yet
     }
 )
+
+
+async def _nobody_knows(call_id: str) -> str:
+    del call_id
+    return ""
 
 
 async def _nowhere(call: ProposedCall) -> tuple[Finished, Delivery | None]:
@@ -43,6 +49,8 @@ class Reading:
     """The name that callers use for the tool with a key, when its server is there."""
     clock: Clock
     look: Look = _nowhere
+    origin: Origin = _nobody_knows
+    """Where a call stands in its trace, as `traceparent`; empty when that is not known."""
 
     async def read(
         self, case: Case, call: CallTemplate, known: Known, *, deadline_s: float, cause: Cause
@@ -64,7 +72,9 @@ class Reading:
         )
         try:
             async with asyncio.timeout(deadline_s):
-                finished, delivery = await self.look(proposed)
+                origin = await self.origin(proposed.parent)
+                linked = replace(proposed, trace_header=origin) if origin else proposed
+                finished, delivery = await self.look(linked)
         except TimeoutError:
             return NotRead(reason=f"`{call.tool}` gave no answer in {deadline_s:g} s", for_now=True)
         return _data(call, finished, delivery)

@@ -17,6 +17,7 @@ from gateway.operations.machine import OpEvent, next_state
 from gateway.operations.undo import is_refuted
 from gateway.store.operations import OperationFilter
 from gateway.types.calls import ProposedCall
+from gateway.types.causes import Cause
 from gateway.types.events import Event
 from gateway.types.operations import Operation, OpState, Verification, VerificationState
 from gateway.types.outcomes import TABLE, Finished, Status
@@ -73,6 +74,8 @@ class Undoing:
     confirm: Callable[[Operation, Operation], Awaitable[Verification]]
     """Whether what undoes an operation did so, by the check of the operation's contract."""
     clock: Clock
+    origin: Callable[[str], Awaitable[str]]
+    """Where a call stands in its trace, as `traceparent`; empty when that is not known."""
     patience_s: float = 600.0  # for a gateway that can't send, such as to a server that is away
     pause_s: float = 30.0  # between two looks at what does not show yet
     _first: dict[str, float] = field(default_factory=dict[str, float])
@@ -118,7 +121,11 @@ class Undoing:
         try:
             # It claims this very row, and no other.
             call = replace(
-                self.call(row), operation=row, cause="compensation", parent=original.call_id
+                self.call(row),
+                operation=row,
+                cause=Cause.COMPENSATION.value,
+                parent=original.call_id,
+                trace_header=await self.origin(original.call_id),
             )
         except WeighbridgeError as error:
             await self._abandon(row, str(error))

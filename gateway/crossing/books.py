@@ -38,6 +38,11 @@ class Journal(Protocol):
 class Telemetry(Protocol):
     """Spans and metrics of finished calls."""
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether spans are exported."""
+        ...
+
     def trace_for(self, call: ProposedCall) -> Trace:
         """Continue the caller's trace, or begin one."""
         ...

@@ -98,10 +98,16 @@ def incoming(call: ProposedCall) -> tuple[TraceContext | None, TraceContext | No
 
 
 def begin(call: ProposedCall, treatment: IncomingContext, sampler: Sampler) -> Trace:
-    """Give a call its place in a trace: the caller's, or a new one."""
+    """Give a call its place in a trace: the caller's, or a new one.
+
+    A call that the gateway makes by itself begins a trace of its own, linked to the call for whose
+    sake it is made: that may have ended long ago.
+    """
     parent: TraceContext | None = None
     link: TraceContext | None = None
-    if treatment is not IncomingContext.IGNORE:
+    if call.cause:
+        link = parse(call.trace_header)
+    elif treatment is not IncomingContext.IGNORE:
         caller, around = incoming(call)
         parent, link = (caller, around) if treatment is IncomingContext.PARENT else (None, caller)
     trace_id = parent.trace_id if parent is not None else ids.trace_id()

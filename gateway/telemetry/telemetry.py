@@ -99,6 +99,11 @@ class Telemetry:
             clock=clock or SystemClock(),
         )
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether spans are exported."""
+        return self._traces is not None
+
     def trace_for(self, call: ProposedCall) -> Trace:
         """Give a call its place in the caller's trace, or in a new one."""
         return context.begin(call, self._incoming, self._environment.sampler)

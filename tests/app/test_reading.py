@@ -96,3 +96,15 @@ async def test_before_there_is_a_pipeline_nothing_is_read() -> None:
     reading = Reading(exposed=lambda key: key, clock=SystemClock())
     with pytest.raises(RuntimeError):
         await read(reading)
+
+
+async def test_a_read_is_linked_to_the_call_that_it_is_about() -> None:
+    seen: list[ProposedCall] = []
+
+    async def origin(call_id: str) -> str:
+        return f"trace of {call_id}"
+
+    reading = a_reading(Status.OK, came(structuredContent={"id": 7}), seen)
+    reading.origin = origin
+    await read(reading)
+    assert [call.trace_header for call in seen] == ["trace of call_1"]

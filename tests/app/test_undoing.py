@@ -32,6 +32,10 @@ def refused(status: Status, reason: str = "") -> Finished:
     return Finished(result=result, status=status)
 
 
+async def _origin(call_id: str) -> str:
+    return f"trace of {call_id}"
+
+
 @dataclass
 class Desk:
     """Stands where the pipeline is: claims the row that a call names, and settles it."""
@@ -75,6 +79,7 @@ class Desk:
             handle=self.handle,
             confirm=self.confirm,
             clock=self.clock,
+            origin=_origin,
         )
 
 
@@ -85,6 +90,7 @@ async def test_what_was_asked_for_is_carried_out_and_told_of_once(store: Store) 
         await desk.undoing.run_ready()
     [call] = desk.calls
     assert (call.cause, call.parent) == ("compensation", op.call_id)
+    assert call.trace_header == f"trace of {op.call_id}"
     assert call.operation is not None
     assert call.operation.op_id == row.op_id
     after = await now(store, op)

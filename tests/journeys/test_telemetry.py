@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from gateway.types.guarantees import CallTemplate, Readback
+from gateway.types.tools import Effect
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, record_of, text, tool
 from tests.helpers.gateway import ALLOW, Gateway, outcome, running
@@ -180,6 +182,35 @@ async def test_what_happened_arrives_at_the_collector_and_is_flushed_at_the_stop
         assert receiver.points
         for status in ends.values():
             assert status in labels
+
+
+async def test_a_read_that_checks_a_write_is_linked_to_it(tmp_path: Path) -> None:
+    there = Script(
+        tools=[tool("put"), tool("find")], on_call={"find": [{"reply": text('{"id": 7}')}]}
+    )
+    read = CallTemplate(tool="alpha.find", args={})
+    written = house.contract(
+        tool("put"), effect=Effect.WRITE, readback=Readback(call=read, expect="result.id == 7")
+    )
+    with otlp_receiver() as receiver:
+        async with running(
+            tmp_path,
+            house.config({"alpha": house.stdio(there, tmp_path)}),
+            policy=ALLOW,
+            contracts=house.contracts(written, house.contract(tool("find"))),
+            environ={"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url, "OTEL_BSP_SCHEDULE_DELAY": "50"},
+        ) as gateway:
+            await gateway.listed("alpha__put")
+            said = outcome(await gateway.call("alpha__put", {}))
+            assert (said["status"], said["verification"]) == ("ok", "verified")
+            assert await gateway.stop() == 0
+        calls = [one for one in receiver.spans if one.kind == "SERVER"]
+        [write] = [one for one in calls if one.name == "tools/call put"]
+        [check] = [one for one in calls if one.name == "tools/call find"]
+        assert check.attributes["gateway.cause"] == "verification"
+        assert check.links == [(write.trace_id, write.span_id)]
+        assert check.trace_id != write.trace_id
+        assert write.links == []
 
 
 @pytest.mark.parametrize("kind", ["closed port", "says nothing", "answers 503"])

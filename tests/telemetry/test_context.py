@@ -99,3 +99,15 @@ def test_spans_of_two_calls_never_share_an_id() -> None:
     }
     assert len(spans) == 6
     assert traces[0].trace_id != traces[1].trace_id
+
+
+@pytest.mark.parametrize("treatment", IncomingContext)
+def test_a_call_of_the_gateways_own_is_linked_to_the_one_it_is_about(
+    treatment: IncomingContext,
+) -> None:
+    about = f"00-{'a' * 32}-{'b' * 16}-01"
+    trace = context.begin(a_call(trace_header=about, cause="lookup"), treatment, Sampler())
+    assert trace.link is not None
+    assert (trace.link.trace_id, trace.link.span_id) == ("a" * 32, "b" * 16)
+    assert (trace.parent, trace.trace_id == "a" * 32) == (None, False)
+    assert context.begin(a_call(cause="lookup"), treatment, Sampler()).link is None
