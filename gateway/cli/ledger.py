@@ -9,14 +9,20 @@ from typing import TypeVar
 import anyio
 
 from gateway.actions import pinning
+from gateway.actions.approvals import ApprovalRefused
 from gateway.actions.operations import OperationRefused
+from gateway.approvals.lines import Unreadable
 from gateway.cli import events, output
 from gateway.cli.options import load
+from gateway.clock import SystemClock
 from gateway.config.load import Loaded
+from gateway.crossing.deciding import Deciding
 from gateway.errors import WeighbridgeError
 from gateway.events.redact import Redactor
+from gateway.operations.keys import own
 from gateway.store.store import Store
 from gateway.store.vault import Vault
+from gateway.types.json import JsonObject
 from gateway.types.tools import Contract
 
 T = TypeVar("T")
@@ -44,6 +50,25 @@ class Ledger:
         """For how long calls that repeat a settled one are answered with its end."""
         return self.loaded.settings.operations.window
 
+    @property
+    def deciding(self) -> Deciding:
+        """What takes the word of whoever decides in this terminal.
+
+        A running gateway sees what was decided when it looks at the request again.
+        """
+        return Deciding(
+            approvals=self.store.approvals,
+            redactor=self.redactor,
+            clock=SystemClock(),
+            vault=self.vault,
+            targets=self.loaded.settings.approvals.targets,
+            own=self._own,
+        )
+
+    def _own(self, tool: str, arguments: JsonObject) -> JsonObject:
+        contract = self.contracts().get(tool)
+        return arguments if contract is None else own(arguments, contract.idempotency.inject)
+
     def contracts(self) -> Mapping[str, Contract]:
         """Return the contracts as they are on disk, by `server.name`; raises FileError."""
         found = pinning.contracts(self.loaded.settings.policies / "contracts")
@@ -62,7 +87,7 @@ def run(work: Callable[[], Coroutine[None, None, T]]) -> T:
     """Run the work of a command, and end the command with one line for what is refused."""
     try:
         return anyio.run(work)
-    except OperationRefused as error:
+    except (OperationRefused, ApprovalRefused, Unreadable) as error:
         output.fail(str(error), output.EXIT_FAILED)
     except WeighbridgeError as error:
         output.fail(str(error))

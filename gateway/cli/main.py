@@ -17,7 +17,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "resources": ("gateway.cli.resources", "list the resources of servers"),
     "prompts": ("gateway.cli.prompts", "list the prompts of servers"),
     "policy": ("gateway.cli.policy", "lint, test and explain the policy"),
+    "approvals": ("gateway.cli.approvals", "decide about calls that wait for a person"),
     "ops": ("gateway.cli.ops", "list operations, settle unknown ones, undo"),
+    "admin": ("gateway.cli.admin", "log in at the listener for people"),
     "events": ("gateway.cli.events", "read the event log"),
     "keys": ("gateway.cli.keys", "make API keys"),
 }

@@ -30,7 +30,17 @@ def seconds(text: str) -> float:
 
 def age(at: int) -> str:
     """Say in one unit how long ago a time of the store was (microseconds since 1970)."""
-    seconds = max(0, SystemClock().time_ns() // 1000 - at) // 1_000_000
+    return _span(SystemClock().time_ns() // 1000 - at)
+
+
+def left(at: int) -> str:
+    """Say in one unit how far a time of the store is ahead; `over` when it isn't."""
+    ahead = at - SystemClock().time_ns() // 1000
+    return _span(ahead) if ahead > 0 else "over"
+
+
+def _span(microseconds: int) -> str:
+    seconds = max(0, microseconds) // 1_000_000
     for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds >= length:
             return f"{seconds // length}{unit}"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.cli.moments import age, earlier, later, seconds
+from gateway.cli.moments import age, earlier, later, left, seconds
 from gateway.clock import SystemClock
 from gateway.store.times import microseconds
 
@@ -58,3 +58,9 @@ def test_a_span_is_read_with_its_unit(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         seconds("5")
     assert "`5` is not a span of time" in capsys.readouterr().err
+
+
+def test_what_is_to_come_is_told_as_what_is_left_of_it() -> None:
+    now = SystemClock().now()
+    assert left(microseconds(now + timedelta(seconds=605))) == "10m"
+    assert left(microseconds(now - timedelta(seconds=1))) == "over"

@@ -1,0 +1,41 @@
+"""The words of a notice: the summary of the request, what stands on top of it, and its page."""
+
+import logging
+from dataclasses import dataclass
+
+from gateway.approvals import lines
+from gateway.approvals.lines import Group, Unreadable
+from gateway.approvals.notices import Telling
+from gateway.crossing.showing import shown
+from gateway.store.vault import Vault
+from gateway.types.approvals import Approval, Notice
+
+_log = logging.getLogger("weighbridge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Teller:
+    """Says what a notice is about; all the rest of it is for those who log in."""
+
+    vault: Vault
+    base: str  # of the pages, without a path
+
+    def link(self, approval_id: str) -> str:
+        """Return the page of a request: an address, which gives no right."""
+        return f"{self.base}/approvals/{approval_id}"
+
+    def telling(self, notice: Notice, approval: Approval) -> Telling:
+        """Return a notice with its words; without them where the request can't be read here."""
+        link = self.link(approval.approval_id)
+        try:
+            rows = lines.rows(shown(approval, self.vault))
+        except Unreadable as error:
+            _log.warning("a notice of %s goes without words: %s", approval.approval_id, error)
+            return Telling(notice=notice, approval=approval, link=link)
+        return Telling(
+            notice=notice,
+            approval=approval,
+            summary=next((row.text for row in rows if row.group is Group.SUMMARY), ""),
+            shown=[(row.label, row.text) for row in rows if row.group is Group.TOP],
+            link=link,
+        )

@@ -1,0 +1,42 @@
+"""The words of a notice."""
+
+import logging
+
+import pytest
+
+from gateway import jsontext
+from gateway.app.telling import Teller
+from gateway.crossing.people import presented_place
+from gateway.store.vault import Vault
+from gateway.types.approvals import ApprovalNotes
+from gateway.types.tools import Effect
+from tests.helpers.approvals import a_notice, an_approval
+from tests.helpers.cases import a_contract
+from tests.helpers.presenting import a_document
+
+VAULT = Vault(lambda tenant: tenant.encode().ljust(32, b"."))
+TELLER = Teller(vault=VAULT, base="https://approvals.example.com")
+
+
+def test_a_notice_has_the_summary_what_stands_on_top_and_the_page_and_no_more() -> None:
+    notes = ApprovalNotes(summary="Refund $args.amount", show={"To": "/to"})
+    contract = a_contract(effect=Effect.WRITE, approval=notes)
+    document = jsontext.dump(a_document({"amount": 5, "to": "ana", "iban": "x"}, contract=contract))
+    approval = an_approval(
+        approval_id="apr_1",
+        presented=VAULT.seal("acme", presented_place("apr_1"), document),
+        presented_digest=jsontext.digest(document.decode()),
+    )
+    told = TELLER.telling(a_notice(approval), approval)
+    assert told.summary == "Refund 5"
+    assert told.shown == [("To", "ana")]
+    assert told.link == "https://approvals.example.com/approvals/apr_1"
+
+
+def test_what_can_not_be_read_is_still_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    approval = an_approval(approval_id="apr_1")
+    with caplog.at_level(logging.WARNING):
+        told = TELLER.telling(a_notice(approval), approval)
+    assert (told.summary, told.shown) == ("", ())
+    assert told.link.endswith("/approvals/apr_1")
+    assert "goes without words" in caplog.text
