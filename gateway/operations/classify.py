@@ -29,12 +29,14 @@ _LOST: Final = re.compile(
     r"tim(?:ed?|ing)[\s_-]?out|deadline\s+(?:was\s+)?exceeded|bad\s+gateway"
     r"|connection\s+(?:\w+\s+){0,2}(?:lost|reset|closed|aborted|dropped|interrupted|broken|died)"
     r"|(?:lost|closed|dropped|broken)\s+(?:the\s+)?connection|broken\s+pipe|socket\s+hang\s?up"
-    r"|disconnected|(?:no|without(?:\s+an?)?)\s+(?:response|reply|answer)|unexpected\s+eof"
-    r"|e(?:connreset|connaborted|timedout|pipe)\b",
+    r"|disconnected|(?:no|without(?:\s+an?)?)\s+(?:response|reply|answer)|\beof\b|\brst_stream\b"
+    r"|deadline_?exceeded|context\s+cancell?ed|operation\s+was\s+aborted|\baborterror\b"
+    r"|other\s+side\s+closed|fetch\s+failed|\be(?:connreset|connaborted|timedout|pipe)\b"
+    r"|\b(?:http(?:/[\d.]+)?|status(?:\s+code)?|code|error)[\s:=\"'(]{1,3}50[234]\b",
     re.IGNORECASE,
 )
 _CODE_KEYS: Final = ("code", "status", "statusCode", "status_code", "httpStatus", "http_status")
-_LONGEST: Final = 20_000  # characters of an answer that are searched
+_LONGEST: Final = 20_000  # characters of an answer that are searched, from either end
 
 
 @value
@@ -87,7 +89,7 @@ def _rejected(delivery: Rejected, proofs: Sequence[int | str]) -> Verdict:
     # What comes with a 5xx was said by whatever broke: a proxy knows nothing of the request.
     if code in _REFUSED and (status is None or 400 <= status < 500):
         return _not_executed(f"JSON-RPC {code} comes before anything runs")
-    if _RAN.search(delivery.message[:_LONGEST]) or _RAN.search(_dumped(delivery.data)):
+    if _RAN.search(_ends(f"{delivery.message}\n{_dumped(delivery.data)}")):
         return _lost(f"JSON-RPC {code} speaks of what the tool put out")
     if code in proofs:
         return _not_executed(f"its contract says that JSON-RPC {code} proves it")
@@ -106,8 +108,14 @@ def _failed(
     source: KeySource,
     proofs: Sequence[int | str],
 ) -> Verdict:
-    """Judge an answer with `isError`: the tool ran, and how far it came is another question."""
+    """Judge an answer with `isError`: the tool ran, and how far it came is another question.
+
+    No list of words finds all that speak of lost answers. So what the words settle is how the end
+    is told; a call of a class that must not be sent twice is not sent again either way.
+    """
     text, data = _text(result), result.get("structuredContent")
+    if _RAN.search(text):
+        return _lost("its answer speaks of what the tool put out")
     said = _said(text, data, proofs)
     if said is not None:
         return _not_executed(f"its contract says that `{said}` proves it")
@@ -115,9 +123,11 @@ def _failed(
         return _lost("its answer speaks of a time-out or a lost connection")
     if source is KeySource.CALLER:  # the same key gets the same answer, also when that is an error
         return _failure(OpEvent.FAIL_FINAL, "its answer")
-    if risk.rank >= Risk.HIGH.rank and retry not in RESENT | {RetryClass.READ}:
+    if retry in RESENT | {RetryClass.READ}:
+        return _failure(OpEvent.FAIL_RETRYABLE, "its answer is an error")
+    if risk.rank >= Risk.HIGH.rank:
         return _lost(f"its answer is an error, and its class `{risk.value}` allows no guess")
-    return _failure(OpEvent.FAIL_RETRYABLE, "its answer is an error")
+    return _failure(OpEvent.FAIL_FINAL, "its answer is an error")
 
 
 def _not_executed(proof: str) -> Verdict:
@@ -137,11 +147,16 @@ def _text(result: JsonObject) -> str:
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict)]
     texts.append(_dumped(result.get("structuredContent")))
-    return "\n".join(text for text in texts if isinstance(text, str))[:_LONGEST]
+    return _ends("\n".join(text for text in texts if isinstance(text, str)))
 
 
 def _dumped(data: Json) -> str:
-    return "" if data is None else jsontext.dump(data).decode()[:_LONGEST]
+    return "" if data is None else jsontext.dump(data).decode()
+
+
+def _ends(text: str) -> str:
+    """Return a text without its middle: a long one says last what it failed of."""
+    return text if len(text) <= 2 * _LONGEST else f"{text[:_LONGEST]}\n{text[-_LONGEST:]}"
 
 
 def _said(text: str, data: Json, proofs: Sequence[int | str]) -> int | str | None:

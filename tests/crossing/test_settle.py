@@ -93,7 +93,7 @@ def test_an_error_of_a_dangerous_tool_leaves_its_text_and_no_certainty() -> None
     result: JsonObject = {"isError": True, "content": [{"type": "text", "text": "no"}]}
     answer = Answer(result=result, status=Status.TOOL_FAILED)
     low = ending(a_write(), came(result), answer)
-    assert (low.state, low.outcome, low.gives_back) == (OpState.FAILED_RETRYABLE, answer, False)
+    assert (low.state, low.outcome, low.gives_back) == (OpState.FAILED_FINAL, answer, False)
     high = ending(a_write(risk=Risk.HIGH), came(result), answer)
     assert high.state is OpState.INDETERMINATE
     assert isinstance(high.outcome, Answer)

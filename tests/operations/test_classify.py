@@ -199,6 +199,18 @@ def test_a_code_in_structured_content_is_one() -> None:
         "502 Bad Gateway",
         "no response from the billing service",
         "got disconnected",
+        "rpc error: code = DeadlineExceeded desc = ...",
+        "DEADLINE_EXCEEDED",
+        'Post "https://api/x": EOF',
+        "TypeError: fetch failed",
+        "AbortError: This operation was aborted",
+        "context canceled",
+        "SocketError: other side closed",
+        "HTTP 504",
+        "Request failed with status code 502",
+        "RST_STREAM received",
+        "Output validation error: no structured content was provided",
+        "x" * 50_000 + " timed out",
     ],
 )
 @pytest.mark.parametrize("source", KeySource)
@@ -213,7 +225,7 @@ def test_an_error_about_time_or_the_line_leaves_the_outcome_unknown(
 
 @pytest.mark.parametrize("text", ["no such customer", "sometimes outside", "answered no", ""])
 def test_an_error_about_something_else_is_no_lost_line(text: str) -> None:
-    assert verdict(failed(text), risk=Risk.LOW).event is RETRYABLE
+    assert verdict(failed(text), risk=Risk.LOW).event is FINAL
 
 
 @pytest.mark.parametrize("risk", Risk)
@@ -226,8 +238,9 @@ def test_a_callers_key_gets_the_same_error_again(risk: Risk) -> None:
 @pytest.mark.parametrize(
     ("retry", "risk", "event"),
     [
-        (RetryClass.NEVER, Risk.LOW, RETRYABLE),
-        (RetryClass.NEVER, Risk.MEDIUM, RETRYABLE),
+        (RetryClass.NEVER, Risk.LOW, FINAL),
+        (RetryClass.NEVER, Risk.MEDIUM, FINAL),
+        (RetryClass.QUERY, Risk.MEDIUM, FINAL),
         (RetryClass.NEVER, Risk.HIGH, LOSE),
         (RetryClass.NEVER, Risk.CRITICAL, LOSE),
         (RetryClass.QUERY, Risk.HIGH, LOSE),
@@ -236,7 +249,7 @@ def test_a_callers_key_gets_the_same_error_again(risk: Risk) -> None:
         (RetryClass.READ, Risk.HIGH, RETRYABLE),
     ],
 )
-def test_an_error_of_a_dangerous_tool_is_no_proof(
+def test_an_error_is_no_proof_that_a_call_may_be_sent_again(
     retry: RetryClass, risk: Risk, event: OpEvent
 ) -> None:
     assert verdict(failed("no such customer"), retry=retry, risk=risk).event is event
@@ -244,7 +257,7 @@ def test_an_error_of_a_dangerous_tool_is_no_proof(
 
 @pytest.mark.parametrize("said", ["true", 1, {}])
 def test_an_odd_mark_of_an_error_is_one(said: Json) -> None:
-    assert verdict(answered(isError=said)).event is RETRYABLE
+    assert verdict(answered(isError=said)).event is FINAL
 
 
 def test_a_result_without_texts_is_judged_too() -> None:
@@ -254,7 +267,20 @@ def test_a_result_without_texts_is_judged_too() -> None:
         {"isError": True, "content": [1, {"type": "image"}]},
     ]
     for result in odd:
-        assert verdict(Delivered(result=result, size=1)).event is RETRYABLE
+        assert verdict(Delivered(result=result, size=1)).event is FINAL
+
+
+@given(
+    st.text(),
+    st.sampled_from(Risk),
+    st.sampled_from(KeySource),
+    st.sampled_from([RetryClass.NEVER, RetryClass.QUERY]),
+)
+def test_whatever_an_error_says_a_call_that_must_not_be_sent_twice_is_not(
+    text: str, risk: Risk, source: KeySource, retry: RetryClass
+) -> None:
+    found = verdict(failed(text), risk=risk, source=source, retry=retry)
+    assert found.event in (FINAL, LOSE)
 
 
 DELIVERIES = st.one_of(
