@@ -17,6 +17,7 @@ from gateway.events.forms import (
     an_object,
     one_of,
 )
+from gateway.types.approvals import Assurance
 from gateway.types.calls import CAUSES, Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.guarantees import CompensationClass
@@ -275,7 +276,7 @@ _TURNED_AWAY: Final[JsonObject] = {
     "count": about(COUNT, "such requests since the time `since`"),
     "since": TIME,
     "peers": about(TEXTS, "some of their addresses"),
-    "transport": {"enum": ["http", "stdio", ""]},
+    "transport": {"enum": ["http", "stdio", "admin", ""]},
     "methods": about(TEXTS, "the methods among them that MCP knows, where a front saw one"),
 }
 _STATE: Final[JsonObject] = {"enum": [state.value for state in OpState]}
@@ -332,5 +333,20 @@ ADMIN: Final[JsonObject] = {
                 "evidence": TEXT,
             },
         ),
+        an_action(
+            "login_link_made",
+            {"user": TEXT, "account": _BY["account"], "until": TIME},
+        ),
+        an_action(
+            "logged_in",
+            {
+                "user": TEXT,
+                "roles": TEXTS,
+                "issuer": about(TEXT, "the identity provider; empty for a one-time link"),
+                "assurance": {"enum": [each.value for each in Assurance]},
+                "peer": about(TEXT, "address of the connection"),
+            },
+        ),
+        an_action("logged_out", {"user": TEXT}),
     ]
 }

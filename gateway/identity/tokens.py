@@ -27,6 +27,7 @@ _ACCESS_TYPES: Final = frozenset({"at+jwt", "application/at+jwt"})  # RFC 9068, 
 _TYPES: Final = {
     "at+jwt": _ACCESS_TYPES,
     "any": _ACCESS_TYPES | {"", "jwt", "application/jwt"},
+    "id": frozenset({"", "jwt", "application/jwt"}),
 }
 # Only ID tokens have these (OpenID Connect Core, 3.3.2.11; FAPI 1.0); `nonce` tells nothing,
 # because some issuers copy it into their access tokens.
@@ -50,7 +51,7 @@ class IssuerEntry(claims.TenantEntry, Protocol):
 
     @property
     def token_type(self) -> str:
-        """`at+jwt` for tokens that say so only, else `any`."""
+        """`at+jwt` for tokens that say so only, `id` for ID tokens, else `any`."""
         ...
 
     @property
@@ -75,6 +76,14 @@ class Verified:
     expires: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """What a token says, signed and of now, and the second since the epoch at which it ends."""
+
+    claims: JsonObject
+    expires: float
+
+
 class Tokens:
     """Verifies tokens of the issuers that the configuration names."""
 
@@ -83,21 +92,31 @@ class Tokens:
 
     async def verify(self, token: str, *, now: datetime) -> Verified:
         """Return what a token proves, or reject it."""
-        header, unproven = _open(token)
-        issuer = self._issuer(unproven)
-        algorithm = _algorithm(header, issuer.entry)
-        key = await _key(header, algorithm, issuer)
-        proven = _proven(token, key, algorithm)
-        expires = _check_claims(proven, issuer.entry, now.timestamp())
-        return Verified(principal=claims.principal(proven, issuer.entry), expires=expires)
+        issuer = self._issuer(token)
+        said = await proven(token, issuer, now=now)
+        _check_kind(said.claims)
+        return Verified(principal=claims.principal(said.claims, issuer.entry), expires=said.expires)
 
-    def _issuer(self, unproven: JsonObject) -> Issuer:
+    def _issuer(self, token: str) -> Issuer:
         """Choose whose keys to try; the claim proves nothing until the signature holds."""
+        _, unproven = _open(token)
         name = unproven.get("iss")
         issuer = self._issuers.get(name) if isinstance(name, str) else None
         if issuer is None:
             raise Rejected("the token comes from an issuer that is not accepted here")
         return issuer
+
+
+async def proven(token: str, issuer: Issuer, *, now: datetime) -> Proven:
+    """Return what an issuer signed for the audience of its entry, whatever its purpose.
+
+    Raises Rejected for a token of anybody else, for anybody else, or of another time.
+    """
+    header, _ = _open(token)
+    algorithm = _algorithm(header, issuer.entry)
+    key = await _key(header, algorithm, issuer)
+    said = _signed(token, key, algorithm)
+    return Proven(claims=said, expires=_check_claims(said, issuer.entry, now.timestamp()))
 
 
 def _open(token: str) -> tuple[JsonObject, JsonObject]:
@@ -158,7 +177,7 @@ async def _key(header: JsonObject, algorithm: str, issuer: Issuer) -> Key:
     return fitting[0]
 
 
-def _proven(token: str, key: Key, algorithm: str) -> JsonObject:
+def _signed(token: str, key: Key, algorithm: str) -> JsonObject:
     try:
         opened = PyJWS().decode_complete(
             token, key=key.by_algorithm[algorithm], algorithms=[algorithm]
@@ -168,28 +187,27 @@ def _proven(token: str, key: Key, algorithm: str) -> JsonObject:
     return _object(opened["payload"])
 
 
-def _check_claims(proven: JsonObject, entry: IssuerEntry, now: float) -> float:
+def _check_claims(said: JsonObject, entry: IssuerEntry, now: float) -> float:
     """Check what every token must say, and return when it ends."""
-    if proven.get("iss") != entry.issuer:
+    if said.get("iss") != entry.issuer:
         raise Rejected("the token comes from an issuer that is not accepted here")
-    audience = proven.get("aud")
+    audience = said.get("aud")
     named = audience if isinstance(audience, list) else [audience]
     if not any(isinstance(name, str) and name in entry.audience for name in named):
         raise Rejected("the token is not for this gateway: its audience is another")
-    expires = _moment(proven.get("exp"), "exp")
+    expires = _moment(said.get("exp"), "exp")
     if expires + entry.clock_skew <= now:
         raise Rejected("the token has expired")
     for claim in ("nbf", "iat"):
-        if claim in proven and _moment(proven[claim], claim) - entry.clock_skew > now:
+        if claim in said and _moment(said[claim], claim) - entry.clock_skew > now:
             raise Rejected("the token is not valid yet")
-    _check_kind(proven)
     return expires
 
 
-def _check_kind(proven: JsonObject) -> None:
-    if not _ID_TOKEN_CLAIMS.isdisjoint(proven) or proven.get("typ") in _OTHER_KINDS:
+def _check_kind(said: JsonObject) -> None:
+    if not _ID_TOKEN_CLAIMS.isdisjoint(said) or said.get("typ") in _OTHER_KINDS:
         raise Rejected("the token is not an access token")
-    if "cnf" in proven:  # RFC 7800: whoever shows it also has to prove that he holds a key
+    if "cnf" in said:  # RFC 7800: whoever shows it also has to prove that he holds a key
         raise Rejected("the token is bound to a key, and can't be used as a bearer token")
 
 

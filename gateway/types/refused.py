@@ -49,7 +49,7 @@ class TurnedAway:
     """One such request. INVARIANT: holds neither its credential nor anything of its body."""
 
     reason: TurnedAwayFor
-    transport: str  # `http` or `stdio`
+    transport: str  # `http`, `stdio`, or `admin`: the listener for people
     peer: str = ""  # the address of the other end of the connection
     method: str = ""  # a method that MCP knows, or nothing
     detail: str = ""  # about a credential: what its owner was told

@@ -1,0 +1,32 @@
+"""Whether a form was sent from our own page: by its origin, and by a token that the page holds."""
+
+import hashlib
+import hmac
+from typing import Final
+
+from starlette.datastructures import Headers
+
+_BYTES: Final = 16
+
+
+def token(secret: str, path: str) -> str:
+    """Return the token of one form of one login: good for this login, and for this address."""
+    return hmac.digest(secret.encode(), f"form:{path}".encode(), hashlib.sha256)[:_BYTES].hex()
+
+
+def holds(secret: str, path: str, given: str) -> bool:
+    """Whether a form carries the token that our page put into it."""
+    return hmac.compare_digest(token(secret, path).encode(), given.encode("utf-8", "replace"))
+
+
+def is_from_here(headers: Headers) -> bool:
+    """Whether a browser says that a form was sent by a page of this very host and port.
+
+    Another port of the same machine is another program, which may belong to an agent, though the
+    browser sends it the same cookies. `Host` is one of ours already: the listener checks it.
+    """
+    origin = headers.get("origin")
+    if origin is None:  # an old browser, or none: then the other header has to say so
+        return headers.get("sec-fetch-site") == "same-origin"
+    host = headers.get("host", "").lower()
+    return origin.lower() in (f"http://{host}", f"https://{host}")

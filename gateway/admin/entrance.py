@@ -1,0 +1,102 @@
+"""The admin listener as a whole: its pages, and who gets to them."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from gateway.admin.attempts import Attempts
+from gateway.admin.desk import Desk
+from gateway.admin.guard import Guard
+from gateway.admin.login import Login
+from gateway.admin.oidc import OidcLogin
+from gateway.admin.people import People
+from gateway.admin.rendering import Pages
+from gateway.admin.room import Room
+from gateway.admin.sessions import Sessions
+from gateway.admin.site import Readiness, site
+from gateway.clock import Clock
+from gateway.config.addresses import is_private_url
+from gateway.config.settings import Settings
+from gateway.crossing.deciding import Deciding
+from gateway.errors import StoreUnavailable
+from gateway.identity.provider import Provider
+from gateway.store.store import Store
+from gateway.store.vault import Vault
+from gateway.types.events import Event
+from gateway.types.refused import TurnedAway
+
+_log = logging.getLogger("weighbridge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrance:
+    """What the admin listener is built from; `base_url` is where people reach it."""
+
+    settings: Settings
+    base_url: str
+    store: Store
+    deciding: Deciding
+    clock: Clock
+    readiness: Callable[[], Readiness]
+    note_turned_away: Callable[[TurnedAway], None]
+
+    def app(self) -> ASGIApp:
+        """Return the application, whose `Host` headers the listener has still to check."""
+        pages = Pages()
+        room = self._room(pages)
+        attempts = Attempts(self.clock)
+        logins = Login(room=room, logins=self.store.logins, attempts=attempts)
+        desk = Desk(
+            room=room,
+            approvals=self.store.approvals,
+            deciding=self.deciding,
+            vault=Vault(self.store.keys.operations),
+        )
+        rooms = (*self._oidc(room, attempts), *logins.routes(), *desk.routes())
+        return Guard(
+            site(self.readiness, rooms, pages),
+            is_https=self._is_https,
+            note_turned_away=self.note_turned_away,
+        )
+
+    def _room(self, pages: Pages) -> Room:
+        admin = self.settings.admin
+        people = People(
+            accounts=self.settings.accounts,
+            issuer=admin.oidc.issuer if admin.oidc is not None else "",
+        )
+        return Room(
+            pages=pages,
+            sessions=Sessions(self.store.logins, people, admin.session, is_https=self._is_https),
+            people=people,
+            clock=self.clock,
+            say=self._say,
+            note_turned_away=self.note_turned_away,
+        )
+
+    def _oidc(self, room: Room, attempts: Attempts) -> Sequence[Route]:
+        entry = self.settings.admin.oidc
+        if entry is None:
+            return ()
+        key = self.store.keys.logins()
+        login = OidcLogin(
+            room=room,
+            provider=Provider(entry, clock=self.clock, is_trusted=is_private_url),
+            vault=Vault(lambda tenant: key),
+            attempts=attempts,
+            base_url=self.base_url,
+        )
+        return login.routes()
+
+    @property
+    def _is_https(self) -> bool:
+        return self.base_url.startswith("https://")
+
+    def _say(self, event: Event) -> None:
+        try:
+            self.store.events.append([event])
+        except StoreUnavailable as error:
+            _log.error("a login could not be recorded: %s", error)

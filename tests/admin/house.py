@@ -1,0 +1,172 @@
+"""The listener for people on a real socket, a real store behind it, and browsers before it."""
+
+import re
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import anyio
+from multidict import CIMultiDictProxy
+
+from gateway.admin.entrance import Entrance
+from gateway.admin.login import path_of
+from gateway.admin.site import Readiness
+from gateway.clock import Clock, SystemClock
+from gateway.config.settings import Settings
+from gateway.crossing.deciding import Deciding
+from gateway.events.redact import Redactor
+from gateway.listen.serve import serve
+from gateway.store.events import EventFilter
+from gateway.store.store import Store
+from gateway.store.vault import Vault
+from gateway.types.refused import TurnedAway
+from tests.helpers.databases import ORIGIN
+
+ANN = {"user": "ann", "tenant": "acme", "roles": ["finance-lead"]}
+BEN = {"user": "ben", "tenant": "acme", "roles": ["controller"]}
+EVE = {"user": "eve", "tenant": "globex", "roles": ["finance-lead", "controller"]}
+SAM = {"user": "sam", "tenant": "acme", "roles": ["finance-lead"]}
+PEOPLE = {"admin": {"accounts": [ANN, BEN, EVE, SAM]}}
+_TOKEN = re.compile(r'<form[^>]*action="([^"]+)"[^>]*>.*?name="token" value="([0-9a-f]+)"', re.S)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a browser got."""
+
+    status: int
+    text: str
+    headers: CIMultiDictProxy[str]
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """The tokens of the forms on the page, by where these go."""
+        return dict(_TOKEN.findall(self.text))
+
+
+@dataclass(kw_only=True)
+class Browser:
+    """Somebody's browser: keeps cookies, and says where its requests come from."""
+
+    url: str
+    session: aiohttp.ClientSession
+
+    async def get(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        """Open a page, without going on from it."""
+        return await self._send(method, path, None, headers)
+
+    async def post(
+        self,
+        path: str,
+        fields: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send a form as a page of the listener would, unless told otherwise."""
+        sent = {"Origin": self.url, **(headers or {})}
+        sent = {name: value for name, value in sent.items() if value}
+        return await self._send("POST", path, dict(fields or {}), sent)
+
+    async def _send(
+        self, method: str, path: str, fields: dict[str, str] | None, headers: dict[str, str]
+    ) -> Answer:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with self.session.request(
+            method, f"{self.url}{path}", data=fields, headers=sent, allow_redirects=False
+        ) as answer:
+            return Answer(status=answer.status, text=await answer.text(), headers=answer.headers)
+
+
+@dataclass(kw_only=True)
+class House:
+    """A running listener."""
+
+    url: str
+    store: Store
+    settings: Settings
+    turned_away: list[TurnedAway]
+    browsers: list[aiohttp.ClientSession] = field(default_factory=list[aiohttp.ClientSession])
+
+    def browser(self) -> Browser:
+        """Return a browser that nobody has used."""
+        jar = aiohttp.CookieJar(unsafe=True)  # cookies of an address
+        session = aiohttp.ClientSession(cookie_jar=jar)
+        self.browsers.append(session)
+        return Browser(url=self.url, session=session)
+
+    async def link(self, user: str = "ann", tenant: str = "acme") -> str:
+        """Return the path of a new one-time link."""
+        made = await self.store.logins.new_link(tenant=tenant, user=user, lasts_s=600)
+        return path_of(made)
+
+    async def logged_in(self, user: str = "ann", tenant: str = "acme") -> Browser:
+        """Return a browser in which somebody has logged in by a link."""
+        browser = self.browser()
+        entered = await browser.post(await self.link(user, tenant))
+        assert (entered.status, entered.headers["Location"]) == (303, "/approvals")
+        return browser
+
+    async def events(self, action: str) -> list[dict[str, Any]]:
+        """Return the bodies of the events with an action."""
+        await self.store.events.kept()
+        bodies: list[dict[str, Any]] = []
+        for each in await self.store.events.query(EventFilter()):
+            body: Any = each.json()["body"]
+            if body.get("action") == action:
+                bodies.append(body)
+        return bodies
+
+
+def deciding_at(store: Store, clock: Clock) -> Deciding:
+    """Return where decisions are made; nobody is told of them."""
+    return Deciding(
+        approvals=store.approvals,
+        redactor=Redactor(store.keys.redaction),
+        clock=clock,
+        vault=Vault(store.keys.operations),
+        targets=lambda tenant, stage: (),
+    )
+
+
+@asynccontextmanager
+async def open_house(
+    folder: Path,
+    settings: Mapping[str, Any] = PEOPLE,
+    *,
+    clock: Clock | None = None,
+    base_url: str = "",
+) -> AsyncGenerator[House]:
+    """Serve the listener on a free port of this machine."""
+    store = Store.open(f"sqlite:///{folder}/store.db", origin=ORIGIN, clock=clock)
+    stop, ready = anyio.Event(), anyio.Event()
+    turned_away: list[TurnedAway] = []
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+        house = House(
+            url=url,
+            store=store,
+            settings=Settings.model_validate(settings),
+            turned_away=turned_away,
+        )
+        entrance = Entrance(
+            settings=house.settings,
+            base_url=base_url or url,
+            store=store,
+            deciding=deciding_at(store, clock or SystemClock()),
+            clock=clock or SystemClock(),
+            readiness=lambda: Readiness(ready=True),
+            note_turned_away=turned_away.append,
+        )
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: serve(entrance.app(), sock, stop=stop, on_ready=ready.set))
+            with anyio.fail_after(5):
+                await ready.wait()
+            yield house
+            for each in house.browsers:
+                await each.close()
+            stop.set()
+    store.close()
