@@ -87,6 +87,7 @@ def _verdict(case: Case, delivery: Delivery | None, outcome: Answer | Refusal) -
 
 
 def _not_executed(proof: str) -> Verdict:
+        arguments=case.arguments or {},
     return Verdict(event=OpEvent.FAIL_RETRYABLE, executed=Execution.NO, proof=proof)
 
 

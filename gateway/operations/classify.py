@@ -6,6 +6,7 @@ from typing import Final, assert_never
 
 from gateway import jsontext
 from gateway.operations.machine import RESENT, OpEvent
+from gateway.operations.templates import of_result
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
     Delivered,
@@ -35,7 +36,9 @@ _LOST: Final = re.compile(
     r"|\b(?:http(?:/[\d.]+)?|status(?:\s+code)?|code|error)[\s:=\"'(]{1,3}50[234]\b",
     re.IGNORECASE,
 )
+_EMPTY: Final[JsonObject] = {}
 _CODE_KEYS: Final = ("code", "status", "statusCode", "status_code", "httpStatus", "http_status")
+_OPENING: Final = 120  # characters of a text in which it says what is the matter
 _LONGEST: Final = 20_000  # characters of an answer that are searched, from either end
 
 
@@ -55,23 +58,26 @@ def classify(
     risk: Risk,
     source: KeySource,
     not_executed_on: Sequence[int | str],
+    arguments: JsonObject = _EMPTY,
 ) -> Verdict:
     """Say what a final answer, or the lack of one, proves about a write.
 
-    `not_executed_on` is what the contract takes as proof that nothing happened. A question of a
+    `not_executed_on` is what the contract takes as proof that nothing happened; what the call
+    itself says in its `arguments`, an answer may only repeat. A question of a
     server or the handle of a task is no final answer; whoever asks about one gets "unknown".
     """
+    proofs = _Proofs(named=not_executed_on, arguments=arguments)
     match delivery:
         case Undelivered():
             return _undelivered(delivery, not_executed_on)
         case Rejected():
-            return _rejected(delivery, not_executed_on)
+            return _rejected(delivery, proofs)
         case Delivered():
             if delivery.result.get("resultType", "complete") != "complete":
                 return _lost("what came back is not its final answer")
             if delivery.result.get("isError") in (None, False):
                 return Verdict(event=OpEvent.SUCCEED, executed=Execution.YES, proof="its answer")
-            return _failed(delivery.result, retry, risk, source, not_executed_on)
+            return _failed(delivery.result, retry, risk, source, proofs)
         case _:
             assert_never(delivery)
 
@@ -84,18 +90,18 @@ def _undelivered(delivery: Undelivered, proofs: Sequence[int | str]) -> Verdict:
     return _lost(f"no usable answer: {delivery.failure.value}")
 
 
-def _rejected(delivery: Rejected, proofs: Sequence[int | str]) -> Verdict:
+def _rejected(delivery: Rejected, proofs: "_Proofs") -> Verdict:
     code, status = delivery.code, delivery.status
     # What comes with a 5xx was said by whatever broke: a proxy knows nothing of the request.
     if code in _REFUSED and (status is None or 400 <= status < 500):
         return _not_executed(f"JSON-RPC {code} comes before anything runs")
     if _RAN.search(_ends(f"{delivery.message}\n{_dumped(delivery.data)}")):
         return _lost(f"JSON-RPC {code} speaks of what the tool put out")
-    if code in proofs:
+    if code in proofs.named:
         return _not_executed(f"its contract says that JSON-RPC {code} proves it")
-    if status is not None and status in proofs:
+    if status is not None and status in proofs.named:
         return _not_executed(f"its contract says that HTTP {status} proves it")
-    said = _said(delivery.message[:_LONGEST], delivery.data, proofs)
+    said = proofs.said(delivery.message, delivery.data)
     if said is not None:
         return _not_executed(f"its contract says that `{said}` proves it")
     return _lost(f"JSON-RPC {code} may come after it ran")
@@ -106,17 +112,17 @@ def _failed(
     retry: RetryClass,
     risk: Risk,
     source: KeySource,
-    proofs: Sequence[int | str],
+    proofs: "_Proofs",
 ) -> Verdict:
     """Judge an answer with `isError`: the tool ran, and how far it came is another question.
 
     No list of words finds all that speak of lost answers. So what the words settle is how the end
     is told; a call of a class that must not be sent twice is not sent again either way.
     """
-    text, data = _text(result), result.get("structuredContent")
+    text = _ends(_text(result))
     if _RAN.search(text):
         return _lost("its answer speaks of what the tool put out")
-    said = _said(text, data, proofs)
+    said = proofs.said(_first_text(result), of_result(result))
     if said is not None:
         return _not_executed(f"its contract says that `{said}` proves it")
     if _LOST.search(text):
@@ -142,12 +148,20 @@ def _lost(proof: str) -> Verdict:
     return Verdict(event=OpEvent.LOSE, executed=Execution.UNKNOWN, proof=proof)
 
 
-def _text(result: JsonObject) -> str:
+def _texts(result: JsonObject) -> Iterator[str]:
     content = result.get("content")
-    blocks = content if isinstance(content, list) else []
-    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-    texts.append(_dumped(result.get("structuredContent")))
-    return _ends("\n".join(text for text in texts if isinstance(text, str)))
+    for block in content if isinstance(content, list) else ():
+        text = block.get("text") if isinstance(block, dict) else None
+        if isinstance(text, str):
+            yield text
+
+
+def _text(result: JsonObject) -> str:
+    return "\n".join([*_texts(result), _dumped(result.get("structuredContent"))])
+
+
+def _first_text(result: JsonObject) -> str:
+    return next(_texts(result), "")
 
 
 def _dumped(data: Json) -> str:
@@ -159,16 +173,49 @@ def _ends(text: str) -> str:
     return text if len(text) <= 2 * _LONGEST else f"{text[:_LONGEST]}\n{text[-_LONGEST:]}"
 
 
-def _said(text: str, data: Json, proofs: Sequence[int | str]) -> int | str | None:
-    """Return the first proof that an answer names, or None."""
-    codes = frozenset(_codes(data))
-    for proof in proofs:
-        if isinstance(proof, int):
-            if proof in codes or _names_code(text, proof):
-                return proof
-        elif re.search(rf"(?<!\w){re.escape(proof)}(?!\w)", text, re.IGNORECASE) or proof in codes:
-            return proof
-    return None
+@value
+class _Proofs:
+    """What a contract takes as proof that nothing happened, held against one answer.
+
+    A code counts where the answer has a member for it, a word where the text begins: further down
+    an error quotes what it was given, or what others wrote. What stands in the arguments of the
+    call counts nowhere, since the answer may just repeat them.
+    """
+
+    named: Sequence[int | str]
+    arguments: JsonObject
+
+    def said(self, text: str, data: Json) -> int | str | None:
+        """Return the first proof that an answer names, or None."""
+        opening, codes = text[:_OPENING], frozenset(_codes(data))
+        found = (each for each in self.named if each in codes or _names(opening, each))
+        return next((each for each in found if not self._is_own(each)), None)
+
+    def _is_own(self, proof: int | str) -> bool:
+        leaves = _leaves(self.arguments)
+        return any(leaf == proof or _names(str(leaf), proof) for leaf in leaves)
+
+
+def _names(text: str, proof: int | str) -> bool:
+    """Whether a text has a word, or gives a code as such: an amount of 429 is no status."""
+    if isinstance(proof, str):
+        return re.search(rf"(?<!\w){re.escape(proof)}(?!\w)", text, re.IGNORECASE) is not None
+    named = rf"\b(?:http(?:/[\d.]+)?|status|code|error)[\s:=\"'(]{{1,3}}{proof}(?!\w|[.,]\d)"
+    return re.search(named, text, re.IGNORECASE) is not None
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    """Yield all keys, texts and numbers of a value; arguments are not deep."""
+    match value:
+        case dict():
+            for key, each in value.items():
+                yield key
+                yield from _leaves(each)
+        case list():
+            for each in value:
+                yield from _leaves(each)
+        case _:
+            yield value
 
 
 def _codes(data: Json) -> Iterator[Json]:
@@ -178,9 +225,3 @@ def _codes(data: Json) -> Iterator[Json]:
         error = data.get("error")
         if isinstance(error, dict):
             yield from _codes(error)
-
-
-def _names_code(text: str, code: int) -> bool:
-    """Whether a text gives a code as such: an amount of 429 is no status."""
-    named = rf"\b(?:http(?:/[\d.]+)?|status|code|error)[\s:=\"'(]{{1,3}}{code}(?!\w|[.,]\d)"
-    return re.search(named, text, re.IGNORECASE) is not None

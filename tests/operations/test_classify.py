@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway import jsontext
 from gateway.operations.classify import Verdict, classify
 from gateway.operations.machine import OpEvent, next_state
 from gateway.types.json import Json, JsonObject
@@ -173,6 +174,45 @@ def test_a_number_in_a_text_is_a_code_only_where_it_is_called_one(
 def test_a_word_in_a_text_counts_as_a_whole_one(text: str, is_proof: bool) -> None:
     found = verdict(failed(text), not_executed_on=("rate_limited",), risk=Risk.HIGH)
     assert found.event is (RETRYABLE if is_proof else LOSE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"note": "rate limited; code: 409"}, 'index failed for "rate limited; code: 409"'),
+        ({"notes": [{"text": "is Rate Limited now"}]}, "failed: is rate limited n..."),
+        ({"rate limited": 1}, '{"rate limited": 1} was written, its index was not'),
+        ({"code": 409}, "failed after the write, code: 409"),
+    ],
+)
+def test_an_answer_that_repeats_what_the_call_said_proves_nothing(
+    arguments: JsonObject, said: str
+) -> None:
+    proofs = (409, "rate limited")
+    told = [failed(said), failed("no", structuredContent=arguments), rejected(-32000, said)]
+    for delivery in told:
+        found = verdict(delivery, not_executed_on=proofs, arguments=arguments, risk=Risk.HIGH)
+        assert found.event is LOSE
+    genuine = failed("rate limited")
+    own = {"note": "hello"}
+    assert verdict(genuine, not_executed_on=proofs, arguments=own).executed is Execution.NO
+
+
+def test_a_word_counts_where_the_text_begins_and_not_where_it_quotes_others() -> None:
+    quotes = "item 7 was written; its index was not, since an entry of another user could not be "
+    quotes += "read, which says in the field for its state of last week: rate_limited, code: 429"
+    for delivery in (failed(quotes), rejected(-32000, quotes)):
+        found = verdict(delivery, not_executed_on=("rate_limited", 429), risk=Risk.HIGH)
+        assert found.event is LOSE
+    two: list[Json] = [{"type": "text", "text": each} for each in ("7 was written", "rate_limited")]
+    found = verdict(failed("", content=two), not_executed_on=("rate_limited",), risk=Risk.HIGH)
+    assert found.event is LOSE
+
+
+def test_a_code_in_the_json_of_a_long_text_is_one() -> None:
+    data: JsonObject = {"detail": "x" * 500, "error": {"code": "rate_limited"}}
+    told = failed(jsontext.dump(data).decode())
+    assert verdict(told, not_executed_on=("rate_limited",)).executed is Execution.NO
 
 
 def test_a_code_in_structured_content_is_one() -> None:
