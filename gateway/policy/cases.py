@@ -46,6 +46,7 @@ class Expect(Model):
     code: str | None = None
     approvers: tuple[Name, ...] | None = None
     quorum: StrictInt | None = None
+    factors: dict[Name, StrictInt] | None = None
     risk: Risk | None = None
     args: dict[str, AnyJson] | None = None
     shadow: Annotated[tuple[Name, ...], BeforeValidator(_listed)] | None = None

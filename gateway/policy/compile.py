@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.errors import FileError, FilesError
+from gateway.policy import clauses
 from gateway.policy.cel import Condition, Environment, ExpressionError
 from gateway.policy.compiled import CompiledRule
 from gateway.policy.engine import CompiledPolicy, Fallback
@@ -17,9 +18,8 @@ from gateway.policy.obligations import (
     pointer_of,
 )
 from gateway.policy.request import VARIABLES
-from gateway.policy.rules import Approval, Constrain, InSet, Output, Rule, Scalar
+from gateway.policy.rules import Constrain, InSet, Output, Rule, Scalar
 from gateway.policy.view import Vocabulary
-from gateway.types.approvals import ApprovalClause, Assurance, Factor
 from gateway.types.decisions import DecisionEffect, OutputPolicy, Redaction
 from gateway.types.json import Json
 from gateway.yamltext.models import suggest
@@ -151,7 +151,7 @@ class _Compiler:
                 limits=tuple(self._limits(at)),
                 output=_output(rule.output),
             ),
-            approval=_clause(rule.approval),
+            approval=clauses.compiled(rule.approval),
         )
 
     def _reads_arguments(self, text: str) -> bool:
@@ -221,20 +221,3 @@ def _output(output: Output | None) -> OutputPolicy:
         return OutputPolicy()
     redact = tuple(Redaction(path=each.path, form=each.form) for each in output.redact)
     return OutputPolicy(keep=output.keep or (), redact=redact)
-
-
-def _clause(approval: Approval | None) -> ApprovalClause | None:
-    if approval is None:
-        return None
-    approvers = approval.approvers
-    is_self = "self" in approvers.users
-    factor = Factor(
-        name="approvers", roles=approvers.roles, users=approvers.users, count=approval.quorum
-    )
-    return ApprovalClause(
-        factors=(factor,),
-        requester_may_approve=approval.requester_may_approve or is_self,
-        self_confirm=is_self,
-        min_assurance=Assurance.CLIENT_ASSERTED if is_self else Assurance.LOCAL,
-        expires_s=approval.expires,
-    )

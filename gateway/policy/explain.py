@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gateway.policy import clauses
 from gateway.policy.cel import ConditionError
 from gateway.policy.compiled import STRENGTH, CompiledRule
 from gateway.policy.engine import CompiledPolicy
@@ -42,6 +43,8 @@ class Explanation:
         by = f"by {decision.rule} ({decision.place})" if decision.rule else f"({decision.code})"
         rules = max((len(line.rule) for line in self.lines), default=0)
         rows = [f"{decision.effect} {by}"]
+        if decision.approval is not None:
+            rows.append(f"  needs {clauses.in_words(decision.approval)}")
         for line in self.lines:
             said = "ERROR" if line.failed else "MATCH" if line.matched else "no"
             note = f"{line.why} [shadow]" if line.shadow else line.why
@@ -58,6 +61,7 @@ class Explanation:
             "rule": decision.rule,
             "place": decision.place,
             "risk": decision.risk.value if decision.risk else None,
+            "approval": clauses.to_json(decision.approval) if decision.approval else None,
             "rules": [
                 {
                     "effect": line.effect,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gateway.errors import FileError, FilesError
 from gateway.policy import (
+    lint_approvals,
     lint_conditions,
     lint_contracts,
     lint_methods,
@@ -25,6 +26,7 @@ _CHECKS = (
     lint_rules.check,
     lint_tools.check,
     lint_contracts.check,
+    lint_approvals.check,
     lint_methods.check,
     lint_conditions.check,
 )

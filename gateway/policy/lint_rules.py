@@ -1,4 +1,4 @@
-"""Checks that need the rules alone: dead rules, open doors, unused sets, unknown roles."""
+"""Checks that need the rules alone: dead rules, open doors, unused sets."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,6 @@ def check(survey: Survey) -> Iterator[Finding]:
     for each in survey.rules:
         yield from _open_allow(each)
         yield from _deny_without_code(each)
-        yield from _unknown_approvers(each, survey)
         yield from _never_decides(each, survey)
     yield from _unused_sets(survey)
 
@@ -37,19 +36,6 @@ def _deny_without_code(each: Surveyed) -> Iterator[Finding]:
             "deny-without-code",
             f"rule `{each.rule.id}` denies without a `code`; programs will only see `denied`",
         )
-
-
-def _unknown_approvers(each: Surveyed, survey: Survey) -> Iterator[Finding]:
-    if each.rule.approval is None:
-        return
-    for index, role in enumerate(each.rule.approval.approvers.roles):
-        if role not in survey.roles:
-            yield each.finding(
-                Level.INFO,
-                "unknown-role",
-                f"approver role `{role}` is named nowhere else; check its spelling",
-                *("approval", "approvers", "roles", index),
-            )
 
 
 def _never_decides(each: Surveyed, survey: Survey) -> Iterator[Finding]:

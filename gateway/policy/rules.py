@@ -1,7 +1,7 @@
 """The policy files as people write them; what a field may hold is said here and nowhere else."""
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
 from pydantic import (
     BaseModel,
@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from gateway.policy.methods import ASKS, EVERY, OF
+from gateway.types.approvals import Assurance, Fallback
 from gateway.types.calls import AuthMethod, Method
 from gateway.types.causes import Cause
 from gateway.types.decisions import RedactAs
@@ -177,6 +178,10 @@ class Output(Model):
     redact: tuple[RedactRule, ...] = ()
 
 
+SELF: Final = "self"  # among `users`: the caller, who may confirm in his own client
+Count: TypeAlias = Annotated[StrictInt, Field(ge=1)]
+
+
 class Approvers(Model):
     """Who may decide: holders of a role, or named users; `self` is the caller."""
 
@@ -191,13 +196,70 @@ class Approvers(Model):
         return self
 
 
-class Approval(Model):
-    """How many approvers, whether the requester counts, and how long they have."""
+class Group(Model):
+    """One group of which so many different people have to say yes."""
 
-    approvers: Approvers
-    quorum: Annotated[StrictInt, Field(ge=1)] = 1
+    name: RuleId
+    roles: tuple[Name, ...] = ()
+    users: tuple[Name, ...] = ()
+    count: Count = 1
+    tenant: Literal["same"] = "same"
+
+    @model_validator(mode="after")
+    def _somebody(self) -> "Group":
+        if not self.roles and not self.users:
+            raise ValueError("name at least one role or user of the group")
+        return self
+
+
+class EscalationStep(Model):
+    """Who else may decide once a request has waited so long."""
+
+    after: Seconds
+    roles: tuple[Name, ...] = ()
+    users: tuple[Name, ...] = ()
+
+    @model_validator(mode="after")
+    def _somebody_else(self) -> "EscalationStep":
+        if not self.roles and not self.users:
+            raise ValueError("name at least one role or user who may decide then")
+        if SELF in self.users:
+            raise ValueError("nobody escalates to `self`; name somebody else")
+        return self
+
+
+class Approval(Model):
+    """Who has to say yes, how surely it has to be them, and how long they have."""
+
+    approvers: Approvers | None = None
+    quorum: Count = 1
+    factors: Annotated[tuple[Group, ...], Field(min_length=1)] | None = None
+    deny_count: Count = 1
     requester_may_approve: StrictBool = False
+    min_assurance: Assurance | None = None
+    not_before: Seconds | None = None
     expires: Seconds = 1800.0
+    use_within: Seconds | None = None
+    escalate: tuple[EscalationStep, ...] = ()
+    fallback: Fallback = Fallback.OOB
+
+    @model_validator(mode="after")
+    def _one_way_to_say_who(self) -> "Approval":
+        if (self.approvers is None) == (self.factors is None):
+            raise ValueError("says who may decide by one of `approvers` and `factors`")
+        if self.factors is not None and "quorum" in self.model_fields_set:
+            raise ValueError("has a `quorum` beside `factors`; each of them has its own `count`")
+        names = [each.name for each in self.factors or ()]
+        if len({*names}) < len(names):
+            raise ValueError("has two `factors` of one name")
+        return self
+
+    @model_validator(mode="after")
+    def _steps_in_order(self) -> "Approval":
+        times = [each.after for each in self.escalate]
+        if times != sorted({*times}):
+            raise ValueError("has steps of `escalate` out of order; each comes `after` the last")
+        return self
 
 
 class Rule(Model):

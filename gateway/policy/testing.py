@@ -1,6 +1,6 @@
 """Run policy tests: compare decisions with what the cases expect, and count what was reached."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -161,12 +161,14 @@ def _result(case: PolicyCase, decision: Decision | None, validate: Validate) -> 
 def _problems(expect: Expect, call: CallUnderTest, decision: Decision) -> Iterator[str]:
     approval = decision.approval
     approvers = (*approval.roles, *approval.users) if approval else ()
+    factors = {each.name: each.count for each in approval.factors} if approval else {}
     compared: Sequence[tuple[str, Json, Json]] = (
         ("decision", expect.decision, decision.effect),
         ("rule", expect.rule, decision.rule),
         ("code", expect.code, decision.code),
         ("quorum", expect.quorum, approval.quorum if approval else None),
         ("risk", expect.risk, decision.risk or call.risk),
+        ("factors", _counts(expect.factors), _counts(factors)),
         ("approvers", _names(expect.approvers), _names(approvers)),
         ("shadow", _names(expect.shadow), _names([each.rule for each in decision.shadow])),
     )
@@ -192,6 +194,13 @@ def _argument_problems(expect: Expect, call: CallUnderTest, decision: Decision) 
 
 def _names(names: Iterable[str] | None) -> Json:
     return None if names is None else [*sorted(names)]
+
+
+def _counts(factors: Mapping[str, int] | None) -> Json:
+    """Return groups as people read them: `2 of finance`."""
+    return (
+        None if factors is None else _names(f"{count} of {name}" for name, count in factors.items())
+    )
 
 
 def _shown(value: Json) -> str:

@@ -8,6 +8,7 @@ EXAMPLE = policy(POLICY)
 def test_every_rule_about_the_tool_says_why_in_the_order_of_strength() -> None:
     assert explain(EXAMPLE, refund(5000)).text().splitlines() == [
         "require_approval by payments.refund.large (a.yaml:40)",
+        "  needs 1 of finance-lead; within 30m",
         "  deny              guard.pinned-schema      no     "
         "when: tool.schema_hash != tool.pinned_hash",
         "  deny              guard.plan-is-read-only  no     phase is acting",
@@ -67,7 +68,10 @@ def test_programs_get_the_same_as_json() -> None:
         "payments.refund.large",
         "critical",
     )
-    rules = told["rules"]
+    approval, rules = told["approval"], told["rules"]
+    assert isinstance(approval, dict)
+    assert (approval["quorum"], approval["expires_s"]) == (1, 1800.0)
+    assert explain(EXAMPLE, refund(5)).to_json()["approval"] is None
     assert isinstance(rules, list)
     assert len(rules) == 6
 

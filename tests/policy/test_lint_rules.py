@@ -78,18 +78,6 @@ def test_an_allow_rule_for_everybody_is_told() -> None:
     assert said.startswith("rule `a` allows without a role or scope")
 
 
-def test_approvers_that_nobody_else_names_are_told() -> None:
-    rules = """\
-  - {id: a, decision: allow, match: {roles: {any: [boss], all: [chief]}}}
-  - id: b
-    decision: require_approval
-    approval: {approvers: {roles: [boss, chief, lead, ghost]}}
-"""
-    assert found(rules, "unknown-role") == [
-        "approver role `ghost` is named nowhere else; check its spelling"
-    ]
-
-
 def test_a_set_counts_as_used_wherever_it_is_used() -> None:
     text = """\
 sets: {one: [a], two: [b], three: [c]}

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from gateway.policy import cases, lint_methods
+from gateway.policy import cases, lint_approvals, lint_methods
 from gateway.policy.compile import compile_policy
 from gateway.policy.files import load
 from gateway.policy.survey import survey
@@ -21,9 +21,10 @@ def test_the_tests_on_the_page_pass_under_the_rules_on_the_page() -> None:
         load(text, file=f"{number}.yaml")
         for number, text in enumerate(each for each in blocks if each is not tests)
     ]
-    assert len(rules) == 4
-    assert list(lint_methods.check(survey(rules, (REFUND,), ()))) == []
+    assert len(rules) == 5
+    view = survey(rules, (REFUND,), ("finance-lead", "legal", "cfo"))
+    assert [*lint_methods.check(view), *lint_approvals.check(view)] == []
     found = cases.load(tests, file="tests.yaml").cases({REFUND.tool: REFUND})
     report = run(found, compile_policy(rules), validate=lambda _: "")
     assert report.failed == 0, report.text()
-    assert len(report.results) == 5
+    assert len(report.results) == 7

@@ -54,6 +54,58 @@ def faults(text: str) -> list[str]:
             ", approval: {approvers: {roles: [x]}, expires: 30}",
             "a duration is a number with a unit",
         ),
+        (
+            "require_approval",
+            ", approval: {quorum: 1}",
+            "says who may decide by one of `approvers` and `factors`",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, factors: [{name: a, roles: [x]}]}",
+            "says who may decide by one of `approvers` and `factors`",
+        ),
+        (
+            "require_approval",
+            ", approval: {quorum: 1, factors: [{name: a, roles: [x]}]}",
+            "has a `quorum` beside `factors`; each of them has its own `count`",
+        ),
+        (
+            "require_approval",
+            ", approval: {factors: [{name: a, roles: [x]}, {name: a, roles: [y]}]}",
+            "has two `factors` of one name",
+        ),
+        ("require_approval", ", approval: {factors: []}", "at least 1 item"),
+        (
+            "require_approval",
+            ", approval: {factors: [{name: a}]}",
+            "name at least one role or user of the group",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, escalate: [{after: 1m}]}",
+            "name at least one role or user who may decide then",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, escalate: [{after: 1m, users: [self]}]}",
+            "nobody escalates to `self`",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, "
+            "escalate: [{after: 1m, roles: [y]}, {after: 1m, roles: [z]}]}",
+            "has steps of `escalate` out of order",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, min_assurance: authentic}",
+            "did you mean `authenticated`?",
+        ),
+        (
+            "require_approval",
+            ", approval: {approvers: {roles: [x]}, fallback: allow}",
+            "`rules.0.approval.fallback` is `allow`",
+        ),
         ("allow", ", limits: [{id: l, per: [user], max: -1, window: 1h}]", "greater than or equal"),
         ("allow", ", limits: [{id: l, per: [user], max: 1, window: 0s}]", "a duration is a number"),
         ("allow", ", limits: [{id: l, per: [], max: 1, window: 1s}]", "at least 1 item"),

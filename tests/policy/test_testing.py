@@ -38,6 +38,8 @@ def report(*cases: str, valid: str = "") -> Report:
         "expect: {decision: deny, code: tool_schema_changed}",
         "as: ops, call: infra.drop_database, args: {name: x}, "
         "expect: {decision: require_approval, quorum: 2, approvers: [security, sre-lead]}",
+        f"{REFUND % 5000}, expect: {{factors: {{approvers: 1}}}}",
+        f"{REFUND % 50}, expect: {{factors: {{}}}}",
         f"{REFUND % 50}, expect: {{shadow: []}}",
     ],
 )
@@ -53,6 +55,10 @@ def test_a_case_passes_when_everything_it_names_comes_about(case: str) -> None:
         (f"{REFUND % 50}, expect: {{quorum: 1}}", "quorum: expected 1, got none"),
         (f"{REFUND % 50}, expect: {{risk: critical}}", "risk: expected critical, got high"),
         (f"{REFUND % 5000}, expect: {{approvers: [x]}}", "approvers: expected x, got finance-lead"),
+        (
+            f"{REFUND % 5000}, expect: {{factors: {{finance: 2, legal: 1}}}}",
+            "factors: expected 1 of legal, 2 of finance, got 1 of approvers",
+        ),
         (f"{REFUND % 50}, expect: {{shadow: [x]}}", "shadow: expected x, got none"),
         (f"{REFUND % 50000}, expect: {{args: {{}}}}", "args: the call is denied"),
         (f"{REFUND % 50}, expect: {{args: {{}}}}", "args: expected {}, got {'request_id': 'r'"),
