@@ -1,6 +1,7 @@
 """The words of a notice: the summary of the request, what stands on top of it, and its page."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.approvals import lines
@@ -18,15 +19,12 @@ class Teller:
     """Says what a notice is about; all the rest of it is for those who log in."""
 
     vault: Vault
-    base: str  # of the pages, without a path
-
-    def link(self, approval_id: str) -> str:
-        """Return the page of a request: an address, which gives no right."""
-        return f"{self.base}/approvals/{approval_id}"
+    page: Callable[[Approval], str]
+    """Where a request is decided: an address, which gives no right; empty where there is none."""
 
     def telling(self, notice: Notice, approval: Approval) -> Telling:
         """Return a notice with its words; without them where the request can't be read here."""
-        link = self.link(approval.approval_id)
+        link = self.page(approval)
         try:
             rows = lines.rows(shown(approval, self.vault))
         except Unreadable as error:

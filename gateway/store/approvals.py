@@ -187,6 +187,15 @@ class Approvals:
             lambda bench: decisions.escalate(bench, name), told=told, notices=notices
         )
 
+    async def forget(self) -> None:
+        """Let go of requests whose operations are no longer there, with votes and notices."""
+
+        def work(transaction: Transaction) -> None:
+            for name in ("forget_votes", "forget_approvals", "forget_notices"):
+                transaction.execute(name, {})
+
+        await self._worker.write(work, durable=False)
+
     async def due_notices(self, now: int | None = None) -> list[Notice]:
         """Return what approvers have to be told now."""
         at = microseconds(self._clock.now()) if now is None else now

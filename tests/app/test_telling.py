@@ -15,7 +15,9 @@ from tests.helpers.cases import a_contract
 from tests.helpers.presenting import a_document
 
 VAULT = Vault(lambda tenant: tenant.encode().ljust(32, b"."))
-TELLER = Teller(vault=VAULT, base="https://approvals.example.com")
+TELLER = Teller(
+    vault=VAULT, page=lambda approval: f"https://a.example.com/approvals/{approval.approval_id}"
+)
 
 
 def test_a_notice_has_the_summary_what_stands_on_top_and_the_page_and_no_more() -> None:
@@ -30,7 +32,7 @@ def test_a_notice_has_the_summary_what_stands_on_top_and_the_page_and_no_more() 
     told = TELLER.telling(a_notice(approval), approval)
     assert told.summary == "Refund 5"
     assert told.shown == [("To", "ana")]
-    assert told.link == "https://approvals.example.com/approvals/apr_1"
+    assert told.link == "https://a.example.com/approvals/apr_1"
 
 
 def test_what_can_not_be_read_is_still_told_of(caplog: pytest.LogCaptureFixture) -> None:

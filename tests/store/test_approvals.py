@@ -5,6 +5,7 @@ import pytest
 
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
+from gateway.store.times import microseconds
 from gateway.types.approvals import (
     ApprovalState,
     Cast,
@@ -276,3 +277,22 @@ async def test_who_asked_is_known_again_by_whatever_name(store: Store, name: str
     assert (await vote(store, approval, an_approver(name))).cast is Cast.SELF_APPROVAL
     operator = an_approver("root", (), channel=Channel.TERMINAL)
     assert (await vote(store, approval, operator)).cast is Cast.NOT_ENTITLED
+
+
+async def test_requests_go_with_their_operations_and_with_them_votes_and_notices(
+    open_store: OpenStore,
+) -> None:
+    clock = HandClock()
+    store = open_store(clock=clock)
+    gone, kept, waiting = [await asked(store) for _ in range(3)]
+    await vote(store, gone, choice=Choice.DENY, owed=[a_notice(gone)])
+    clock.move(100)
+    await vote(store, kept, choice=Choice.DENY, owed=[a_notice(kept)])
+    before = microseconds(clock.now()) - 50_000_000
+    await store.operations.forget(outcomes_before=0, operations_before=before)
+    await store.approvals.forget()
+    found = await store.approvals.find(ApprovalFilter())
+    assert {each.approval_id for each in found} == {kept.approval_id, waiting.approval_id}
+    assert await store.approvals.votes(gone.approval_id) == []
+    assert len(await store.approvals.votes(kept.approval_id)) == 1
+    assert [each.approval_id for each in await store.approvals.due_notices()] == [kept.approval_id]

@@ -89,6 +89,24 @@ WHERE op_id = :op_id AND state = 'denied' AND replay_until > 0;
 -- Whether the log has an event already.
 SELECT 1 AS found FROM events WHERE id = :id;
 
+-- name: forget_votes
+-- Those on requests that go with their operations.
+DELETE FROM approval_votes WHERE approval_id IN (
+    SELECT approval_id FROM approvals WHERE state NOT IN ('pending', 'approved')
+    AND NOT EXISTS (SELECT 1 FROM operations WHERE operations.op_id = approvals.op_id)
+);
+
+-- name: forget_approvals
+-- Remove requests whose operations are no longer there; never one that can come to be used.
+DELETE FROM approvals WHERE state NOT IN ('pending', 'approved')
+AND NOT EXISTS (SELECT 1 FROM operations WHERE operations.op_id = approvals.op_id);
+
+-- name: forget_notices
+-- The same for what was told of them, or could not be.
+DELETE FROM notices WHERE NOT EXISTS (
+    SELECT 1 FROM approvals WHERE approvals.approval_id = notices.approval_id
+);
+
 -- name: add_notice
 -- Somebody has to be told.
 INSERT INTO notices (
