@@ -44,8 +44,8 @@ _WAYS_OUT: Final[Mapping[OpState, str]] = {
     OpState.INDETERMINATE: "find out whether it took effect, then run `weighbridge ops resolve "
     "{op} --happened|--not-happened --evidence TEXT`",
     OpState.COMPENSATING: "it is being undone; a running gateway carries that out. When its check "
-    "can't tell, find out whether it was undone, then run `weighbridge ops resolve {op} "
-    "--happened|--not-happened --evidence TEXT`",
+    "can't tell, or what undoes it failed, find out whether it was undone, then run "
+    "`weighbridge ops resolve {op} --happened|--not-happened --evidence TEXT`",
     OpState.COMPENSATED: "it took effect and was undone",
     OpState.ABANDONED: "nothing was sent, and nothing will be",
 }

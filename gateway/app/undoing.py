@@ -14,7 +14,7 @@ from gateway.clock import Clock
 from gateway.errors import StoreUnavailable, WeighbridgeError
 from gateway.events import admin
 from gateway.operations.machine import OpEvent, next_state
-from gateway.operations.undo import is_refuted
+from gateway.operations.undo import is_doubtful, is_refuted
 from gateway.store.operations import OperationFilter
 from gateway.types.calls import ProposedCall
 from gateway.types.causes import Cause
@@ -238,4 +238,4 @@ def _of_whom(row: Operation) -> tuple[str, str]:
 
 
 def _is_unsettled(row: Operation) -> bool:
-    return row.state in _OPEN or row.state is OpState.INDETERMINATE
+    return row.state in _OPEN or is_doubtful(row)

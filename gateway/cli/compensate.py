@@ -19,6 +19,7 @@ from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
 from gateway.clock import SystemClock
 from gateway.operations.compensate import Readiness, Step
+from gateway.operations.undo import is_doubtful
 from gateway.store.operations import OperationFilter, Operations
 from gateway.store.store import Store
 from gateway.types.json import Json, JsonObject
@@ -164,7 +165,7 @@ async def _has_ended(operations: Operations, asked: Asked) -> bool:
     if original is not None and original.state is not OpState.COMPENSATING:
         return True
     undo = await operations.get(asked.undo.op_id) if asked.undo is not None else None
-    return undo is None or undo.state is OpState.INDETERMINATE
+    return undo is None or is_doubtful(undo)
 
 
 async def _is_running(store: Store) -> bool:

@@ -9,6 +9,7 @@ from gateway.operations.machine import RESENT, OpEvent
 from gateway.operations.templates import of_result
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
+    FAILED,
     Delivered,
     Delivery,
     Execution,
@@ -130,10 +131,10 @@ def _failed(
     if source is KeySource.CALLER:  # the same key gets the same answer, also when that is an error
         return _failure(OpEvent.FAIL_FINAL, "its answer")
     if retry in RESENT | {RetryClass.READ}:
-        return _failure(OpEvent.FAIL_RETRYABLE, "its answer is an error")
+        return _failure(OpEvent.FAIL_RETRYABLE, FAILED)
     if risk.rank >= Risk.HIGH.rank:
         return _lost(f"its answer is an error, and its class `{risk.value}` allows no guess")
-    return _failure(OpEvent.FAIL_FINAL, "its answer is an error")
+    return _failure(OpEvent.FAIL_FINAL, FAILED)
 
 
 def _not_executed(proof: str) -> Verdict:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from gateway.operations.undo import is_refuted
+from gateway.operations.undo import is_doubtful, is_refuted
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.operations import Operation, OpState
 
@@ -107,8 +107,10 @@ def _gone(
 
 def _doubt(attempt: Operation) -> str:
     """Say why nobody knows whether an attempt undid anything; empty when it certainly did not."""
-    if attempt.state is OpState.INDETERMINATE:
-        return f"nobody knows whether `{attempt.op_id}` undid it"
+    if is_doubtful(attempt):
+        failed = attempt.state is not OpState.INDETERMINATE
+        what = f"`{attempt.op_id}` failed, and " if failed else ""
+        return f"{what}nobody knows whether `{attempt.op_id}` undid it"
     if is_refuted(attempt):
         return f"`{attempt.op_id}` was to undo it, and a check found that it did not"
     return ""

@@ -9,6 +9,7 @@ from gateway.operations.templates import of_result
 from gateway.types.guarantees import Compensation
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import (
+    FAILED,
     IntentKey,
     KeySource,
     Operation,
@@ -22,9 +23,7 @@ CAPTURED: Final = "captured"
 OLD: Final = "old"  # what a read showed before the call, where the way back refers to it
 
 _VERSION: Final = "v1"  # part of every digest, as in `gateway.operations.keys`
-_WITHOUT_EFFECT: Final = frozenset(
-    {OpState.FAILED_RETRYABLE, OpState.FAILED_FINAL, OpState.ABANDONED, OpState.DENIED}
-)
+_WITHOUT_EFFECT: Final = frozenset({OpState.FAILED_RETRYABLE, OpState.ABANDONED, OpState.DENIED})
 
 
 def captured(contract: Contract, result: JsonObject) -> JsonObject:
@@ -77,11 +76,19 @@ def is_refuted(attempt: Operation) -> bool:
     return failed and attempt.state is OpState.SUCCEEDED
 
 
+def is_doubtful(attempt: Operation) -> bool:
+    """Whether an attempt may have undone something, all or in part.
+
+    Its answer was lost, or says that it failed: a tool that failed has run.
+    """
+    has_run = attempt.state is OpState.FAILED_RETRYABLE and attempt.evidence == FAILED
+    return has_run or attempt.state in (OpState.INDETERMINATE, OpState.FAILED_FINAL)
+
+
 def _is_over(attempt: Operation, back: Compensation) -> bool:
-    if attempt.state in _WITHOUT_EFFECT:
-        return True
-    is_unknown = attempt.state is OpState.INDETERMINATE or is_refuted(attempt)
-    return is_unknown and back.is_idempotent
+    if is_doubtful(attempt) or is_refuted(attempt):
+        return back.is_idempotent
+    return attempt.state in _WITHOUT_EFFECT
 
 
 def _referred(back: Compensation) -> Iterator[JsonPointer]:

@@ -140,6 +140,13 @@ class IntentKey:
 
 
 @value
+# The evidence of an attempt whose server asked something before it carries anything out.
+ASKS_FIRST: Final = "its server asks first, and carries nothing out before the answer"
+
+# The evidence of an attempt whose tool ran, and said that it failed.
+FAILED: Final = "its answer is an error"
+
+
 class Operation:
     """One intent, whatever its attempts; times are whole microseconds since 1970 in UTC."""
 

@@ -138,7 +138,7 @@ def test_a_pivot_with_a_way_back_bars_what_was_before_it_until_it_is_undone() ->
         (OpState.AWAITING_APPROVAL, Readiness.UNDER_WAY),
         (OpState.INDETERMINATE, Readiness.INDETERMINATE),
         (OpState.FAILED_RETRYABLE, Readiness.READY),
-        (OpState.FAILED_FINAL, Readiness.READY),
+        (OpState.FAILED_FINAL, Readiness.INDETERMINATE),
         (OpState.DENIED, Readiness.READY),
     ],
 )
@@ -165,6 +165,15 @@ def test_only_an_idempotent_way_back_is_gone_again_without_knowing() -> None:
     )
     (step,) = plan([operation("a"), lost], {"desk.put": again}, 0)
     assert step.readiness is Readiness.READY
+
+
+def test_a_way_back_that_failed_may_have_undone_it_all_the_same() -> None:
+    failed = operation("u", "desk.undo", compensates="a", state=OpState.FAILED_FINAL)
+    ran = replace(failed, state=OpState.FAILED_RETRYABLE, evidence="its answer is an error")
+    for attempt in (failed, ran):
+        step = only(operation("a"), attempt)
+        assert step.readiness is Readiness.INDETERMINATE
+        assert step.reason == "`u` failed, and nobody knows whether `u` undid it"
 
 
 def test_what_is_being_undone_or_was_is_not_undone_again() -> None:

@@ -84,9 +84,7 @@ def test_who_asks_twice_meets_the_same_key(state: OpState) -> None:
     assert key() == key(attempt(state))
 
 
-@pytest.mark.parametrize(
-    "state", [OpState.FAILED_FINAL, OpState.FAILED_RETRYABLE, OpState.ABANDONED, OpState.DENIED]
-)
+@pytest.mark.parametrize("state", [OpState.FAILED_RETRYABLE, OpState.ABANDONED, OpState.DENIED])
 def test_an_attempt_that_undid_nothing_makes_room_for_one_more(state: OpState) -> None:
     assert len({key(), key(attempt(state)), key(attempt(state), attempt(state))}) == 3
 
@@ -94,7 +92,9 @@ def test_an_attempt_that_undid_nothing_makes_room_for_one_more(state: OpState) -
 def test_only_a_repeatable_way_back_is_gone_again_in_doubt() -> None:
     unknown = attempt(OpState.INDETERMINATE)
     refuted = attempt(OpState.SUCCEEDED, verification=VerificationState.FAILED)
-    for doubtful in (unknown, refuted):
+    failed = attempt(OpState.FAILED_FINAL)
+    ran = attempt(OpState.FAILED_RETRYABLE, evidence="its answer is an error")
+    for doubtful in (unknown, refuted, failed, ran):
         assert key(doubtful) == key()
         assert key(doubtful, is_idempotent=True) != key()
 
