@@ -9,9 +9,13 @@ from typing import Final, Protocol
 import anyio
 
 from gateway.app.notifying import Notifier
+from gateway.app.telling import Teller
 from gateway.clock import Clock
+from gateway.config.approvals import ApprovalsSettings
 from gateway.errors import StoreUnavailable
+from gateway.store.store import Store
 from gateway.store.times import microseconds
+from gateway.store.vault import Vault
 from gateway.types.approvals import Approval, ApprovalState
 
 _log = logging.getLogger("weighbridge")
@@ -128,3 +132,20 @@ class Attending:
             _log.debug("requests for approval can't be looked after: %s", error)
         except Exception:  # the loop must outlive any row
             _log.exception("requests for approval can't be looked after")
+
+
+def attending(
+    store: Store,
+    settings: ApprovalsSettings,
+    *,
+    due: Due,
+    page: Callable[[Approval], str],
+    ended: Ended,
+    clock: Clock,
+) -> Attending:
+    """Build the loop over one store; `page` is where a request is decided."""
+    teller = Teller(vault=Vault(store.keys.operations), page=page)
+    notifier = Notifier(
+        outbox=store.approvals, webhook=settings.webhook, telling=teller.telling, clock=clock
+    )
+    return Attending(requests=store.approvals, due=due, notifier=notifier, ended=ended, clock=clock)

@@ -6,9 +6,8 @@ from typing import Any
 import anyio
 import pytest
 
-from gateway.app.attending import Attending
-from gateway.app.notifying import Notifier
-from gateway.approvals.notices import Telling
+from gateway.app.attending import Attending, attending
+from gateway.config.approvals import ApprovalsSettings
 from gateway.crossing.deciding import Deciding
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
@@ -49,19 +48,14 @@ class House:
             approvals=self.store.approvals,
             redactor=Redactor(lambda tenant: tenant.encode()),
             clock=self.clock,
-            vault=Vault(lambda tenant: tenant.encode().ljust(32)),
+            vault=Vault(self.store.keys.operations),
             targets=self._targets,
         )
-        notifier = Notifier(
-            outbox=self.store.approvals,
-            webhook=lambda name: None,
-            telling=lambda notice, approval: Telling(notice=notice, approval=approval),
-            clock=self.clock,
-        )
-        return Attending(
-            requests=self.store.approvals,
+        return attending(
+            self.store,
+            ApprovalsSettings(),
             due=deciding,
-            notifier=notifier,
+            page=lambda approval: "",
             ended=self._ended,
             clock=self.clock,
         )
@@ -129,11 +123,11 @@ async def test_two_gateways_end_a_request_once(house: House, open_store: OpenSto
 
 
 async def test_how_many_wait_is_known_as_of_the_last_look(house: House) -> None:
-    attending = house.attending()
+    loop = house.attending()
     await house.asked()
     await vote(house.store, await house.asked())
-    await attending.once()
-    assert attending.pending == 1
+    await loop.once()
+    assert loop.pending == 1
 
 
 @pytest.mark.parametrize(
@@ -142,37 +136,37 @@ async def test_how_many_wait_is_known_as_of_the_last_look(house: House) -> None:
 async def test_the_gateway_that_asked_counts_how_long_it_took(
     house: House, choice: Choice, outcome: str
 ) -> None:
-    attending = house.attending()
+    loop = house.attending()
     approval = await house.asked(clause=LEADS)
-    attending.held(approval.call_id, approval)
-    attending.held(approval.call_id, approval)
-    await attending.once()
+    loop.held(approval.call_id, approval)
+    loop.held(approval.call_id, approval)
+    await loop.once()
     assert house.ended == []
     house.clock.move(90)
     await vote(house.store, approval, choice=choice)
     house.clock.move(5)
-    await attending.once()
-    await attending.once()
+    await loop.once()
+    await loop.once()
     assert house.ended == [("desk", "refund", outcome, 90.0)]
 
 
 async def test_a_call_that_comes_back_for_a_request_is_not_counted_anew(house: House) -> None:
-    attending = house.attending()
+    loop = house.attending()
     approval = await house.asked()
-    attending.held("call_of_another_gateway", approval)
+    loop.held("call_of_another_gateway", approval)
     await vote(house.store, approval)
-    await attending.once()
+    await loop.once()
     assert house.ended == []
 
 
 async def test_what_was_used_was_approved_and_what_is_gone_is_nothing(house: House) -> None:
-    attending = house.attending()
+    loop = house.attending()
     used = await house.asked(state=S.CONSUMED, decided_at=microseconds(house.clock.now()))
     replaced = await house.asked(state=S.SUPERSEDED, clause=replace(LEADS, factors=(OTHERS,)))
     for each in (used, replaced, replace(used, approval_id="apr_gone")):
-        attending.held(each.call_id, each)
+        loop.held(each.call_id, each)
     house.clock.move(7)
-    await attending.once()
+    await loop.once()
     assert sorted(each[2:] for each in house.ended) == [("approved", 0.0), ("superseded", 7.0)]
 
 
@@ -180,7 +174,7 @@ OTHERS = Factor(name="others", roles=("other",))
 
 
 async def test_the_loop_goes_on_whatever_a_row_or_the_store_does(house: House) -> None:
-    attending, looked = house.attending(), list[str]()
+    loop, looked = house.attending(), list[str]()
     troubles: list[Exception] = [KeyError("row"), StoreUnavailable("away")]
 
     class Due:
@@ -192,9 +186,9 @@ async def test_the_loop_goes_on_whatever_a_row_or_the_store_does(house: House) -
             looked.append("escalate")
             raise troubles[0]
 
-    attending.due = Due()
+    loop.due = Due()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(attending.run)
+        tasks.start_soon(loop.run)
         await until_async(lambda: looked.count("expire") > 1)
         tasks.cancel_scope.cancel()
     assert looked[:3] == ["expire", "escalate", "expire"]
