@@ -13,6 +13,7 @@ from gateway.crossing.operate import Operate, Work
 from gateway.crossing.ticket import Ticket
 from gateway.policy.methods import USE
 from gateway.relay import states
+from gateway.relay.holding import Holding
 from gateway.relay.parking import Parking
 from gateway.relay.relay import Relay
 from gateway.relay.seals import SealBroken
@@ -21,7 +22,6 @@ from gateway.steps import (
     constrain,
     contract,
     dispatch,
-    gate,
     identity,
     normalise,
     phase,
@@ -32,6 +32,7 @@ from gateway.steps import (
     verify,
 )
 from gateway.steps.record import Record
+from gateway.store.requests import Held
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject
@@ -73,6 +74,8 @@ TASK_CHECKS: tuple[Check, ...] = (
     risk.of_task,
     phase.check,
 )
+# A call that is approved under rules that have changed is asked about again, but not for ever.
+_MOST_DECISIONS = 4
 CHECKS_FOR: Mapping[Method, tuple[Check, ...]] = {
     Method.CALL_TOOL: CHECKS,
     Method.READ_RESOURCE: READ_CHECKS,
@@ -182,6 +185,7 @@ class Pipeline:
     relay: Relay
     states: states.States
     parking: Parking
+    holding: Holding
 
     async def handle(self, call: ProposedCall) -> Finished:
         """Weigh a call, carry it out if it may be, and say how it ended.
@@ -201,6 +205,8 @@ class Pipeline:
         match state:
             case states.Passed():
                 return await self._weighed(state.call)
+            case states.Decided():
+                return await self._weighed(await self.holding.answered(call, state))
             case states.Awaited():
                 finished = await self.parking.resume(state, call)
                 return finished or self.record.open(call).closed(_no_longer_parked(state))
@@ -211,12 +217,14 @@ class Pipeline:
         ticket = self.record.open(call)
         try:
             case = await self._judged(call, ticket)
+            if isinstance(case, Case) and case.decision.effect is DecisionEffect.REQUIRE_APPROVAL:
+                case = await self._approved(case, ticket)
         except Exception as error:  # here and in _finish, faults become refusals
             return ticket.closed(self.record.fault(call, error))
         except BaseException:  # the caller went away; the call still gets its final event
             ticket.abandoned()
             raise
-        if isinstance(case, Refusal):
+        if not isinstance(case, Case):
             return ticket.closed(case)
         is_parked = self.relay.may_be_asked(case) and self.parking.has_room(call)
         if case.is_plain_read and not is_parked:
@@ -234,9 +242,33 @@ class Pipeline:
         ticket.judged(verdict)
         return verdict.refusal or verdict.case
 
+    async def _approved(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
+        """Take a call that people decide about, once they have, or say what it gets meanwhile.
+
+        In the task of its request: nothing is sent yet, and who waits may leave. After a decision
+        everything is judged anew, since policy, scopes and the tool may have changed.
+        """
+        held: Held | None = None
+        for _ in range(_MOST_DECISIONS):
+            taken = await self.claim(case, ticket)
+            if not isinstance(taken, Held):
+                return taken
+            held = taken
+            met = await self.holding(case, held)
+            if met is not None:
+                return met
+            judged = await self._judged(case.call, ticket)
+            if isinstance(judged, Refusal):
+                return judged
+            if judged.decision.effect is not DecisionEffect.REQUIRE_APPROVAL:
+                return judged
+            case = judged
+        return self.holding.later(held) if held is not None else _no_such_state()
+
     async def _finish(self, case: Case, ticket: Ticket) -> Finished:
+        is_taken = case.is_plain_read or case.operation is not None
         try:
-            ready = case if case.is_plain_read else await self._taken(case, ticket)
+            ready = case if is_taken else await self._taken(case, ticket)
             if isinstance(ready, Case) and ready.operation is not None:
                 return await self.operate.carry(ready, ticket, self._work(ready, ticket))
             outcome = await self._carry_out(ready, ticket) if isinstance(ready, Case) else ready
@@ -249,8 +281,8 @@ class Pipeline:
 
     async def _taken(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
         """Take what has to be taken before a call may be sent, or say what it gets instead."""
-        held = gate.check(case)
-        return held if isinstance(held, Refusal) else await self.claim(case, ticket)
+        taken = await self.claim(case, ticket)
+        return self.holding.later(taken) if isinstance(taken, Held) else taken
 
     def _work(self, case: Case, ticket: Ticket) -> Work:
         return Work(

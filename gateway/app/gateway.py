@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from gateway import __version__
 from gateway.actions.activation import Activation
 from gateway.actions.state import Snapshot
+from gateway.app.approving import Approving
+from gateway.app.attending import Attending
 from gateway.app.following import follow
 from gateway.app.subscribing import subscribe
 from gateway.app.sweeping import Sweeper
@@ -33,6 +35,8 @@ class Gateway:
     """Everything wired; `app.start` makes one."""
 
     pipeline: Pipeline
+    approving: Approving
+    attending: Attending
     sweeper: Sweeper
     listing: Listing
     servers: Servers
@@ -174,6 +178,7 @@ class Gateway:
             store=store,
             telemetry=[_signal(telemetry.traces), _signal(telemetry.metrics)],
             identity=self.identity_problems(),
+            approvals={"pending": self.attending.pending},
         )
 
     def _tallies(self, revision: Revision) -> dict[str, dict[str, int]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gateway import ids, jsontext
+from gateway.app.approving import Approved
 from gateway.app.clearing import Clearing
 from gateway.app.confirming import Confirming
 from gateway.app.origins import Origins
@@ -19,6 +20,7 @@ from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.crossing.operate import Living, Operate
 from gateway.crossing.patience import Patience
+from gateway.crossing.people import People
 from gateway.crossing.recall import Recall
 from gateway.crossing.remains import Remains
 from gateway.crossing.waiting import Waiter
@@ -47,6 +49,7 @@ class Around:
     case_for: Callable[[ProposedCall, Tool], Case | None]
     patience_s: Callable[[Case], float]
     """How long the caller of a case waits."""
+    people: People
     reached: Reached = go_on
 
 
@@ -85,10 +88,21 @@ class Operating:
             clock=clock,
             origin=self._reading.origin,
         )
+        approved = Approved(
+            find=self._store.approvals.find,
+            operation=operations.get,
+            call=self._call,
+            handle=pipeline.handle,
+        )
         return Sweeper(
             operations=operations,
             living=self._living,
-            steps=Steps(lose=self._clearing.lose, look=self._clearing.look, undo=undoing.run_ready),
+            steps=Steps(
+                lose=self._clearing.lose,
+                look=self._clearing.look,
+                undo=undoing.run_ready,
+                send=approved.run,
+            ),
             clock=clock,
             lease_s=self._settings.lease,
             keep_s=self._settings.keep,
@@ -132,6 +146,7 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
     claim = Claim(
         limits=store.limits,
         operations=operations,
+        people=around.people,
         joins=joins,
         vault=vault,
         shown=lambda case: _shown(around.redactor, case),

@@ -45,6 +45,7 @@ class Steps:
     lose: Callable[[Operation], Awaitable[None]]
     look: Callable[[Operation], Awaitable[None]]
     undo: Callable[[], Awaitable[None]]
+    send: Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,7 +79,7 @@ class Sweeper:
 
     async def _sweep(self) -> None:
         while True:
-            for each in (self._lost, self._due, self.steps.undo, self._forget):
+            for each in (self._lost, self._due, self.steps.undo, self.steps.send, self._forget):
                 await self._safely("operations can't be looked after", each)
             await anyio.sleep(min(self.lease_s / 3, 2.0))
 

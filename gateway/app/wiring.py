@@ -10,6 +10,9 @@ from anyio import open_signal_receiver
 
 from gateway import ids
 from gateway.actions.activation import Activation, Reloaded
+from gateway.app.approving import Approving, approving
+from gateway.app.approving import Around as Asking
+from gateway.app.attending import attending
 from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
 from gateway.app.inspect import naming
@@ -17,6 +20,7 @@ from gateway.app.keeping import Keeping
 from gateway.app.operating import Around, Operating, operating
 from gateway.app.owner import ProcessOwner
 from gateway.app.watch import ToolWatch
+from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
 from gateway.crossing.failpoints import Reached, go_on
@@ -25,7 +29,9 @@ from gateway.events import admin
 from gateway.events.redact import Redactor
 from gateway.housekeeping import Reloader, Snapshots
 from gateway.listing import Listing
+from gateway.operations import keys
 from gateway.pipeline import Pipeline, sees
+from gateway.relay.holding import Holding
 from gateway.relay.outbound import Outbounds
 from gateway.relay.parking import Parking
 from gateway.relay.questions import Questions, capabilities_for
@@ -34,7 +40,7 @@ from gateway.relay.rounds import Rounds
 from gateway.relay.seals import Seals
 from gateway.relay.states import States
 from gateway.relay.tasks import Tasks
-from gateway.revision import Unreviewed
+from gateway.revision import Revision, Unreviewed
 from gateway.servers.catalog import Catalog
 from gateway.servers.fleet import Servers
 from gateway.servers.opening import Surroundings
@@ -46,6 +52,7 @@ from gateway.steps.resolve import Resolve
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import ProposedCall
 from gateway.types.events import Event
+from gateway.types.json import JsonObject
 from gateway.types.tools import Tool
 
 _log = logging.getLogger("weighbridge")
@@ -103,10 +110,35 @@ class Wiring:
         limits = settings.limits
         states = States(seals=tasks.seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
         relay = self._relay(states, tasks)
-        parts = self._operating(servers.catalog, resolve, redactor, owner, relay.outbounds)
-        pipeline = self._pipeline(servers.catalog, resolve, parts, relay, states)
+
+        def window_s(case: Case) -> float:
+            return parts.claim.window_s(case)
+
+        people = approving(
+            self.keeping.store,
+            settings.approvals,
+            Asking(
+                redactor=redactor,
+                clock=self.clock,
+                states=states,
+                window_s=window_s,
+                own=lambda tool, arguments: _own(activation.current(), tool, arguments),
+            ),
+        )
+        around = self._around(servers.catalog, resolve, owner, relay.outbounds, people)
+        parts = operating(self.keeping.store, settings.operations, around)
+        pipeline = self._pipeline(servers.catalog, resolve, parts, relay, people.holding)
         gateway = Gateway(
             pipeline=pipeline,
+            approving=people,
+            attending=attending(
+                self.keeping.store,
+                settings.approvals,
+                due=people.deciding,
+                page=people.pages.of,
+                ended=self.telemetry.approval_ended,
+                clock=self.clock,
+            ),
             sweeper=parts.sweeper(pipeline),
             listing=Listing(
                 catalogue=servers.catalog,
@@ -131,6 +163,8 @@ class Wiring:
         servers.catalog.on_change(gateway.lists_changed)
         activation.after.append(gateway.lists_changed)
         activation.after.append(servers.rules_changed)
+        people.holding.held = gateway.attending.held
+        self.telemetry.watch_approvals(lambda: float(gateway.attending.pending))
         self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
         return gateway
 
@@ -146,6 +180,7 @@ class Wiring:
         start(reloader.run, name="reloader")
         start(snapshots.run, name="snapshots")
         start(gateway.sweeper.run, name="sweeper")
+        start(gateway.attending.run, name="approvals")
         start(_reload_on_hangup, reloader, name="signals")
 
     def say(self, event: Event) -> None:
@@ -158,15 +193,16 @@ class Wiring:
     def _redactor(self) -> Redactor:
         return Redactor(self.keeping.store.keys.redaction, self.loaded.secrets)
 
-    def _operating(
+    def _around(
         self,
         catalog: Catalog,
         resolve: Resolve,
-        redactor: Redactor,
         owner: ProcessOwner,
         outbounds: Outbounds,
-    ) -> Operating:
-        around = Around(
+        people: Approving,
+    ) -> Around:
+        redactor = people.deciding.redactor
+        return Around(
             owner=owner,
             clock=self.clock,
             redactor=redactor,
@@ -174,14 +210,14 @@ class Wiring:
             tool=catalog.by_key,
             case_for=resolve.case_for,
             patience_s=outbounds.deadline_s,
+            people=people.people,
             reached=self.reached,
         )
-        return operating(self.keeping.store, self.loaded.settings.operations, around)
 
     def _pipeline(
-        self, catalog: Catalog, resolve: Resolve, parts: Operating, relay: Relay, states: States
+        self, catalog: Catalog, resolve: Resolve, parts: Operating, relay: Relay, holding: Holding
     ) -> Pipeline:
-        owner, record = parts.around.owner, parts.around.record
+        owner, record, states = parts.around.owner, parts.around.record, holding.states
         return Pipeline(
             resolve=resolve,
             claim=parts.claim,
@@ -191,6 +227,7 @@ class Wiring:
             relay=relay,
             states=states,
             parking=Parking(owner, states),
+            holding=holding,
             normalise=Normalise(
                 max_result_bytes=self.loaded.settings.limits.max_result_bytes,
                 digest=self.keeping.digest,
@@ -248,6 +285,12 @@ class Wiring:
                 id=ids.ulid(), at=now, by=because, errors=[outcome.problem]
             )
         self.say(event)
+
+
+def _own(revision: Revision, tool: str, arguments: JsonObject) -> JsonObject:
+    """Return the arguments of a tool without the key that the gateway puts there."""
+    contract = revision.contracts.get(tool)
+    return keys.own(arguments, contract.idempotency.inject) if contract is not None else arguments
 
 
 def _tool_of_task(tasks: Tasks, catalog: Catalog, call: ProposedCall) -> Tool | None:

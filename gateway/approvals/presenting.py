@@ -57,6 +57,7 @@ def present(asked: Asked, digest: Digest) -> JsonObject:
         "arguments": arguments,
         "masked": list[Json](masked),
         "top": [*_top(contract.approval.show or {}, arguments, frozenset(masked))],
+        "confirm": contract.approval.confirm,
         "changes": [] if before is None else [*changes(before, asked.arguments, digest)],
         "requester": {
             "user": actor.user,

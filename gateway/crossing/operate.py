@@ -32,6 +32,7 @@ from gateway.types.operations import (
     VerificationState,
 )
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.tools import Effect
 from gateway.types.values import replaced
 
 _log = logging.getLogger("weighbridge")
@@ -182,7 +183,7 @@ class Operate:
         end = ending(case, ticket.delivery, outcome)
         events = ticket.closing(end.outcome)
         if end.executed is not Execution.NO:
-            events.append(ticket.effect(case, end))
+            events += _effects(case, ticket, end)
         settlement, is_kept = self._settlement(case, ticket, end), True
         ticket.concerns(replaced(operation, replay_until=settlement.replay_until))
         self.reached(Failpoint.BEFORE_SETTLE)
@@ -203,7 +204,7 @@ class Operate:
             return  # its end is on its way to the store
         try:
             settlement = self._settlement(case, ticket, end)
-            self.operations.settle_soon(settlement, [*events, ticket.effect(case, end)])
+            self.operations.settle_soon(settlement, [*events, *_effects(case, ticket, end)])
         except StoreUnavailable as error:  # then its lease runs out
             _log.error("%s: its end is not kept: %s", _of(case).op_id, error)
 
@@ -229,7 +230,7 @@ class Operate:
             return
         settled = await self.operations.settle(
             self._settlement(case, ticket, end),
-            [ticket.effect(case, end, late=True)],
+            _effects(case, ticket, end, late=True),
             before=OpState.INDETERMINATE,
         )
         if settled:
@@ -255,6 +256,11 @@ class Operate:
             check_at=now + round(_look_again_s(case, end) * _SECOND) if _is_open(case, end) else 0,
             gives_back=end.gives_back,
         )
+
+
+def _effects(case: Case, ticket: Ticket, end: Ending, *, late: bool = False) -> list[Event]:
+    """Return what is told of a change outside; a read that people allowed changes nothing."""
+    return [] if case.effect is Effect.READ else [ticket.effect(case, end, late=late)]
 
 
 def _of(case: Case) -> Operation:

@@ -7,6 +7,7 @@ from gateway.case import Case
 from gateway.operations.classify import Verdict, classify
 from gateway.operations.machine import LATE, OpEvent, next_state
 from gateway.types.operations import (
+    ASKS_FIRST,
     Delivered,
     Delivery,
     Execution,
@@ -14,6 +15,7 @@ from gateway.types.operations import (
     VerificationState,
 )
 from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.tools import Effect
 from gateway.types.values import value
 
 _QUESTION: Final = "input_required"  # `resultType` of a server that asks (MCP, mrtr)
@@ -67,10 +69,12 @@ def _verdict(case: Case, delivery: Delivery | None, outcome: Answer | Refusal) -
     if delivery is None:
         return _not_executed("it was never sent")
     if isinstance(delivery, Delivered) and delivery.result.get("resultType") == _QUESTION:
-        return _not_executed("its server asks first, and carries nothing out before the answer")
+        return _not_executed(ASKS_FIRST)
     if isinstance(outcome, Answer):
         if outcome.result.get("resultType") == _TASK:
             return Verdict(event=OpEvent.SUCCEED, executed=Execution.YES, proof=_TASK)
+    elif case.effect is Effect.READ:
+        return _not_executed("a read changes nothing")
     elif isinstance(delivery, Delivered) and outcome.executed is Execution.NO:
         return _not_executed(outcome.code or "what its server asked for was refused")
     contract = case.contract

@@ -116,7 +116,7 @@ _WEIGHED: Final[tuple[Step, ...]] = (
         arguments=_refund_of(400),
         status=Status.APPROVAL_DENIED,
         rule="desk.refund.large",
-        code="no_approver_surface",
+        code="no_approver",
         shows_events=True,
     ),
     Step(

@@ -61,6 +61,7 @@ class Client:
     outbox: Outbox
     capabilities: JsonObject = field(default_factory=dict[str, Json])
     log_level: str = ""
+    name: str = ""  # what it calls itself
     watches: dict[str, Leave] = field(default_factory=dict[str, Leave])  # by URI
     is_ready: bool = False  # may be told that lists changed
     is_closed: bool = False

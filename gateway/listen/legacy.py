@@ -35,7 +35,7 @@ from gateway.listen.methods import (
     SUBSCRIBE,
     UNSUBSCRIBE,
 )
-from gateway.listen.proposals import Envelope, propose
+from gateway.listen.proposals import Envelope, named, propose
 from gateway.listen.results import (
     ModernResults,
     legacy_capabilities,
@@ -126,6 +126,7 @@ class SdkFront:
         declared: Json = (ctx.params or {}).get("capabilities")
         client = self._clients.of(_connection(ctx))
         client.capabilities = declared if isinstance(declared, dict) else {}
+        client.name = named(ctx.params.get("clientInfo") if ctx.params is not None else None)
         if not isinstance(result, dict):
             return result
         return {**result, "capabilities": legacy_capabilities(self._gate.offers())}
@@ -258,6 +259,7 @@ class SdkFront:
                 request_id=request_id,
                 input_error=arrival.input_error,
                 trace_header=arrival.trace_header,
+                client_name=client.name if client is not None else "",
                 idempotency_key=arrival.idempotency_key,
                 peer=arrival.peer,
             ),

@@ -1,12 +1,18 @@
 """Turns the params of a request into a proposed call, the same for both eras."""
 
+from typing import Final
+
 from gateway import ids
 from gateway.clock import Clock
+from gateway.listen.extensions import NO_TASKS, knows_tasks
 from gateway.listen.methods import target
 from gateway.listen.rpc import INVALID_PARAMS, RequestId, RpcError
 from gateway.types.calls import Caller, Method, Principal, ProposedCall
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
+
+_CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"  # key in `_meta` (MCP 2026-07-28, basic)
+_LONGEST_NAME: Final = 128
 
 
 @value
@@ -19,6 +25,7 @@ class Envelope:
     trace_header: str = ""
     idempotency_key: str | None = None  # the HTTP header
     peer: str = ""
+    client_name: str = ""  # of the handshake; a stateless request brings its own
 
 
 def propose(
@@ -28,6 +35,8 @@ def propose(
     name = target(method, params)
     if isinstance(name, RpcError):
         return name
+    if method.is_task and not knows_tasks(caller):
+        return NO_TASKS
     meta = params.get("_meta")
     if meta is not None and not isinstance(meta, dict):
         return RpcError(code=INVALID_PARAMS, message="`params._meta` must be an object")
@@ -47,7 +56,14 @@ def propose(
         trace_header=envelope.trace_header,
         idempotency_key=envelope.idempotency_key,
         peer=envelope.peer,
+        client_name=envelope.client_name or named((meta or {}).get(_CLIENT_INFO)),
         input_error=input_error,
         method=method,
         params=params,
     )
+
+
+def named(info: Json) -> str:
+    """Return what a client calls itself, from what it tells of itself."""
+    name = info.get("name") if isinstance(info, dict) else None
+    return name[:_LONGEST_NAME] if isinstance(name, str) else ""

@@ -46,6 +46,8 @@ WAYS: Final[Mapping[tuple[OpState, OpEvent], OpState]] = MappingProxyType(
         (S.AWAITING_APPROVAL, E.CONSUME): S.DISPATCHING,
         (S.AWAITING_APPROVAL, E.DENY): S.DENIED,
         (S.AWAITING_APPROVAL, E.ABANDON): S.ABANDONED,
+        (S.READY, E.ASK): S.AWAITING_APPROVAL,
+        (S.FAILED_RETRYABLE, E.ASK): S.AWAITING_APPROVAL,  # what was approved is used up
         (S.READY, E.DISPATCH): S.DISPATCHING,
         (S.READY, E.ABANDON): S.ABANDONED,
         (S.DISPATCHING, E.SUCCEED): S.SUCCEEDED,

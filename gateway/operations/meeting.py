@@ -54,7 +54,7 @@ def meet(
             | OpState.COMPENSATING
             | OpState.COMPENSATED
         ):
-            if on_purpose and found.state in _REPEATED and _otherwise(found, wanted) is None:
+            if on_purpose and found.state in _REPEATED and differs(found, wanted) is None:
                 return Meeting.NEW
             return _settled(found, wanted, on_variant, now)
         case OpState.READY | OpState.FAILED_RETRYABLE:
@@ -62,7 +62,7 @@ def meet(
         case OpState.INDETERMINATE:
             return _unknown(found, wanted)
         case OpState.PROPOSED | OpState.AWAITING_APPROVAL | OpState.DISPATCHING:
-            return _otherwise(found, wanted) or Meeting.JOIN
+            return differs(found, wanted) or Meeting.JOIN
         case _:
             assert_never(found.state)
 
@@ -77,16 +77,16 @@ def _settled(found: Operation, wanted: Operation, on_variant: OnVariant, now: in
         harmless = found.state is OpState.SUCCEEDED and wanted.retry is RetryClass.NATURAL
         if now >= found.replay_until or harmless:
             return Meeting.NEW
-    differs = _otherwise(found, wanted)
-    if differs is Meeting.VARIANT and on_variant is OnVariant.REPLAY:
+    other = differs(found, wanted)
+    if other is Meeting.VARIANT and on_variant is OnVariant.REPLAY:
         return Meeting.SETTLED
-    return differs or Meeting.SETTLED
+    return other or Meeting.SETTLED
 
 
 def _unknown(found: Operation, wanted: Operation) -> Meeting:
-    differs = _otherwise(found, wanted)
-    if differs is not None:
-        return differs
+    other = differs(found, wanted)
+    if other is not None:
+        return other
     # By what was sent: a key that the server never got can't be known again.
     keyed = found.retry is RetryClass.KEYED and found.downstream_key != ""
     if keyed or found.retry is RetryClass.NATURAL:
@@ -98,7 +98,7 @@ def _same_intent(found: Operation, wanted: Operation) -> bool:
     return found.tool == wanted.tool and found.key.intent == wanted.key.intent
 
 
-def _otherwise(found: Operation, wanted: Operation) -> Meeting | None:
+def differs(found: Operation, wanted: Operation) -> Meeting | None:
     """Say how a call differs from what is there, if it does."""
     if not _same_intent(found, wanted):
         return Meeting.CONFLICT

@@ -34,6 +34,15 @@ class Awaited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The next round of a call that people decide about, or have decided."""
+
+    approval_id: str
+    round: int
+    asked: bool  # whether the caller's client was asked, and may bring an answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class States:
     """Seals states on their way out, and opens them when they come back."""
 
@@ -48,7 +57,11 @@ class States:
         """Return the token that leads back to a parked call."""
         return self._sealed(call, {"parked": parked, "is_read": is_read})
 
-    def open(self, call: ProposedCall) -> Passed | Awaited:
+    def decide(self, call: ProposedCall, approval_id: str, *, round: int, asked: bool) -> str:
+        """Return the token that leads back to a request for approval, and is no right to it."""
+        return self._sealed(call, {"approval": approval_id, "round": round, "asked": asked})
+
+    def open(self, call: ProposedCall) -> Passed | Awaited | Decided:
         """Say what a state stands for; raises SealBroken, also for another caller or request."""
         token = call.params.get(STATE)
         if not isinstance(token, str):
@@ -59,6 +72,14 @@ class States:
         parked = claims.get("parked")
         if isinstance(parked, str):
             return Awaited(id=parked, is_read=claims.get("is_read") is True)
+        approval = claims.get("approval")
+        if isinstance(approval, str):
+            number = claims.get("round")
+            return Decided(
+                approval_id=approval,
+                round=number if isinstance(number, int) else 0,
+                asked=claims.get("asked") is True,
+            )
         params = {key: value for key, value in call.params.items() if key != STATE}
         if isinstance(claims.get("state"), str):
             params[STATE] = claims["state"]

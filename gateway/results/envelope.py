@@ -7,7 +7,15 @@ from typing import Final
 
 from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
-from gateway.types.outcomes import TABLE, Answer, Finished, Refusal, Status, WireError
+from gateway.types.outcomes import (
+    TABLE,
+    Answer,
+    ApprovalTold,
+    Finished,
+    Refusal,
+    Status,
+    WireError,
+)
 from gateway.types.values import value
 
 OUTCOME = "weighbridge/outcome"  # key in `_meta`
@@ -153,6 +161,17 @@ def _operation(subject: Subject) -> JsonObject:
     return told
 
 
+def _approval(told: ApprovalTold) -> JsonObject:
+    said: JsonObject = {"approval_id": told.approval_id}
+    if told.url:
+        said["approve_url"] = told.url
+    if told.decide_by:
+        said["decide_by"] = told.decide_by
+    if told.suggested is not None:
+        said["suggested_arguments"] = told.suggested
+    return said
+
+
 def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:
     row = refusal.row
     outcome: JsonObject = {
@@ -174,6 +193,8 @@ def _outcome(refusal: Refusal, subject: Subject) -> JsonObject:
         outcome["code"] = refusal.code
     if refusal.rule:
         outcome["rule"] = refusal.rule
+    if refusal.approval is not None:
+        outcome |= _approval(refusal.approval)
     if refusal.retry_after_s is not None:
         outcome["retry_after_s"] = math.ceil(refusal.retry_after_s * 10) / 10
     if refusal.details:

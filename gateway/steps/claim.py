@@ -11,15 +11,18 @@ from gateway.case import Case, Injected
 from gateway.crossing import wanted
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
+from gateway.crossing.people import People, is_too_large
 from gateway.errors import JsonError, StoreUnavailable
 from gateway.operations import keys, refusals
 from gateway.results import kept
 from gateway.steps import gate
+from gateway.store.claims import MOST_PENDING, Wanted
+from gateway.store.requests import Held
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types import operations as types
 from gateway.types import repeats
 from gateway.types.calls import Method
-from gateway.types.decisions import Exceeded, Limit
+from gateway.types.decisions import DecisionEffect, Exceeded, Limit
 from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant, Repeat
 from gateway.types.json import JsonObject
@@ -46,19 +49,9 @@ class Operations(Protocol):
     """The table of operations, as far as claims need it; all raise StoreUnavailable."""
 
     async def claim(
-        self,
-        wanted: Operation,
-        events: Sequence[Event],
-        *,
-        on_variant: OnVariant,
-        limits: Sequence[Limit],
-        lease_s: float,
-        repeats: str,
+        self, wanted: Wanted, events: Sequence[Event], *, lease_s: float
     ) -> types.Claim:
-        """Take the operation for one attempt, or say what stands in its place.
-
-        `repeats` names one that is carried out once more although it is settled; empty: none.
-        """
+        """Take the operation for one attempt, or say what stands in its place."""
         ...
 
     def unsend(self, wanted: Operation, events: Sequence[Event] = ()) -> None:
@@ -97,6 +90,7 @@ class Claim:
 
     limits: Limits
     operations: Operations
+    people: People
     joins: Joins
     vault: Vault
     shown: Callable[[Case], str]  # the arguments as people may see them: JSON
@@ -109,9 +103,14 @@ class Claim:
     terms: Terms = Terms()
     reached: Reached = go_on
 
-    async def __call__(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
-        """Return the case when it may be sent, or the answer that stands in its place."""
-        if case.call.method is not Method.CALL_TOOL or case.effect is Effect.READ:
+    async def __call__(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal | Held:
+        """Return the case when it may be sent, or what stands in its place.
+
+        Held: people have to decide, and whoever waits for them comes back with a case judged anew.
+        """
+        is_held = case.decision.effect is DecisionEffect.REQUIRE_APPROVAL
+        is_read = case.call.method is not Method.CALL_TOOL or case.effect is Effect.READ
+        if is_read and not is_held:
             return await self._reserved(case)
         try:
             repetition = repeats.asked(case.call.meta)
@@ -122,10 +121,25 @@ class Claim:
             )
         except repeats.BadRepeat as error:
             return Refusal(status=Status.INVALID_ARGUMENTS, code="repeat", reason=str(error))
-        if repetition is None:
-            return await self._claimed(case, asked_for, ticket, "")
-        refused = _unrepeatable(case)
-        return refused or await self._claimed(case, asked_for, ticket, repetition.op_id)
+        repeated = "" if repetition is None else repetition.op_id
+        refused = self._unaskable(case, is_held=is_held, repeats=bool(repeated))
+        return refused or await self._claimed(case, asked_for, ticket, repeated)
+
+    def _unaskable(self, case: Case, *, is_held: bool, repeats: bool) -> Refusal | None:
+        """Say why a call may not even be asked for, if that is so."""
+        if repeats and case.contract.idempotency.repeat is Repeat.DENY:
+            return refusals.repeat_denied(case.tool.exposed_name)
+        asks_to_repeat = repeats and case.contract.idempotency.repeat is Repeat.APPROVE
+        if not is_held and not asks_to_repeat:
+            return None
+        if case.call.method is not Method.CALL_TOOL:  # `policy lint` says so as well
+            return gate.unapproved("only calls of tools can be approved", case.decision.rule)
+        if self.people.clause(case) is None:
+            why = "the same was asked for before, and is repeated on purpose"
+            return gate.unapproved(
+                why if asks_to_repeat else case.decision.reason, case.decision.rule
+            )
+        return gate.unreadable() if is_too_large(case.arguments or {}) else None
 
     async def give_back(self, case: Case) -> None:
         """Release what a call took that was certainly not carried out.
@@ -151,7 +165,7 @@ class Claim:
 
     async def _claimed(
         self, case: Case, asked_for: Operation, ticket: Ticket, repeated: str
-    ) -> Case | Answer | Refusal:
+    ) -> Case | Answer | Refusal | Held:
         until_s = asyncio.get_running_loop().time() + self.patience_s(case)
         has_looked = False
         while True:
@@ -173,7 +187,9 @@ class Claim:
                 continue
             if claim.met is Met.TAKEN:
                 ticket.committed()
-                return self._taken(case, claim.operation)
+                return self._taken(case, claim)
+            if claim.met is Met.HELD and claim.approval is not None:
+                return Held(operation=claim.operation, approval=claim.approval)
             return self._instead(case, claim)
 
     async def _made(
@@ -181,13 +197,15 @@ class Claim:
     ) -> types.Claim | Refusal:
         self.reached(Failpoint.BEFORE_INTENT)
         try:
-            return await self.operations.claim(
-                asked_for,
-                ticket.intent(case),
+            asked = Wanted(
+                operation=asked_for,
                 on_variant=case.contract.idempotency.on_variant,
                 limits=case.decision.limits,
-                lease_s=self.terms.lease_s,
                 repeats=repeated,
+                asking=self.people.asking(case, repeats=_asks_to_repeat(case, repeated)),
+            )
+            return await self.operations.claim(
+                asked, ticket.intent(case), lease_s=self.terms.lease_s
             )
         except BaseException as error:
             self._take_back(asked_for)
@@ -214,7 +232,9 @@ class Claim:
                 return refusals.in_progress(claim.operation)
             case Met.MISNAMED:
                 return refusals.misnamed()
-            case Met.UNKNOWN | Met.LOST | Met.TAKEN:
+            case Met.DENIED | Met.EXPIRED:
+                return self._decided(claim)
+            case Met.UNKNOWN | Met.LOST | Met.TAKEN | Met.HELD:
                 return refusals.unknown(claim.operation)
             case _:
                 assert_never(claim.met)
@@ -232,7 +252,15 @@ class Claim:
         except StoreUnavailable as error:  # then its lease runs out, and it is looked at
             _log.error("%s: its claim was not taken back: %s", asked_for.op_id, error)
 
-    def _taken(self, case: Case, operation: Operation) -> Case:
+    def _taken(self, case: Case, claim: types.Claim) -> Case:
+        operation = claim.operation
+        if claim.approval is not None:
+            # What people saw is sent, and not what the call says that came back for it.
+            arguments = self.people.arguments_of(operation)
+            if arguments is None:
+                self._take_back(operation)
+                raise VaultBroken("what was approved does not open; is the store's key the same?")
+            case = replace(case, arguments=arguments)
         injection = case.contract.idempotency.inject
         if injection is None:
             return replace(case, operation=operation)
@@ -275,20 +303,17 @@ class Claim:
         )
 
     def _changes(self, case: Case, operation: Operation) -> tuple[JsonObject, ...]:
-        before = self.arguments_of(operation)
+        before = self.people.arguments_of(operation)
         if before is None:
             return ()
         return tuple({"pointer": pointer} for pointer in keys.changed(before, case.arguments or {}))
 
-    def arguments_of(self, operation: Operation) -> JsonObject | None:
-        """Return what an operation was asked for, or None when that is no longer kept."""
-        try:
-            sealed = self.vault.open(operation.tenant, operation.key.key, operation.arguments)
-            body = jsontext.parse_result(sealed)
-        except (VaultBroken, JsonError):
-            return None
-        arguments = body.get("arguments") if isinstance(body, dict) else None
-        return arguments if isinstance(arguments, dict) else None
+    def _decided(self, claim: types.Claim) -> Refusal:
+        """Tell of a decision that was made, or wasn't made in time."""
+        approval = claim.approval
+        if approval is None:  # its row is gone; the operation knows that a person said no
+            return gate.unapproved("a person said no")
+        return gate.ended(approval, self.people.proposal_of(approval))
 
     async def _reserved(self, case: Case) -> Case | Refusal:
         if not case.decision.limits:
@@ -306,21 +331,13 @@ class Claim:
         return _over(case, exceeded.limit, exceeded.retry_after_s)
 
 
-def _unrepeatable(case: Case) -> Refusal | None:
-    """Say why a call may not be repeated on purpose, if its contract does not allow it."""
-    allowed = case.contract.idempotency.repeat
-    match allowed:
-        case Repeat.ALLOW:
-            return None
-        case Repeat.APPROVE:
-            return gate.unapproved("the same was asked for before, and is repeated on purpose")
-        case Repeat.DENY:
-            return refusals.repeat_denied(case.tool.exposed_name)
-        case _:
-            assert_never(allowed)
+def _asks_to_repeat(case: Case, repeated: str) -> bool:
+    return bool(repeated) and case.contract.idempotency.repeat is Repeat.APPROVE
 
 
 def _over(case: Case, limit: str, retry_after_s: float) -> Refusal:
+    if limit == MOST_PENDING:
+        return gate.too_many(retry_after_s)
     return Refusal(
         status=Status.LIMIT_EXCEEDED,
         code=limit,

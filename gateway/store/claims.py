@@ -1,19 +1,26 @@
-"""What a claim does inside of its transaction: meet what is there, or take it."""
+"""What a claim does inside of its transaction: meet what is there, take it, or ask people."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from gateway.operations.meeting import Meeting, meet
+from gateway.operations.meeting import Meeting, differs, meet
 from gateway.store import limits as counters
+from gateway.store import requests
+from gateway.store.changes import Made
 from gateway.store.engine import Parameters, Transaction
+from gateway.store.requests import Asking, Desk, Enough, Held, Over
 from gateway.store.rows import clean, operation_of, row_of
 from gateway.store.times import microseconds
+from gateway.types.approvals import Approval, ApprovalState
 from gateway.types.decisions import Limit
+from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant
-from gateway.types.operations import Claim, Met, Operation, OpState
-from gateway.types.values import replaced
+from gateway.types.operations import ASKS_FIRST, Claim, Met, Operation, OpState
+from gateway.types.values import replaced, value
+
+MOST_PENDING: Final = "pending_approvals"  # the limit of undecided requests
 
 _WAYS: Final = {
     Meeting.JOIN: Met.JOINED,
@@ -24,6 +31,18 @@ _WAYS: Final = {
     Meeting.LOST: Met.LOST,
     Meeting.MINE: Met.TAKEN,
 }
+_FATIGUE_S: Final = 60.0
+
+
+@value
+class Wanted:
+    """What a call wants to have claimed, and on which terms."""
+
+    operation: Operation
+    on_variant: OnVariant
+    limits: Sequence[Limit] = ()
+    repeats: str = ""  # an operation that is to be carried out once more
+    asking: Asking | None = None  # how people are asked, where they may have to be
 
 
 def place(wanted: Operation) -> Parameters:
@@ -35,70 +54,259 @@ def place(wanted: Operation) -> Parameters:
     }
 
 
-def claim(
-    transaction: Transaction,
-    wanted: Operation,
-    on_variant: OnVariant,
-    limits: Sequence[Limit],
-    at: datetime,
-    *,
-    repeats: str = "",
-) -> Claim:
+def claim(transaction: Transaction, wanted: Wanted, at: datetime) -> Made[Claim]:
     """Take the operation of a key for one attempt, or say what stands in its place.
 
-    Runs under the events lock, so that nobody else claims in between; bears repeating. `repeats`
-    names an operation that is to be carried out once more: one of the same key, and the newest,
-    or it has been already.
+    Runs under the events lock, so that nobody else claims or decides in between; bears repeating.
+    `repeats` names an operation that is to be carried out once more: one of the same key, and the
+    newest, or it has been already.
     """
-    now = microseconds(at)
-    if repeats and not _has_key(transaction, repeats, wanted):
-        return Claim(met=Met.MISNAMED, operation=wanted)
-    rows = transaction.fetch("newest_operation", place(wanted))
-    if not rows:
-        return _take(transaction, wanted, None, limits, at)
-    found = operation_of(rows[0])
-    on_purpose = found.op_id == repeats
-    match meet(found, wanted, on_variant=on_variant, now=now, on_purpose=on_purpose):
-        case Meeting.NEW if found.op_id == wanted.op_id:  # asked for itself, and it has ended
-            return Claim(met=Met.SETTLED, operation=found)
-        case Meeting.NEW:
-            wanted = replace(wanted, generation=found.generation + 1)
-            return _take(transaction, wanted, None, limits, at)
-        case Meeting.AGAIN:
-            return _take(transaction, wanted, found, limits, at)
-        case meeting:
-            return Claim(met=_WAYS[meeting], operation=found)
+    told: list[Event] = []
+    claimed = _Claiming(transaction, wanted, at, told).claimed()
+    return Made(claimed, keeps_events=claimed.met is Met.TAKEN, told=told)
 
 
-def _has_key(transaction: Transaction, op_id: str, wanted: Operation) -> bool:
-    rows = transaction.fetch("get_operation", {"op_id": clean(op_id)})
-    return bool(rows) and place(operation_of(rows[0])) == place(wanted)
+class _Claiming:
+    """One claim in its transaction."""
 
+    def __init__(
+        self, transaction: Transaction, wanted: Wanted, at: datetime, told: list[Event]
+    ) -> None:
+        self._transaction = transaction
+        self._wanted = wanted
+        self._operation = wanted.operation
+        self._asking = wanted.asking
+        self._at = at
+        self._now = microseconds(at)
+        self._desk = Desk(transaction=transaction, now=self._now, told=told)
 
-def _take(
-    transaction: Transaction,
-    wanted: Operation,
-    found: Operation | None,
-    limits: Sequence[Limit],
-    at: datetime,
-) -> Claim:
-    """Take it, and what it uses up; a call that is over a limit changes nothing."""
-    exceeded = counters.take(transaction, wanted.call_id, limits, at)
-    if exceeded is not None:
+    def claimed(self) -> Claim:
+        wanted, repeats = self._operation, self._wanted.repeats
+        if repeats and not self._has_key(repeats):
+            return Claim(met=Met.MISNAMED, operation=wanted)
+        rows = self._transaction.fetch("newest_operation", place(wanted))
+        if not rows:
+            return self._new(None)
+        found = operation_of(rows[0])
+        if found.state is OpState.AWAITING_APPROVAL:
+            return self._met_held(found)
+        ended = self._met_decided(found)
+        return ended if ended is not None else self._met(found)
+
+    def _met(self, found: Operation) -> Claim:
+        wanted = self._operation
+        meeting = meet(
+            found,
+            wanted,
+            on_variant=self._wanted.on_variant,
+            now=self._now,
+            on_purpose=found.op_id == self._wanted.repeats,
+        )
+        match meeting:
+            case Meeting.NEW if found.op_id == wanted.op_id:  # asked for itself, and it has ended
+                return Claim(met=Met.SETTLED, operation=found)
+            case Meeting.NEW:
+                return self._new(found)
+            case Meeting.AGAIN:
+                return self._again(found)
+            case Meeting.VARIANT if self._may_vary(found):
+                return self._new(found, rule=requests.VARIANT)
+            case _:
+                return Claim(met=_WAYS[meeting], operation=found)
+
+    def _may_vary(self, found: Operation) -> bool:
+        """Whether a person may allow the same intent in other words, after the first has ended."""
+        asks = self._asking is not None and self._wanted.on_variant is OnVariant.APPROVE
+        return asks and found.state in (OpState.SUCCEEDED, OpState.FAILED_FINAL)
+
+    def _met_decided(self, found: Operation) -> Claim | None:
+        """Tell of a request that has ended, as long as its answer counts."""
+        if self._asking is None:
+            return None
+        if found.state is OpState.ABANDONED and found.op_id != self._operation.op_id:
+            expired = requests.untold(self._desk, found)
+            if expired is not None:
+                return Claim(met=Met.EXPIRED, operation=found, approval=expired)
+        if found.state is not OpState.DENIED or self._now >= found.replay_until:
+            return None
+        if differs(found, self._operation) is Meeting.CONFLICT:
+            return None
+        denied = requests.newest(self._desk, found.op_id)
+        if denied is not None and denied.proposal_hash == self._operation.key.arguments:
+            return self._new(found)  # it is what its approver would rather have had
+        return Claim(met=Met.DENIED, operation=found, approval=denied)
+
+    def _met_held(self, found: Operation) -> Claim:
+        """Come back for a call that people were asked about."""
+        wanted = self._operation
+        if differs(found, wanted) is Meeting.CONFLICT:
+            return Claim(met=Met.CONFLICT, operation=found)
+        approval = requests.newest(self._desk, found.op_id)
+        asking = self._asking_now(approval)
+        met = requests.meet(self._desk, found, asking, wanted)
+        match met:
+            case Held():
+                return Claim(met=Met.HELD, operation=found, approval=met.approval)
+            case Over(state=ApprovalState.SUPERSEDED):
+                return self._new(replace(found, state=OpState.ABANDONED))
+            case Over():
+                is_denied = met.state is ApprovalState.DENIED
+                ended = Met.DENIED if is_denied else Met.EXPIRED
+                return Claim(met=ended, operation=found, approval=met.approval)
+            case Enough() if asking is not None:
+                return self._used(found, met.approval, asking)
+            case _:
+                return self._anew(found, approval)
+
+    def _asking_now(self, approval: Approval | None) -> Asking | None:
+        """Return how people are asked about a call of now, or None when nobody has to be."""
+        asking = self._asking
+        if asking is None or asking.is_due:
+            return asking
+        is_of_contract = approval is not None and approval.rule in requests.OF_CONTRACTS
+        return asking if is_of_contract else None
+
+    def _anew(self, found: Operation, before: Approval | None) -> Claim:
+        """Ask people again: the call, its tool or the rule is another one than they saw."""
+        asking = self._asking
+        if asking is None:
+            return Claim(met=Met.JOINED, operation=found)
+        if before is not None and before.state.is_open:
+            requests.supersede(self._desk, before, asking, "what was asked about has changed")
+        rule = before.rule if before is not None and before.rule in requests.OF_CONTRACTS else ""
+        return self._held(found, earlier=found, before=before, rule=rule)
+
+    def _new(self, found: Operation | None, *, rule: str = "") -> Claim:
+        """Make the first operation of a key, or the next."""
+        generation = 0 if found is None else found.generation + 1
+        wanted = replace(self._operation, generation=generation)
+        if self._asking is None or not (self._asking.is_due or rule):
+            return self._take(wanted, None)
+        made = replaced(wanted, state=OpState.AWAITING_APPROVAL, created_at=self._now)
+        try:
+            return self._asked(made, self._asking, earlier=found if rule else None, rule=rule)
+        except requests.TooMany:
+            return self._too_many()
+
+    def _again(self, found: Operation) -> Claim:
+        """Send an operation that was not carried out once more, if nobody has to be asked."""
+        asking = self._asking
+        if asking is None or not asking.is_due:
+            return self._take(self._operation, found)
+        if found.state is OpState.INDETERMINATE:  # what waits for people can be given up, it can't
+            return Claim(met=Met.UNKNOWN, operation=found)
+        if found.evidence == ASKS_FIRST and self._is_decided(found, asking):
+            return self._take(self._operation, found)
+        return self._held(found)
+
+    def _is_decided(self, found: Operation, asking: Asking) -> bool:
+        """Whether people have decided about this very call, whose server only asked something."""
+        before = requests.newest(self._desk, found.op_id)
+        return (
+            before is not None
+            and before.state is ApprovalState.CONSUMED
+            and before.binding == asking.binding(found.op_id)
+            and before.clause == asking.clause
+            and self._now <= before.use_by
+        )
+
+    def _held(
+        self,
+        found: Operation,
+        *,
+        earlier: Operation | None = None,
+        before: Approval | None = None,
+        rule: str = "",
+    ) -> Claim:
+        """Have an operation that is there wait for people."""
+        asking = self._asking
+        if asking is None:
+            return Claim(met=Met.JOINED, operation=found)
+        wanted = self._operation
+        held = replaced(
+            wanted,
+            op_id=found.op_id,
+            generation=found.generation,
+            epoch=found.epoch,
+            created_at=found.created_at,
+            downstream_key=found.downstream_key or wanted.downstream_key,
+            state=OpState.AWAITING_APPROVAL,
+        )
+        try:
+            return self._asked(held, asking, earlier=earlier, before=before, rule=rule, anew=True)
+        except requests.TooMany:
+            return self._too_many()
+
+    def _asked(
+        self,
+        operation: Operation,
+        asking: Asking,
+        *,
+        earlier: Operation | None = None,
+        before: Approval | None = None,
+        rule: str = "",
+        anew: bool = False,  # the row is there already
+    ) -> Claim:
+        met = requests.ask(
+            self._desk, operation, asking, earlier=earlier, replaces=before, rule=rule
+        )
+        self._transaction.execute("hold_operation" if anew else "add_operation", row_of(operation))
+        if isinstance(met, Enough):
+            return self._used(operation, met.approval, asking)
+        return Claim(met=Met.HELD, operation=operation, approval=met.approval)
+
+    def _used(self, found: Operation, approval: Approval, asking: Asking) -> Claim:
+        """Use an approval up and take the operation, in one: `approved → consumed`."""
+        exceeded = counters.take(
+            self._transaction, self._operation.call_id, self._wanted.limits, self._at
+        )
+        if exceeded is not None:  # the approval stays, for when there is room
+            return Claim(
+                met=Met.OVER_LIMIT,
+                operation=found,
+                limit=exceeded.limit,
+                retry_after_s=exceeded.retry_after_s,
+            )
+        if not requests.consume(self._desk, approval, asking, self._operation):
+            return Claim(met=Met.HELD, operation=found, approval=approval)
+        row = row_of(replaced(self._operation, op_id=found.op_id))
+        self._transaction.execute("send_approved", {**row, "now": self._now})
+        again = self._transaction.fetch("get_operation", {"op_id": found.op_id})
+        return Claim(met=Met.TAKEN, operation=operation_of(again[0]), approval=approval)
+
+    def _take(self, wanted: Operation, found: Operation | None) -> Claim:
+        """Take it, and what it uses up; a call that is over a limit changes nothing."""
+        exceeded = counters.take(self._transaction, wanted.call_id, self._wanted.limits, self._at)
+        if exceeded is not None:
+            return Claim(
+                met=Met.OVER_LIMIT,
+                operation=wanted,
+                limit=exceeded.limit,
+                retry_after_s=exceeded.retry_after_s,
+            )
+        if found is None:
+            taken = replaced(
+                wanted,
+                state=OpState.DISPATCHING,
+                epoch=1,
+                created_at=self._now,
+                dispatched_at=self._now,
+            )
+            self._transaction.execute("add_operation", row_of(taken))
+            return Claim(met=Met.TAKEN, operation=taken)
+        row = row_of(replace(wanted, op_id=found.op_id, epoch=found.epoch))
+        self._transaction.execute("dispatch_operation", {**row, "now": self._now})
+        again = self._transaction.fetch("get_operation", {"op_id": found.op_id})
+        return Claim(met=Met.TAKEN, operation=operation_of(again[0]))
+
+    def _too_many(self) -> Claim:
         return Claim(
             met=Met.OVER_LIMIT,
-            operation=wanted,
-            limit=exceeded.limit,
-            retry_after_s=exceeded.retry_after_s,
+            operation=self._operation,
+            limit=MOST_PENDING,
+            retry_after_s=_FATIGUE_S,
         )
-    now = microseconds(at)
-    if found is None:
-        taken = replaced(
-            wanted, state=OpState.DISPATCHING, epoch=1, created_at=now, dispatched_at=now
-        )
-        transaction.execute("add_operation", row_of(taken))
-        return Claim(met=Met.TAKEN, operation=taken)
-    row = row_of(replace(wanted, op_id=found.op_id, epoch=found.epoch))
-    transaction.execute("dispatch_operation", {**row, "now": now})
-    again = transaction.fetch("get_operation", {"op_id": found.op_id})
-    return Claim(met=Met.TAKEN, operation=operation_of(again[0]))
+
+    def _has_key(self, op_id: str) -> bool:
+        rows = self._transaction.fetch("get_operation", {"op_id": clean(op_id)})
+        return bool(rows) and place(operation_of(rows[0])) == place(self._operation)

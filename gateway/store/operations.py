@@ -8,14 +8,14 @@ from typing import Any, Final, Protocol, TypeVar
 from gateway.clock import Clock
 from gateway.store import claims
 from gateway.store.changes import Change, Made
+from gateway.store.claims import Wanted
+from gateway.store.decisions import Once
 from gateway.store.engine import Parameters, Transaction, Value
 from gateway.store.rows import clean, operation_of, row_of
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
-from gateway.types.decisions import Limit
 from gateway.types.events import Event
-from gateway.types.guarantees import OnVariant
-from gateway.types.operations import Claim, Met, Operation, OpState, VerificationState
+from gateway.types.operations import Claim, Operation, OpState, VerificationState
 from gateway.types.values import replaced, value
 
 _T = TypeVar("_T")
@@ -86,30 +86,18 @@ class Operations:
         self._clock = clock
         self.owner = owner
 
-    async def claim(
-        self,
-        wanted: Operation,
-        events: Sequence[Event],
-        *,
-        on_variant: OnVariant,
-        limits: Sequence[Limit],
-        lease_s: float,
-        repeats: str = "",
-    ) -> Claim:
+    async def claim(self, wanted: Wanted, events: Sequence[Event], *, lease_s: float) -> Claim:
         """Take the operation for one attempt, or say what stands in its place.
 
         TAKEN means that intent, limits and events are committed, and nothing else may send. When
         this raises, the claim may still be committed: `unsend` takes it back.
         """
         at = self._clock.now()
-        now = microseconds(at)
-        wanted = replaced(wanted, owner=self.owner, lease_until=now + round(lease_s * _SECOND))
-
-        def work(transaction: Transaction) -> Made[Claim]:
-            claim = claims.claim(transaction, wanted, on_variant, limits, at, repeats=repeats)
-            return Made(claim, keeps_events=claim.met is Met.TAKEN)
-
-        return await self._log.carry(Change(work), events)
+        until = microseconds(at) + round(lease_s * _SECOND)
+        operation = replaced(wanted.operation, owner=self.owner, lease_until=until)
+        wanted = replaced(wanted, operation=operation)
+        change = Change(Once(lambda transaction: claims.claim(transaction, wanted, at)))
+        return await self._log.carry(change, events)
 
     async def settle(
         self,

@@ -207,10 +207,12 @@ class ProposedCall:
     trace_header: str = ""  # the HTTP `traceparent`; `_meta.traceparent` wins over it
     idempotency_key: str | None = None  # the HTTP header; one in `_meta` has to be the same
     peer: str = ""  # address of the client, for spans and events only
+    client_name: str = ""  # what the client calls itself: a hint for comfort, never for a right
     input_error: str = ""  # what is wrong with the arguments as text, when they can't be read
     method: Method = Method.CALL_TOOL
     params: JsonObject = field(default_factory=dict[str, Json])  # whole, as received
     # Set inside only, for calls that the gateway makes for the sake of an operation:
     operation: Operation | None = None  # one whose row is there already: what undoes another
+    rounds: int = 0  # how often its caller has come back for a decision by `requestState`
     cause: str = ""  # one of CAUSES
     parent: str = ""  # the call for whose sake it is made

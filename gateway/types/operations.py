@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from gateway.types.approvals import Approval
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
 
@@ -57,8 +58,8 @@ class Rejected:
     message: str
     data: Json = None
     size: int = 0
-
     status: int | None = None  # HTTP's, where it was an error too
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undelivered:
@@ -139,7 +140,6 @@ class IntentKey:
     transport: str = ""  # digest over the id of a host's tool use: the same request once more
 
 
-@value
 # The evidence of an attempt whose server asked something before it carries anything out.
 ASKS_FIRST: Final = "its server asks first, and carries nothing out before the answer"
 
@@ -147,6 +147,7 @@ ASKS_FIRST: Final = "its server asks first, and carries nothing out before the a
 FAILED: Final = "its answer is an error"
 
 
+@value
 class Operation:
     """One intent, whatever its attempts; times are whole microseconds since 1970 in UTC."""
 
@@ -191,6 +192,9 @@ class Met(StrEnum):
     VARIANT = "variant"  # the same intent with other words
     UNKNOWN = "unknown"  # nobody knows whether it took place
     LOST = "lost"  # its sender shows no sign of life: it has to be given up, and its end told
+    HELD = "held"  # a person has to decide, or has, and the call is to come back for it
+    DENIED = "denied"  # a person said no
+    EXPIRED = "expired"  # nobody decided in time; the next call asks anew
     OVER_LIMIT = "over_limit"
     MISNAMED = "misnamed"  # what it is to repeat on purpose has another key, or isn't there
 
@@ -203,3 +207,4 @@ class Claim:
     operation: Operation
     limit: str = ""  # with OVER_LIMIT: which
     retry_after_s: float = 0.0  # with OVER_LIMIT
+    approval: Approval | None = None  # with HELD, DENIED and EXPIRED; with TAKEN: what it used up

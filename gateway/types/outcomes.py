@@ -39,7 +39,9 @@ class Status(StrEnum):
     IN_PROGRESS = "in_progress"
     IDEMPOTENCY_CONFLICT = "idempotency_conflict"
     VARIANT_OF = "variant_of"
+    APPROVAL_PENDING = "approval_pending"
     APPROVAL_DENIED = "approval_denied"
+    APPROVAL_EXPIRED = "approval_expired"
     TOOL_FAILED = "tool_failed"
     UNAVAILABLE = "unavailable"
     BUSY = "busy"
@@ -131,6 +133,18 @@ TABLE: Mapping[Status, StatusRow] = {
         next="nothing was sent; repeat the first call unchanged to get its answer, or change what "
         "it is about",
     ),
+    Status.APPROVAL_PENDING: StatusRow(
+        error_class=ErrorClass.HUMAN_FEEDBACK,
+        retryable=True,
+        next="do not change the arguments and do not poll; go on with other work, or end your turn "
+        "and tell the user who has to approve; once it is approved, call the same tool again with "
+        "the same arguments",
+    ),
+    Status.APPROVAL_EXPIRED: StatusRow(
+        error_class=ErrorClass.HUMAN_FEEDBACK,
+        retryable=True,
+        next="tell the user; calling again with the same arguments asks for approval anew",
+    ),
     Status.APPROVAL_DENIED: StatusRow(
         error_class=ErrorClass.HUMAN_FEEDBACK,
         retryable=False,
@@ -209,6 +223,16 @@ class WireError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalTold:
+    """What a caller learns of a request for approval: no right comes with any of it."""
+
+    approval_id: str
+    url: str = ""  # the page that approvers open; empty where there is none
+    decide_by: str = ""  # in ISO 8601
+    suggested: JsonObject | None = None  # arguments that an approver would rather have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """An answer that says no: what was not done, why, and what to do next."""
 
@@ -224,6 +248,7 @@ class Refusal:
     original: JsonObject | None = None  # a downstream result that this refusal replaces or carries
     details: tuple[Mapping[str, Json], ...] = ()  # per argument: pointer, expected, received
     error: WireError | None = None  # a server's own error, which passes as it came
+    approval: ApprovalTold | None = None  # the request that a person decides, or has decided
     replayed: bool = False  # the end of an earlier call, told once more
 
     @property

@@ -8,11 +8,13 @@ from gateway.clock import SystemClock
 from gateway.config.settings import OperationsSettings
 from gateway.events.redact import Redactor
 from gateway.store.store import Store
+from gateway.store.vault import Vault
 from gateway.types.guarantees import Idempotency
 from gateway.types.outcomes import Status
 from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_case, a_contract, a_revision
 from tests.helpers.databases import ORIGIN
+from tests.helpers.people import some_people
 from tests.helpers.pipelines import Log, a_pipeline
 from tests.helpers.shelves import Law, Shelf
 
@@ -32,6 +34,7 @@ async def test_the_parts_share_one_store_and_follow_its_settings(tmp_path: Path)
             tool=lambda key: None,
             case_for=lambda call, tool: None,
             patience_s=lambda case: 1.0,
+            people=some_people(Vault(store.keys.operations)),
         )
         parts = operating(store, settings, around)
         assert parts.claim.terms.lease_s == 7

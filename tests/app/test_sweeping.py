@@ -59,6 +59,9 @@ class Done:
     async def undo(self) -> None:
         self.steps.append("undo")
 
+    async def send(self) -> None:
+        self.steps.append("send")
+
 
 async def test_sweeps_go_on_whatever_a_row_or_the_store_does() -> None:
     table, done, living = Table(away=1), Done(), Living()
@@ -66,7 +69,7 @@ async def test_sweeps_go_on_whatever_a_row_or_the_store_does() -> None:
     sweeper = Sweeper(
         operations=table,
         living=living,
-        steps=Steps(lose=done.lose, look=done.look, undo=done.undo),
+        steps=Steps(lose=done.lose, look=done.look, undo=done.undo, send=done.send),
         clock=SystemClock(),
         lease_s=0.06,
         keep_s=86400,
@@ -78,6 +81,7 @@ async def test_sweeps_go_on_whatever_a_row_or_the_store_does() -> None:
         tasks.cancel_scope.cancel()
     assert f"look {TAKEN.op_id}" in done.steps
     assert "undo" in done.steps
+    assert "send" in done.steps
     assert table.forgot == 1
 
 
@@ -93,7 +97,7 @@ async def test_leases_are_renewed_while_a_look_takes_its_time() -> None:
     sweeper = Sweeper(
         operations=table,
         living=living,
-        steps=Steps(lose=slow, look=done.look, undo=done.undo),
+        steps=Steps(lose=slow, look=done.look, undo=done.undo, send=done.send),
         clock=SystemClock(),
         lease_s=0.06,
         keep_s=86400,

@@ -138,7 +138,7 @@ async def test_a_host_may_repeat_a_settled_write_on_purpose_where_the_contract_l
     ("repeat", "status", "code"),
     [
         (Repeat.DENY, Status.DENIED, "repeat_denied"),
-        (Repeat.APPROVE, Status.APPROVAL_DENIED, "no_approver_surface"),
+        (Repeat.APPROVE, Status.APPROVAL_DENIED, "no_approver"),
     ],
 )
 async def test_otherwise_nobody_may(
@@ -197,6 +197,6 @@ async def test_other_words_that_a_person_would_have_to_allow_write_nothing(store
     again = await alpha.call({"v": 1, "note": "now!"})
     assert (again.status, outcome_of(again)["code"]) == (
         Status.APPROVAL_DENIED,
-        "no_approver_surface",
+        "no_approver",
     )
     assert alpha.server.count == 1

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gateway import ids
+from gateway.store.claims import Wanted
 from gateway.store.events import EventFilter
 from gateway.store.operations import Settlement
 from gateway.store.store import Store
@@ -45,9 +46,11 @@ def wanted(**changes: Any) -> Operation:
 
 
 async def claim(store: Store, operation: Operation, **rules: Any) -> Claim:
-    values: dict[str, Any] = {"on_variant": OnVariant.CONFLICT, "limits": (), "lease_s": 60}
+    lease_s: float = rules.pop("lease_s", 60)
+    values: dict[str, Any] = {"on_variant": OnVariant.CONFLICT}
     event = an_event(id=ids.ulid(), call=operation.call_id)
-    return await store.operations.claim(operation, [event], **(values | rules))
+    asked = Wanted(operation=operation, **(values | rules))
+    return await store.operations.claim(asked, [event], lease_s=lease_s)
 
 
 async def settle(

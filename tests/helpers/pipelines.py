@@ -21,6 +21,7 @@ from gateway.steps.claim import Claim, Terms
 from gateway.steps.dispatch import Dispatch, Downstream
 from gateway.steps.normalise import Normalise
 from gateway.steps.record import Record
+from gateway.store.claims import Wanted
 from gateway.store.keys import TenantKeys
 from gateway.store.operations import Settlement
 from gateway.store.store import Store
@@ -31,11 +32,11 @@ from gateway.types import operations as types
 from gateway.types.actors import Actor
 from gateway.types.decisions import Exceeded, Limit
 from gateway.types.events import Event
-from gateway.types.guarantees import OnVariant
 from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Operation, OpState, Peer
 from gateway.types.outcomes import Finished
 from gateway.types.relay import Ear, Outbound
+from tests.helpers.people import a_holding, some_people
 from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.relays import a_relay, some_states
 from tests.helpers.shelves import Law, Shelf, a_resolve
@@ -106,14 +107,7 @@ class _Reading:
     """The operations of a pipeline that only reads."""
 
     async def claim(
-        self,
-        wanted: Operation,
-        events: Sequence[Event],
-        *,
-        on_variant: OnVariant,
-        limits: Sequence[Limit],
-        lease_s: float,
-        repeats: str,
+        self, wanted: Wanted, events: Sequence[Event], *, lease_s: float
     ) -> types.Claim:
         raise NotImplementedError(wanted)
 
@@ -178,6 +172,7 @@ def a_pipeline(
     claim = Claim(
         limits=_Unlimited(),
         operations=operations,
+        people=some_people(vault),
         joins=joins,
         vault=vault,
         shown=lambda case: jsontext.dump(case.arguments or {}).decode(),
@@ -210,4 +205,5 @@ def a_pipeline(
         relay=relay,
         states=states,
         parking=Parking(owner, states),
+        holding=a_holding(states),
     )

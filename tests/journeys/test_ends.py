@@ -92,7 +92,7 @@ ENDS = [
     End("good", "invalid_arguments", arguments={"n": "1"}),
     End("scoped", "forbidden"),
     End("forbidden", "denied", code="not_here", arguments={"n": 2}),
-    End("pay", "approval_denied", code="no_approver_surface"),
+    End("pay", "approval_denied", code="no_approver"),
     End("limited", "limit_exceeded", code="none"),
     End("traced", "provenance_failed", code="origin_unknown", arguments={"n": 4711}),
     End("changed", "tool_changed"),

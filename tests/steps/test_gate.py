@@ -1,21 +1,63 @@
 """Step 10: gate."""
 
-from gateway.case import Case
+import pytest
+
 from gateway.steps import gate
-from gateway.types.decisions import Decision, DecisionEffect
+from gateway.types.approvals import ApprovalState
 from gateway.types.outcomes import Refusal, Status
-from tests.helpers.cases import a_case
+from gateway.types.values import replaced
+from tests.helpers.approvals import an_approval
 
 
-def test_a_call_held_for_approval_is_refused_while_nobody_can_approve() -> None:
-    decision = Decision(effect=DecisionEffect.REQUIRE_APPROVAL, rule="r", reason="needs finance")
-    answer = gate.check(a_case(decision=decision))
-    assert isinstance(answer, Refusal)
-    assert answer.status is Status.APPROVAL_DENIED
-    assert "no approver surface" in answer.reason
+def test_where_nobody_could_be_asked_the_call_is_refused_with_the_words_of_its_rule() -> None:
+    answer = gate.unapproved("needs finance", "r")
+    assert (answer.status, answer.code, answer.rule) == (Status.APPROVAL_DENIED, "no_approver", "r")
     assert "needs finance" in answer.reason
 
 
-def test_an_allowed_call_passes() -> None:
-    decision = Decision(effect=DecisionEffect.ALLOW)
-    assert isinstance(gate.check(a_case(decision=decision)), Case)
+DECIDE_BY = 1_800_000_000_000_000
+
+
+def test_a_pending_request_names_who_decides_until_when_and_where() -> None:
+    answer = gate.pending(
+        an_approval(approval_id="apr_1", decide_by=DECIDE_BY),
+        url="https://gw.example/approvals/apr_1",
+    )
+    assert answer.status is Status.APPROVAL_PENDING
+    assert "apr_1" in answer.reason
+    assert "https://gw.example/approvals/apr_1" in answer.reason
+    assert answer.approval is not None
+    assert answer.approval.decide_by
+
+
+def test_a_model_that_calls_again_and_again_is_told_to_end_its_turn() -> None:
+    patient, fruitless = (
+        gate.pending(an_approval(decide_by=DECIDE_BY), is_patient=each) for each in (True, False)
+    )
+    assert patient.next == ""
+    assert "end your turn" in fruitless.next
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "code"),
+    [
+        (ApprovalState.DENIED, Status.APPROVAL_DENIED, "approval_denied"),
+        (ApprovalState.EXPIRED, Status.APPROVAL_EXPIRED, "approval_expired"),
+        (ApprovalState.CANCELLED, Status.APPROVAL_DENIED, "approval_cancelled"),
+        (ApprovalState.SUPERSEDED, Status.APPROVAL_DENIED, "approval_superseded"),
+    ],
+)
+def test_every_end_of_a_request_is_told_as_what_it_is(
+    state: ApprovalState, status: Status, code: str
+) -> None:
+    ended = gate.ended(replaced(an_approval(), state=state, closed_reason="because"))
+    assert (ended.status, ended.code) == (status, code)
+    assert "because" in ended.reason
+
+
+def test_what_an_approver_would_rather_have_is_told_with_his_no() -> None:
+    denied = replaced(an_approval(), state=ApprovalState.DENIED)
+    answer: Refusal = gate.ended(denied, {"amount": 20})
+    assert answer.approval is not None
+    assert answer.approval.suggested == {"amount": 20}
+    assert "suggested_arguments" in answer.next

@@ -1,0 +1,158 @@
+"""The parts of asking people, built from one store: requests, decisions, and callers that wait."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from gateway import ids, jsontext
+from gateway.case import Case
+from gateway.clock import Clock
+from gateway.config.approvals import ApprovalsSettings
+from gateway.crossing.asking_people import presented
+from gateway.crossing.deciding import Deciding
+from gateway.crossing.people import People, presented_place
+from gateway.errors import JsonError
+from gateway.events import approvals as events
+from gateway.events.redact import Redactor
+from gateway.relay.holding import Bells, Holding, Terms
+from gateway.relay.states import States
+from gateway.store.approvals import ApprovalFilter
+from gateway.store.store import Store
+from gateway.store.vault import Vault, VaultBroken
+from gateway.types.actors import Actor
+from gateway.types.approvals import Approval, ApprovalState, Execute
+from gateway.types.calls import ProposedCall
+from gateway.types.events import Event, Stage
+from gateway.types.json import JsonObject
+from gateway.types.operations import Operation, OpState
+from gateway.types.outcomes import Finished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What is said of requests, with secrets kept out of it."""
+
+    redactor: Redactor
+
+    def presented(self, case: Case, operation: Operation, before: JsonObject | None) -> JsonObject:
+        """Return the document that approvers are shown."""
+        return presented(case, operation, before, self.redactor)
+
+    def event(
+        self, approval: Approval, stage: Stage, *, id: str, at: datetime, actor: Actor | None
+    ) -> Event:
+        """Return the event of a change that no vote brought about."""
+        return events.event(approval, stage, self.redactor, id=id, at=at, actor=actor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documents:
+    """What approvers were shown, as it is kept."""
+
+    vault: Vault
+
+    def of(self, approval: Approval) -> JsonObject:
+        """Return the document of a request; an empty one when it no longer opens."""
+        place = presented_place(approval.approval_id)
+        try:
+            text = self.vault.open(approval.tenant, place, approval.presented)
+            document = jsontext.parse_result(text)
+        except (VaultBroken, JsonError):
+            return {}
+        return document if isinstance(document, dict) else {}
+
+
+@dataclass(slots=True, kw_only=True)
+class Pages:
+    """Where people decide; the address is known once the admin listener is bound."""
+
+    base: str = ""  # without a path; empty where there is no page
+
+    def of(self, approval: Approval) -> str:
+        """Return the page of a request, or an empty text."""
+        return f"{self.base}/approvals/{approval.approval_id}" if self.base else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approving:
+    """What the pipeline, the surfaces and the sweeper share of approvals."""
+
+    people: People
+    holding: Holding
+    deciding: Deciding
+    documents: Documents
+    pages: Pages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What approvals need of the rest of the gateway."""
+
+    redactor: Redactor
+    clock: Clock
+    states: States
+    window_s: Callable[[Case], float]
+    own: Callable[[str, JsonObject], JsonObject]
+    """The arguments of a tool (`server.name`) without what the gateway puts into them."""
+
+
+def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> Approving:
+    """Build the parts."""
+    vault, bells, pages = Vault(store.keys.operations), Bells(), Pages()
+    redactor, clock, documents = around.redactor, around.clock, Documents(vault=vault)
+    deciding = Deciding(
+        approvals=store.approvals,
+        redactor=redactor,
+        clock=clock,
+        vault=vault,
+        targets=approvals.targets,
+        woken=bells.ring,
+        own=around.own,
+    )
+    people = People(
+        words=Words(redactor=redactor),
+        vault=vault,
+        clock=clock,
+        window_s=around.window_s,
+        targets=approvals.targets,
+        default=approvals.approvers.clause,
+        most_pending=approvals.max_pending,
+    )
+    holding = Holding(
+        find=store.approvals.get,
+        deciding=deciding,
+        document=documents.of,
+        bells=bells,
+        states=around.states,
+        terms=Terms(hold_s=approvals.hold.seconds, url=pages.of),
+        clock=clock,
+    )
+    return Approving(
+        people=people, holding=holding, deciding=deciding, documents=documents, pages=pages
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """Sends what was approved and nobody comes back for, where its contract wants that."""
+
+    find: Callable[[ApprovalFilter], Awaitable[list[Approval]]]
+    operation: Callable[[str], Awaitable[Operation | None]]
+    call: Callable[[Operation], ProposedCall]
+    """What a row asks for, as its principal; raises WeighbridgeError when that is lost."""
+    handle: Callable[[ProposedCall], Awaitable[Finished]]
+
+    async def run(self) -> None:
+        """Send each of them once: whoever comes first uses its approval up.
+
+        Raises StoreUnavailable.
+        """
+        wanted = ApprovalFilter(state=ApprovalState.APPROVED.value)
+        for approval in await self.find(wanted):
+            if approval.execute is not Execute.ON_APPROVAL:
+                continue
+            operation = await self.operation(approval.op_id)
+            if operation is None or operation.state is not OpState.AWAITING_APPROVAL:
+                continue
+            call = replace(self.call(operation), operation=operation, parent=approval.call_id)
+            await self.handle(replace(call, call_id=ids.new("call")))

@@ -1,0 +1,235 @@
+"""How people are asked about a call: everything of a request but its place in the store."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Protocol
+
+from gateway import ids, jsontext
+from gateway.approvals.binding import Bound, bind
+from gateway.case import Case
+from gateway.clock import Clock
+from gateway.contracts import writing
+from gateway.errors import JsonError
+from gateway.operations import keys
+from gateway.store.requests import REPEAT, VARIANT, Asking
+from gateway.store.times import microseconds
+from gateway.store.vault import Vault, VaultBroken
+from gateway.types.actors import Actor
+from gateway.types.approvals import Approval, ApprovalClause, Execute, Notice, NoticeStage
+from gateway.types.decisions import DecisionEffect
+from gateway.types.events import Event, Stage
+from gateway.types.guarantees import OnVariant
+from gateway.types.json import JsonObject
+from gateway.types.operations import Operation
+
+_SECOND: Final = 1_000_000
+MOST_BYTES: Final = 64 * 1024  # of arguments that a person can be expected to read
+# What approvers are told of the stages that a claim brings about.
+_TOLD: Final = {
+    Stage.REQUESTED: NoticeStage.REQUESTED,
+    Stage.DECIDED: NoticeStage.DECIDED,
+    Stage.EXPIRED: NoticeStage.EXPIRED,
+    Stage.VOIDED: NoticeStage.CANCELLED,
+}
+# Changes that the requester brings about, by his call; what time brings about has no actor.
+_BY_CALLER: Final = frozenset({Stage.REQUESTED, Stage.USED, Stage.VOIDED})
+
+
+class Words(Protocol):
+    """What is said of requests: to approvers, and in the log."""
+
+    def presented(self, case: Case, operation: Operation, before: JsonObject | None) -> JsonObject:
+        """Return the document that approvers are shown; `before` are arguments that it replaces."""
+        ...
+
+    def event(
+        self, approval: Approval, stage: Stage, *, id: str, at: datetime, actor: Actor | None
+    ) -> Event:
+        """Return the event of a change that no vote brought about."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """Makes requests for approval from judged cases."""
+
+    words: Words
+    vault: Vault
+    clock: Clock
+    window_s: Callable[[Case], float]
+    """For how long a settled operation, or a denied one, answers calls that repeat it."""
+    targets: Callable[[str, NoticeStage], Sequence[str]]
+    """The addresses that are told of a stage, for a tenant."""
+    default: ApprovalClause | None = None
+    """Who decides where no rule says so: about doubtful origins, variants and repeats."""
+    most_pending: int = 10
+
+    def clause(self, case: Case) -> ApprovalClause | None:
+        """Return who has to say yes to a call; None where there is nobody who could be asked."""
+        return case.decision.approval or self.default
+
+    def asking(self, case: Case, *, repeats: bool = False) -> Asking | None:
+        """Return how people are asked about a case; None where nothing has them asked."""
+        is_held = case.decision.effect is DecisionEffect.REQUIRE_APPROVAL or repeats
+        clause = self.clause(case)
+        if clause is None or not (is_held or _asks_of_variants(case)):
+            return None
+        rule = case.decision.rule if not repeats else REPEAT
+        return _Request(self, case, clause, rule if is_held else VARIANT).asking(is_due=is_held)
+
+    def arguments_of(self, operation: Operation) -> JsonObject | None:
+        """Return what an operation was asked for, or None when that is no longer kept."""
+        try:
+            sealed = self.vault.open(operation.tenant, operation.key.key, operation.arguments)
+            body = jsontext.parse_result(sealed)
+        except (VaultBroken, JsonError):
+            return None
+        arguments = body.get("arguments") if isinstance(body, dict) else None
+        return arguments if isinstance(arguments, dict) else None
+
+    def proposal_of(self, approval: Approval) -> JsonObject | None:
+        """Return the arguments that an approver would rather have, if he said which."""
+        if not approval.proposal:
+            return None
+        try:
+            sealed = self.vault.open(approval.tenant, approval.approval_id, approval.proposal)
+            proposal = jsontext.parse_result(sealed)
+        except (VaultBroken, JsonError):
+            return None
+        return proposal if isinstance(proposal, dict) else None
+
+
+def is_too_large(arguments: JsonObject) -> bool:
+    """Whether arguments are more than a person can be expected to read before he says yes."""
+    return len(jsontext.dump(arguments)) > MOST_BYTES
+
+
+def _asks_of_variants(case: Case) -> bool:
+    return case.contract.idempotency.on_variant is OnVariant.APPROVE
+
+
+@dataclass(slots=True)
+class _Request:
+    """One request, made at most once: a transaction may run twice, and has to find its own."""
+
+    people: People
+    case: Case
+    clause: ApprovalClause
+    rule: str
+    _made: dict[str, Approval] = field(default_factory=dict[str, Approval])
+    _ids: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    _contract: str = ""
+
+    def asking(self, *, is_due: bool) -> Asking:
+        case, notes = self.case, self.case.contract.approval
+        return Asking(
+            clause=self.clause,
+            tenant=case.actor.tenant,
+            user=case.actor.user,
+            binding=self.binding,
+            made=self.made,
+            tells=self.tells,
+            notices=self.notices,
+            most_pending=self.people.most_pending,
+            is_due=is_due,
+            denies_new_pin=not notes.reapprove_on_pin_change,
+        )
+
+    def binding(self, op_id: str) -> str:
+        return bind(self._bound, op_id)
+
+    @property
+    def _bound(self) -> Bound:
+        case = self.case
+        if not self._contract:
+            self._contract = jsontext.digest(writing.dump([case.contract]))
+        arguments = keys.own(case.arguments or {}, case.contract.idempotency.inject)
+        return Bound(
+            tenant=case.actor.tenant,
+            principal=case.call.principal.owner,
+            run_id=case.run_id,
+            server=case.tool.server,
+            tool=case.tool.key,
+            pin=case.contract.pin,
+            contract=self._contract,
+            arguments=jsontext.digest(arguments),
+        )
+
+    def made(self, operation: Operation, earlier: Operation | None) -> Approval:
+        found = self._made.get(operation.op_id)
+        if found is None:
+            found = self._made[operation.op_id] = self._new(operation, earlier)
+        return found
+
+    def _new(self, operation: Operation, earlier: Operation | None) -> Approval:
+        case, people, clause = self.case, self.people, self.clause
+        before = people.arguments_of(earlier) if earlier is not None else None
+        document = jsontext.dump(people.words.presented(case, operation, before))
+        approval_id, now = ids.new("apr"), microseconds(people.clock.now())
+        decide_by = now + round(clause.expires_s * _SECOND)
+        window = round(people.window_s(case) * _SECOND)
+        return Approval(
+            approval_id=approval_id,
+            op_id=operation.op_id,
+            tenant=case.actor.tenant,
+            user=case.actor.user,
+            client=case.call.principal.client,
+            run_id=case.run_id,
+            server=case.tool.server,
+            tool=case.tool.key,
+            call_id=case.call.call_id,
+            trace=case.call.trace_header,
+            binding=self.binding(operation.op_id),
+            revision=case.revision.id,
+            rule=self.rule,
+            clause=clause,
+            risk=str(case.risk),
+            execute=case.contract.approval.execute,
+            not_before=now + round(clause.not_before_s * _SECOND) if clause.not_before_s else 0,
+            decide_by=decide_by,
+            answer_until=max(decide_by, now + window),
+            created_at=now,
+            presented=people.vault.seal(case.actor.tenant, presented_place(approval_id), document),
+            presented_digest=jsontext.digest(document.decode()),
+        )
+
+    def tells(self, approval: Approval, stage: Stage) -> list[Event]:
+        event_id = self._ids.setdefault((approval.approval_id, stage.value), ids.ulid())
+        at = self.people.clock.now()
+        actor = self.case.actor if stage in _BY_CALLER else None
+        return [self.people.words.event(approval, stage, id=event_id, at=at, actor=actor)]
+
+    def notices(self, approval: Approval, stage: Stage) -> list[Notice]:
+        told = _TOLD.get(stage)
+        if told is None:
+            return []
+        now = microseconds(self.people.clock.now())
+        return [
+            Notice(
+                notice_id=self._ids.setdefault(
+                    (approval.approval_id, f"{stage}:{each}"), _notice()
+                ),
+                approval_id=approval.approval_id,
+                tenant=approval.tenant,
+                stage=told,
+                target=each,
+                created_at=now,
+                next_at=now,
+            )
+            for each in self.people.targets(approval.tenant, told)
+        ]
+
+
+def _notice() -> str:
+    return ids.new("notice")
+
+
+def presented_place(approval_id: str) -> str:
+    """Return where in the vault the document of a request is kept."""
+    return f"{approval_id}:presented"
+
+
+def goes_on_by_itself(approval: Approval) -> bool:
+    """Whether the gateway sends a call once it is approved, though nobody comes back for it."""
+    return approval.execute is Execute.ON_APPROVAL

@@ -1,0 +1,251 @@
+"""Step 10, while nobody has decided: the caller is asked, held, or told to come back.
+
+What is chosen depends on the call, and decides nothing: every way leads back to the row of the
+request, and to a call that is judged and claimed anew.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from gateway import jsontext
+from gateway.case import Case
+from gateway.clock import Clock
+from gateway.errors import AskRefused, StoreUnavailable
+from gateway.relay import confirming
+from gateway.relay.states import RESPONSES, STATE, Decided, States
+from gateway.steps import gate
+from gateway.store.requests import Held, asks_client
+from gateway.store.times import microseconds
+from gateway.types.approvals import (
+    Approval,
+    ApprovalState,
+    Approver,
+    Assurance,
+    Channel,
+    Choice,
+    Fallback,
+    Ruling,
+)
+from gateway.types.calls import Era, Method, ProposedCall
+from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import Answer, Refusal, Status
+
+_log = logging.getLogger("weighbridge")
+
+MOST_ROUNDS: Final = 8  # official clients give up after ten
+_FRUITLESS: Final = 5  # calls for one request, after which a model is told to stop
+_REMEMBERED: Final = 10_000
+_TELL_S: Final = 15.0  # between two notes of progress
+_FIRST_S: Final = 0.05
+_LONGEST_S: Final = 1.0
+_ASK_S: Final = 600.0
+_CONFIRM: Final = "confirm"
+_STEP: Final = 0.001  # of progress: what the tool reports later goes on from there
+# What a caller that waited goes on with: it is weighed again, and then sent or told.
+_SETTLED: Final = frozenset({ApprovalState.APPROVED, ApprovalState.DENIED, ApprovalState.EXPIRED})
+
+
+class Deciding(Protocol):
+    """The one place where decisions are made."""
+
+    async def decide(
+        self, approver: Approver, approval_id: str, choice: Choice, binding: str, reason: str = ""
+    ) -> Ruling:
+        """Give a person's word; raises StoreUnavailable."""
+        ...
+
+    async def call_off(self, approval: Approval, why: str) -> Approval | None:
+        """End a request that its caller waits for no longer; raises StoreUnavailable."""
+        ...
+
+
+class Bells:
+    """Wakes who waits for a decision here; one that falls elsewhere is seen soon."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+
+    def ring(self, approval: Approval) -> None:
+        """Wake everybody who waits for a request."""
+        for bell in self._waiting.get(approval.approval_id, ()):
+            if not bell.done():
+                bell.set_result(None)
+
+    async def wait(self, approval_id: str, at_most_s: float) -> None:
+        """Wait until it is rung, or the time is over."""
+        bell: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(approval_id, []).append(bell)
+        try:
+            await asyncio.wait({bell}, timeout=at_most_s)
+        finally:
+            waiting = self._waiting[approval_id]
+            waiting.remove(bell)
+            if not waiting:
+                del self._waiting[approval_id]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How patient callers are, and where approvers decide."""
+
+    hold_s: Callable[[str], float]
+    """For how long a client with this name is held."""
+    comes_back: Callable[[str], bool] = lambda client: False
+    """Whether a client with this name is known to answer a bare `requestState` by itself."""
+    url: Callable[[Approval], str] = lambda approval: ""
+    """The page where a request is decided; empty where there is none."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Holding:
+    """Sees a held call to a decision, as far as its caller has patience."""
+
+    find: Callable[[str], Awaitable[Approval | None]]
+    """Read a request; raises StoreUnavailable."""
+    deciding: Deciding
+    document: Callable[[Approval], JsonObject]
+    """What approvers are shown."""
+    bells: Bells
+    states: States
+    terms: Terms
+    clock: Clock
+    held: Callable[[str, Approval], None] = lambda call_id, approval: None
+    """Told of each call that is held, by its id."""
+    _fruitless: OrderedDict[str, int] = field(default_factory=OrderedDict[str, int])
+
+    async def __call__(self, case: Case, held: Held) -> Answer | Refusal | None:
+        """Return what the caller gets now; None: there is a decision, so weigh the call again."""
+        approval = held.approval
+        self.held(case.call.call_id, approval)
+        if asks_client(approval.clause) and not case.call.rounds:
+            asked = await self._confirmed(case, approval)
+            if asked is not _NOBODY:
+                return asked
+            if approval.clause.fallback is Fallback.DENY:
+                await self.deciding.call_off(approval, "its client can't ask its user")
+                return gate.declined(approval)
+        seen = await self._waited(case, approval)
+        if seen.state in _SETTLED:
+            self._fruitless.pop(approval.approval_id, None)
+            return None
+        if not seen.state.is_open:
+            return gate.ended(seen)
+        return self._next_round(case, seen) or self._pending(seen)
+
+    def later(self, held: Held) -> Refusal:
+        """Return what a call gets that nobody holds."""
+        return self._pending(held.approval)
+
+    async def answered(self, call: ProposedCall, state: Decided) -> ProposedCall:
+        """Take what the caller brings along, and return its call to be weighed again."""
+        params = {key: each for key, each in call.params.items() if key not in (STATE, RESPONSES)}
+        responses = call.params.get(RESPONSES)
+        response = responses.get(_CONFIRM) if isinstance(responses, dict) else None
+        if state.asked and isinstance(response, dict):
+            await self._decided(call, state.approval_id, response)
+        return replace(call, params=params, rounds=state.round)
+
+    async def _confirmed(self, case: Case, approval: Approval) -> Answer | Refusal | None:
+        """Ask the caller's own client; `_NOBODY` when it can't be, or nobody decided."""
+        call = case.call
+        if not confirming.can_ask(call.caller.capabilities):
+            return _NOBODY
+        params = confirming.form(self.document(approval), approval)
+        if call.caller.era is Era.MODERN:
+            token = self.states.decide(call, approval.approval_id, round=1, asked=True)
+            question: JsonObject = {"method": str(Method.ELICIT), "params": params}
+            return _round(token, {_CONFIRM: question})
+        within_s = min(_ASK_S, self._left_s(approval))
+        try:
+            said = await call.caller.ask(str(Method.ELICIT), params, within_s=within_s)
+        except AskRefused as refused:
+            _log.info("%s: its client did not confirm: %s", call.call_id, refused)
+            return _NOBODY
+        is_decided = await self._decided(call, approval.approval_id, said)
+        return None if is_decided else _NOBODY
+
+    async def _decided(self, call: ProposedCall, approval_id: str, said: JsonObject) -> bool:
+        """Give the word of the client's user; whether that was one."""
+        approval = await self.find(approval_id)
+        if approval is None:
+            return False
+        typed = confirming.expected(self.document(approval))
+        choice = confirming.choice(said, typed=typed)
+        if choice is None:
+            return False
+        principal = call.principal
+        approver = Approver(
+            tenant=principal.tenant,
+            user=principal.user,
+            roles=principal.roles,
+            assurance=Assurance.CLIENT_ASSERTED,
+            channel=Channel.ELICITATION,
+            issuer=principal.issuer,
+        )
+        ruling = await self.deciding.decide(approver, approval_id, choice, approval.binding)
+        return ruling.cast.is_accepted
+
+    async def _waited(self, case: Case, approval: Approval) -> Approval:
+        """Hold the call until something is decided, its client loses patience, or time is up."""
+        loop = asyncio.get_running_loop()
+        patience_s = self.terms.hold_s(case.call.client_name)
+        until_s = loop.time() + min(patience_s, self._left_s(approval))
+        told_s, told, pause, seen = -_TELL_S, 0, _FIRST_S, approval
+        while seen.state is ApprovalState.PENDING and (left_s := until_s - loop.time()) > 0:
+            if loop.time() - told_s >= _TELL_S:
+                await case.call.caller.progress(told * _STEP, None, gate.waiting(seen))
+                told_s, told = loop.time(), told + 1
+            await self.bells.wait(approval.approval_id, min(pause, left_s))
+            pause = min(2 * pause, _LONGEST_S)
+            seen = await self._seen(approval)
+        if seen.state is ApprovalState.PENDING and self._left_s(approval) <= 0:
+            return replace(seen, state=ApprovalState.EXPIRED)  # the claim makes it so
+        return seen
+
+    async def _seen(self, approval: Approval) -> Approval:
+        try:
+            return await self.find(approval.approval_id) or approval
+        except StoreUnavailable as error:
+            _log.debug("%s: can't be looked at: %s", approval.approval_id, error)
+            return approval
+
+    def _left_s(self, approval: Approval) -> float:
+        return (approval.decide_by - microseconds(self.clock.now())) / 1e6
+
+    def _next_round(self, case: Case, approval: Approval) -> Answer | None:
+        """Have a client come back by itself, where it is known to do that."""
+        call = case.call
+        is_able = call.caller.era is Era.MODERN and self.terms.comes_back(call.client_name)
+        if not is_able or call.rounds >= MOST_ROUNDS:
+            return None
+        token = self.states.decide(call, approval.approval_id, round=call.rounds + 1, asked=False)
+        return _round(token, {})
+
+    def _pending(self, approval: Approval) -> Refusal:
+        many = self._fruitless.pop(approval.approval_id, 0) + 1
+        self._fruitless[approval.approval_id] = many
+        if len(self._fruitless) > _REMEMBERED:
+            self._fruitless.popitem(last=False)
+        url = self.terms.url(approval)
+        return gate.pending(approval, url=url, is_patient=many < _FRUITLESS)
+
+
+# Told apart from "weigh it again": nobody was asked, or nobody answered.
+_NOBODY: Final = Refusal(status=Status.APPROVAL_PENDING, reason="nobody was asked")
+
+
+def _round(token: str, questions: JsonObject) -> Answer:
+    result: JsonObject = {"resultType": "input_required", "requestState": token}
+    if questions:
+        result["inputRequests"] = questions
+    return Answer(result=result, status=Status.INPUT_REQUIRED)
+
+
+def document_of(text: bytes) -> JsonObject:
+    """Return the document of a request from its bytes."""
+    document: Json = jsontext.parse_result(text)
+    return document if isinstance(document, dict) else {}

@@ -1,0 +1,312 @@
+"""What the claim of a call that people decide does: ask, come back for it, use it up.
+
+All of it is part of the transaction of the claim (`gateway.store.claims`), so that nothing can be
+decided or sent in between, and all of it bears repeating.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gateway.approvals.ballot import is_late, use_until
+from gateway.approvals.matching import satisfied
+from gateway.store.approval_rows import approval_of, notice_row, row_of, vote_of, vote_row
+from gateway.store.engine import Transaction
+from gateway.store.rows import clean
+from gateway.types.approvals import (
+    Approval,
+    ApprovalClause,
+    ApprovalState,
+    Assurance,
+    Choice,
+    Notice,
+    Vote,
+)
+from gateway.types.events import Event, Stage
+from gateway.types.operations import Operation, OpState
+from gateway.types.values import replaced, value
+
+VARIANT: Final = "contract.on_variant"  # the rule of a request that only a contract makes
+REPEAT: Final = "contract.repeat"
+OF_CONTRACTS: Final = frozenset({VARIANT, REPEAT})
+
+
+@value
+class Asking:
+    """How people are asked about one call, where a rule or its contract has them asked."""
+
+    clause: ApprovalClause  # who has to say yes, by the rules of now
+    tenant: str
+    user: str  # who asks
+    binding: Callable[[str], str]
+    """The binding under the id of an operation."""
+    made: Callable[[Operation, Operation | None], Approval]
+    """The request for an operation, and against what it took the place of; the same each time."""
+    tells: Callable[[Approval, Stage], Sequence[Event]]
+    """The events of a stage, under the same ids each time."""
+    notices: Callable[[Approval, Stage], Sequence[Notice]]
+    """Whom to tell of a stage; the same each time."""
+    most_pending: int
+    is_due: bool = True  # else people are asked only about what the contract wants them to
+    denies_new_pin: bool = False
+
+
+@value
+class Held:
+    """A call that is not sent now, and the request that it waits for."""
+
+    operation: Operation
+    approval: Approval
+
+
+@value
+class Enough:
+    """An approved request that may be used up for this call."""
+
+    approval: Approval
+
+
+@value
+class Over:
+    """A call nobody has to decide about any more, or not yet, and what became of its request."""
+
+    operation: Operation
+    approval: Approval
+    state: ApprovalState
+
+
+class TooMany(Exception):
+    """The requester has as many undecided requests as he may have."""
+
+
+@value
+class Desk:
+    """One transaction, and what it tells when it is committed; `now` in microseconds."""
+
+    transaction: Transaction
+    now: int
+    told: list[Event]
+
+    def tell(self, asking: Asking, approval: Approval, stage: Stage) -> None:
+        """Keep the events of a stage, and owe its notices."""
+        self.told.extend(asking.tells(approval, stage))
+        rows = [notice_row(each) for each in asking.notices(approval, stage)]
+        self.transaction.execute_many("add_notice", rows)
+
+
+def newest(desk: Desk, op_id: str) -> Approval | None:
+    """Return the last request of an operation."""
+    rows = desk.transaction.fetch("newest_approval", {"op_id": op_id})
+    return approval_of(rows[0]) if rows else None
+
+
+def votes_of(desk: Desk, approval: Approval) -> list[Vote]:
+    """Return the votes on a request."""
+    rows = desk.transaction.fetch("votes", {"approval_id": approval.approval_id})
+    return [vote_of(row) for row in rows]
+
+
+def ask(
+    desk: Desk,
+    operation: Operation,
+    asking: Asking,
+    *,
+    earlier: Operation | None = None,
+    replaces: Approval | None = None,
+    rule: str = "",
+) -> Held | Enough:
+    """Ask people about an operation whose row says that it waits; raises `TooMany`.
+
+    Where an approver proposed exactly this call, his word counts from the start.
+    """
+    if _pending(desk, asking) >= asking.most_pending:
+        raise TooMany
+    made = asking.made(operation, earlier)
+    approval = replaced(
+        made,
+        rule=rule or made.rule,
+        replaces=replaces.approval_id if replaces is not None else "",
+    )
+    desk.transaction.execute("add_approval", row_of(approval))
+    desk.tell(asking, approval, Stage.REQUESTED)
+    return _proposed(desk, operation, approval, asking)
+
+
+def _pending(desk: Desk, asking: Asking) -> int:
+    named = {"tenant": clean(asking.tenant), "requester": clean(asking.user)}
+    return desk.transaction.fetch("count_pending", named)[0].integer("many")
+
+
+def _proposed(
+    desk: Desk, operation: Operation, approval: Approval, asking: Asking
+) -> Held | Enough:
+    """Count the vote of whoever proposed this call when he said no to another one."""
+    rows = desk.transaction.fetch(
+        "proposed_approval",
+        {
+            "proposal_hash": operation.key.arguments,
+            "tenant": clean(approval.tenant),
+            "tool": clean(approval.tool),
+            "scope": operation.key.scope,
+            "now": desk.now,
+        },
+    )
+    if not rows:
+        return Held(operation=operation, approval=approval)
+    before = approval_of(rows[0])
+    desk.transaction.execute("take_proposal", {"approval_id": before.approval_id})
+    for vote in votes_of(desk, before):
+        if vote.choice is Choice.DENY:
+            yes = _as_yes(vote, approval, desk.now)
+            desk.transaction.execute("add_vote", vote_row(yes))
+    votes = votes_of(desk, approval)
+    is_enough = desk.now >= approval.not_before and satisfied(
+        approval.clause, votes, escalated=0, requester=approval.user
+    )
+    if not is_enough:
+        return Held(operation=operation, approval=approval)
+    use_by = use_until(approval, desk.now)
+    approved = replaced(
+        approval, state=ApprovalState.APPROVED, decided_at=desk.now, use_by=use_by, version=1
+    )
+    desk.transaction.execute(
+        "approve_approval",
+        {"approval_id": approval.approval_id, "now": desk.now, "use_by": use_by},
+    )
+    desk.tell(asking, approved, Stage.DECIDED)
+    return Enough(approval=approved)
+
+
+def _as_yes(vote: Vote, approval: Approval, now: int) -> Vote:
+    return replaced(
+        vote,
+        approval_id=approval.approval_id,
+        choice=Choice.APPROVE,
+        binding=approval.binding,
+        reason=f"proposed with the denial of `{vote.approval_id}`",
+        at=now,
+    )
+
+
+def meet(
+    desk: Desk, found: Operation, asking: Asking | None, wanted: Operation
+) -> Held | Enough | Over | None:
+    """Say how a call stands to the request of its operation; None: it has to be asked anew.
+
+    What was decided counts only for the very call that people saw, and only as far as it is
+    enough by the rules of now.
+    """
+    approval = newest(desk, found.op_id)
+    if approval is None or not approval.state.is_open:
+        return None
+    if asking is None:
+        close(desk, approval, ApprovalState.SUPERSEDED, "nobody has to approve this any more")
+        end(desk, found, OpState.ABANDONED, "nobody has to approve it any more")
+        return Over(operation=found, approval=approval, state=ApprovalState.SUPERSEDED)
+    if is_late(approval, desk.now):
+        expired = expire(desk, found, approval, asking)
+        desk.transaction.execute("tell_expired", {"approval_id": approval.approval_id})
+        return Over(operation=found, approval=expired, state=ApprovalState.EXPIRED)
+    if approval.binding != asking.binding(found.op_id):
+        if found.pin != wanted.pin and asking.denies_new_pin:
+            return _denied_for_pin(desk, found, approval, asking)
+        return None
+    if approval.state is ApprovalState.PENDING:
+        return Held(operation=found, approval=approval)
+    return Enough(approval=approval) if _is_enough(desk, approval, asking.clause) else None
+
+
+def _is_enough(desk: Desk, approval: Approval, clause: ApprovalClause) -> bool:
+    if clause == approval.clause:
+        return True  # it was decided by this very clause
+    return satisfied(
+        clause, votes_of(desk, approval), escalated=approval.escalated, requester=approval.user
+    )
+
+
+def supersede(desk: Desk, approval: Approval, asking: Asking, why: str) -> None:
+    """End a request because the call, its tool or the rule is another one now."""
+    if close(desk, approval, ApprovalState.SUPERSEDED, why):
+        ended = replaced(
+            approval, state=ApprovalState.SUPERSEDED, closed_reason=why, decided_at=desk.now
+        )
+        desk.tell(asking, ended, Stage.VOIDED)
+
+
+def expire(desk: Desk, found: Operation, approval: Approval, asking: Asking) -> Approval:
+    """End a request that nobody decided, or used, in time; return it as it is then."""
+    was_decided = approval.state is ApprovalState.APPROVED
+    why = "it was not used in time" if was_decided else "nobody decided in time"
+    ended = replaced(approval, state=ApprovalState.EXPIRED, closed_reason=why, decided_at=desk.now)
+    if close(desk, approval, ApprovalState.EXPIRED, why):
+        desk.tell(asking, ended, Stage.EXPIRED)
+    end(desk, found, OpState.ABANDONED, why)
+    return ended
+
+
+def _denied_for_pin(desk: Desk, found: Operation, approval: Approval, asking: Asking) -> Over:
+    why = "the tool has changed since people were asked"
+    if close(desk, approval, ApprovalState.DENIED, why):
+        desk.tell(
+            asking,
+            replaced(approval, state=ApprovalState.DENIED, closed_reason=why, decided_at=desk.now),
+            Stage.VOIDED,
+        )
+    end(desk, found, OpState.DENIED, why, replay_until=approval.answer_until)
+    denied = replaced(approval, state=ApprovalState.DENIED, closed_reason=why, decided_at=desk.now)
+    return Over(operation=found, approval=denied, state=ApprovalState.DENIED)
+
+
+def close(desk: Desk, approval: Approval, state: ApprovalState, why: str) -> bool:
+    """Move an open request to its end; False when it has one already."""
+    named = {
+        "approval_id": approval.approval_id,
+        "state": str(state),
+        "reason": why,
+        "now": desk.now,
+    }
+    return desk.transaction.execute("close_approval", named) == 1
+
+
+def end(
+    desk: Desk, operation: Operation, state: OpState, why: str, *, replay_until: int = 0
+) -> None:
+    """End an operation that waited."""
+    desk.transaction.execute(
+        "end_held",
+        {
+            "op_id": operation.op_id,
+            "state": str(state),
+            "evidence": why,
+            "now": desk.now,
+            "replay_until": replay_until,
+        },
+    )
+
+
+def consume(desk: Desk, approval: Approval, asking: Asking, wanted: Operation) -> bool:
+    """Use an approval up for the send of a call; False when it no longer can be."""
+    named = {
+        "approval_id": approval.approval_id,
+        "call_id": wanted.call_id,
+        "now": desk.now,
+    }
+    if desk.transaction.execute("consume_approval", named) != 1:
+        return False
+    used = replace(approval, state=ApprovalState.CONSUMED, consumed_by=wanted.call_id)
+    desk.tell(asking, used, Stage.USED)
+    return True
+
+
+def untold(desk: Desk, found: Operation) -> Approval | None:
+    """Return the request of an operation that expired, if its caller has not learned of it."""
+    approval = newest(desk, found.op_id)
+    if approval is None or approval.state is not ApprovalState.EXPIRED or approval.is_told:
+        return None
+    desk.transaction.execute("tell_expired", {"approval_id": approval.approval_id})
+    return approval
+
+
+def asks_client(clause: ApprovalClause) -> bool:
+    """Whether the caller's own client may be asked."""
+    return clause.self_confirm and clause.min_assurance is Assurance.CLIENT_ASSERTED

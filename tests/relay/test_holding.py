@@ -1,0 +1,232 @@
+"""Calls that wait for a decision: held, asked, told to come back."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from gateway.errors import AskRefused, AskUnanswered
+from gateway.store.approvals import ApprovalFilter
+from gateway.store.store import Store
+from gateway.types.approvals import ApprovalState, Assurance, Channel, Choice
+from gateway.types.calls import Era
+from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import Status
+from tests.helpers.approvals import an_approver
+from tests.helpers.cases import AbsentCaller
+from tests.helpers.held import House, a_house
+from tests.helpers.writes import outcome_of
+
+pytestmark = pytest.mark.postgres
+
+_OPEN = ApprovalFilter(is_open=True)
+SELF = """rules:
+  - id: confirm
+    decision: require_approval
+    match: {tools: ["crm.put"]}
+    approval: {approvers: {users: [self]}, expires: 1h}
+"""
+
+
+async def test_a_call_that_is_held_goes_on_by_itself_once_it_is_approved(store: Store) -> None:
+    house = a_house(store, hold_s=30)
+    async with asyncio.TaskGroup() as tasks:
+        held = tasks.create_task(house.call())
+        [approval] = await _until_asked(store)
+        await house.people.deciding.decide(
+            an_approver(), approval, Choice.APPROVE, (await _binding(store, approval))
+        )
+        done = await held
+    assert done.status is Status.OK
+    assert house.server.count == 1
+
+
+async def test_who_leaves_while_nobody_has_decided_finds_the_request_again(store: Store) -> None:
+    """case: APR-04"""
+    house = a_house(store, hold_s=30)
+    held = asyncio.ensure_future(house.call())
+    [approval] = await _until_asked(store)
+    held.cancel()
+    await asyncio.wait({held})
+    found = await store.approvals.get(approval)
+    assert found is not None
+    assert found.state is ApprovalState.PENDING
+    await house.people.deciding.decide(an_approver(), approval, Choice.APPROVE, found.binding)
+    assert (await house.call()).status is Status.OK
+    assert house.server.count == 1
+
+
+@dataclass(kw_only=True)
+class Asked(AbsentCaller):
+    """A client that shows forms, and answers them from a list."""
+
+    answers: list[JsonObject | AskRefused] = field(default_factory=list[JsonObject | AskRefused])
+    asked: list[JsonObject] = field(default_factory=list[JsonObject])
+    told: list[str] = field(default_factory=list[str])
+    era: Era = Era.LEGACY
+    wants_progress: bool = True
+    form: JsonObject = field(default_factory=dict[str, Json])
+
+    @property
+    def capabilities(self) -> JsonObject:
+        return {"elicitation": self.form}
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        self.told.append(message or "")
+
+    async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+        assert method == "elicitation/create"
+        assert within_s <= 600
+        self.asked.append(params)
+        answer = self.answers.pop(0)
+        if isinstance(answer, AskRefused):
+            raise answer
+        return answer
+
+
+def accepted(**content: Json) -> JsonObject:
+    return {"action": "accept", "content": content}
+
+
+async def test_a_caller_of_the_handshake_era_is_asked_while_its_call_is_open(store: Store) -> None:
+    house, caller = a_house(store, policy=SELF), Asked(answers=[accepted(decision="approve")])
+    done = await house.call(caller=caller)
+    assert done.status is Status.OK
+    [vote] = await _votes(house)
+    assert (vote.channel, vote.assurance) == (Channel.ELICITATION, Assurance.CLIENT_ASSERTED)
+    schema = caller.asked[0]["requestedSchema"]
+    assert isinstance(schema, dict)
+    assert schema["required"] == ["decision"]
+    assert "default" not in str(schema)
+
+
+async def test_a_stateless_caller_is_asked_by_an_answer_and_decides_by_its_next_request(
+    store: Store,
+) -> None:
+    house, caller = a_house(store, policy=SELF), Asked(era=Era.MODERN)
+    asked = await house.call(caller=caller)
+    assert asked.status is Status.INPUT_REQUIRED
+    assert house.server.count == 0
+    done = await house.call(caller=caller, params=_back(asked, accepted(decision="approve")))
+    assert done.status is Status.OK
+    assert house.server.count == 1
+    replayed = await house.call(caller=caller, params=_back(asked, accepted(decision="approve")))
+    assert outcome_of(replayed)["replayed"] is True
+    assert house.server.count == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({"action": "decline"}, Status.APPROVAL_DENIED),
+        (accepted(decision="deny"), Status.APPROVAL_DENIED),
+        ({"action": "cancel"}, Status.APPROVAL_PENDING),
+        (accepted(), Status.APPROVAL_PENDING),
+        ({"action": "accept"}, Status.APPROVAL_PENDING),
+        (accepted(decision="yes"), Status.APPROVAL_PENDING),
+        (accepted(decision="approve", more="than asked"), Status.OK),
+        (AskUnanswered(-32001, "too late"), Status.APPROVAL_PENDING),
+        (AskRefused(-32600, "broken"), Status.APPROVAL_PENDING),
+    ],
+)
+@pytest.mark.parametrize("era", list(Era))
+async def test_only_a_clear_word_of_the_client_decides(
+    store: Store, era: Era, answer: JsonObject | AskRefused, status: Status
+) -> None:
+    house, caller = a_house(store, policy=SELF), Asked(era=era, answers=[answer])
+    finished = await house.call(caller=caller)
+    if era is Era.MODERN:
+        if isinstance(answer, AskRefused):
+            return  # nobody asks in this era
+        finished = await house.call(caller=caller, params=_back(finished, answer))
+    assert finished.status is status
+    assert house.server.count == (1 if status is Status.OK else 0)
+
+
+async def test_a_client_that_shows_no_forms_is_not_asked(store: Store) -> None:
+    house, caller = a_house(store, policy=SELF), Asked(form={"url": {}})
+    assert (await house.call(caller=caller)).status is Status.APPROVAL_PENDING
+    assert caller.asked == []
+
+
+async def test_a_rule_may_want_no_other_way_than_the_client(store: Store) -> None:
+    policy = SELF.replace("expires: 1h", "expires: 1h, fallback: deny")
+    house = a_house(store, policy=policy)
+    denied = await house.call(caller=Asked(form={"url": {}}))
+    assert (denied.status, outcome_of(denied)["code"]) == (
+        Status.APPROVAL_DENIED,
+        "client_cannot_ask",
+    )
+
+
+async def test_where_the_rule_names_others_the_client_is_never_asked(store: Store) -> None:
+    """case: APR-03"""
+    house, caller = a_house(store), Asked(answers=[accepted(decision="approve")])
+    assert (await house.call(caller=caller)).status is Status.APPROVAL_PENDING
+    assert caller.asked == []
+
+
+async def test_the_answer_to_another_call_decides_nothing(store: Store) -> None:
+    house, caller = a_house(store, policy=SELF), Asked(era=Era.MODERN)
+    asked = await house.call({"v": 1}, caller=caller)
+    stolen = await house.call(
+        {"v": 2}, caller=caller, params=_back(asked, accepted(decision="approve"))
+    )
+    assert stolen.error is not None
+    assert stolen.error.code == -32602
+    assert house.server.count == 0
+
+
+async def test_a_held_call_tells_what_it_waits_for(store: Store) -> None:
+    house, caller = a_house(store, hold_s=0.3), Asked()
+    await house.call(caller=caller)
+    [told] = caller.told
+    assert told.startswith("waiting for approval by lead (apr_")
+
+
+async def test_a_request_that_is_taken_back_ends_the_wait_and_asks_nobody_anew(
+    store: Store,
+) -> None:
+    house = a_house(store, hold_s=30)
+    async with asyncio.TaskGroup() as tasks:
+        held = tasks.create_task(house.call())
+        [approval] = await _until_asked(store)
+        found = await store.approvals.get(approval)
+        assert found is not None
+        await house.people.deciding.call_off(found, "no longer needed")
+        told = await held
+    assert (told.status, outcome_of(told)["code"]) == (
+        Status.APPROVAL_DENIED,
+        "approval_cancelled",
+    )
+    assert await store.approvals.find(_OPEN) == []
+
+
+def _back(asked: Any, answer: JsonObject) -> JsonObject:
+    """Return the params of the next round."""
+    return {
+        "requestState": asked.result["requestState"],
+        "inputResponses": {"confirm": answer},
+    }
+
+
+async def _votes(house: House) -> Any:
+    [approval] = await house.writes.store.approvals.find(ApprovalFilter())
+    return await house.writes.store.approvals.votes(approval.approval_id)
+
+
+async def _until_asked(store: Store) -> list[str]:
+    async with asyncio.timeout(15):
+        while True:
+            found = await store.approvals.find(_OPEN)
+            if found:
+                return [each.approval_id for each in found]
+            await asyncio.sleep(0.01)
+
+
+async def _binding(store: Store, approval_id: str) -> str:
+    found = await store.approvals.get(approval_id)
+    assert found is not None
+    return found.binding

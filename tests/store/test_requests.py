@@ -1,0 +1,192 @@
+"""Calls that people decide about, from the first asking to the one send."""
+
+import asyncio
+
+import pytest
+
+from gateway.store.approvals import ApprovalFilter
+from gateway.store.store import Store
+from gateway.types.approvals import ApprovalState, Cast, Choice
+from gateway.types.guarantees import Idempotency
+from gateway.types.operations import OpState
+from gateway.types.outcomes import Status
+from tests.helpers.approvals import an_approver
+from tests.helpers.held import ASK, a_house
+from tests.helpers.writes import outcome_of, text_of
+
+pytestmark = pytest.mark.postgres
+
+_OPEN = ApprovalFilter(is_open=True)
+
+
+async def test_a_held_call_is_not_sent_until_it_is_approved_and_then_once(store: Store) -> None:
+    """case: APR-01"""
+    house = a_house(store)
+    pending = await house.call()
+    assert pending.status is Status.APPROVAL_PENDING
+    assert outcome_of(pending)["executed"] == "no"
+    assert pending.result["isError"] is True
+    assert house.server.count == 0
+    assert (await house.decide(pending)).cast is Cast.APPROVED
+    done = await house.call()
+    assert (done.status, text_of(done)) == (Status.OK, "done 1")
+    again = await house.call()
+    assert (again.status, outcome_of(again)["replayed"]) == (Status.OK, True)
+    assert house.server.count == 1
+    approval = await house.approval(pending)
+    assert approval.state is ApprovalState.CONSUMED
+    assert approval.consumed_by == outcome_of(done)["call_id"]
+
+
+async def test_the_same_call_asked_again_finds_its_request_and_makes_no_other(store: Store) -> None:
+    """case: APR-08"""
+    house = a_house(store)
+    answers = [await house.call() for _ in range(10)]
+    assert len({outcome_of(each)["approval_id"] for each in answers}) == 1
+    assert "end your turn" in outcome_of(answers[-1])["next"]
+    assert await house.writes.events(answers[0]) == [
+        "approval requested",
+        "authorization decided",
+        "tool_call failed",
+    ]
+
+
+async def test_a_denied_call_is_told_so_from_the_record(store: Store) -> None:
+    house = a_house(store)
+    pending = await house.call()
+    await house.decide(pending, Choice.DENY, reason="not this customer")
+    for _ in range(2):
+        denied = await house.call()
+        assert denied.status is Status.APPROVAL_DENIED
+        assert outcome_of(denied)["approval_id"] == outcome_of(pending)["approval_id"]
+    reworded = await house.call({"v": 1, "note": "please"})
+    assert reworded.status is Status.APPROVAL_PENDING  # another intent, as no contract says less
+    assert house.server.count == 0
+
+
+async def test_what_an_approver_would_rather_have_is_sent_when_the_agent_calls_with_it(
+    store: Store,
+) -> None:
+    house = a_house(store)
+    pending = await house.call({"v": 500})
+    await house.decide(pending, Choice.DENY, reason="half of it", proposal={"v": 250})
+    denied = await house.call({"v": 500})
+    assert outcome_of(denied)["suggested_arguments"] == {"v": 250}
+    assert (await house.call({"v": 251})).status is Status.APPROVAL_PENDING
+    done = await house.call({"v": 250})
+    assert done.status is Status.OK
+    assert house.server.asked[0].params["arguments"] == {"v": 250}
+    assert house.server.count == 1
+
+
+async def test_other_words_for_the_same_intent_are_asked_about_anew(store: Store) -> None:
+    """case: APR-01"""
+    house = a_house(store, idempotency=Idempotency(intent=("/v",), is_declared=True))
+    first = await house.call({"v": 1, "note": "a"})
+    await house.decide(first)
+    second = await house.call({"v": 1, "note": "b"})
+    assert second.status is Status.APPROVAL_PENDING
+    assert (await house.approval(first)).state is ApprovalState.SUPERSEDED
+    anew = await house.approval(second)
+    assert anew.replaces == outcome_of(first)["approval_id"]
+    [change] = house.people.documents.of(anew)["changes"]  # type: ignore[misc] - a list of JSON
+    assert change["pointer"] == "/note"  # type: ignore[index, call-overload] - an object of JSON
+    await house.decide(second)
+    assert (await house.call({"v": 1, "note": "b"})).status is Status.OK
+    assert house.server.asked[0].params["arguments"] == {"v": 1, "note": "b"}
+
+
+async def test_a_stricter_rule_asks_more_people_and_a_weaker_one_takes_what_there_is(
+    store: Store,
+) -> None:
+    house = a_house(store)
+    pending = await house.call()
+    await house.decide(pending)
+    house.rule(ASK.replace("roles: [lead]}", "roles: [lead]}, quorum: 2"))
+    asked = await house.call()
+    assert asked.status is Status.APPROVAL_PENDING
+    assert outcome_of(asked)["approval_id"] != outcome_of(pending)["approval_id"]
+    await house.decide(asked)
+    await house.decide(asked, approver=an_approver("max"))
+    house.rule(ASK.replace("roles: [lead]", "roles: [lead, chief]"))
+    assert (await house.call()).status is Status.OK
+    assert house.server.count == 1
+
+
+async def test_a_rule_that_denies_now_lets_no_old_approval_through(store: Store) -> None:
+    house = a_house(store)
+    pending = await house.call()
+    await house.decide(pending)
+    house.rule("rules:\n  - {id: no, decision: deny, match: {tools: ['*']}}\n")
+    assert (await house.call()).status is Status.UNKNOWN_TOOL  # nobody may use it any more
+    assert house.server.count == 0
+    assert (await house.approval(pending)).state is ApprovalState.APPROVED
+
+
+async def test_where_nobody_has_to_be_asked_any_more_the_request_is_dropped(store: Store) -> None:
+    house = a_house(store)
+    pending = await house.call()
+    house.rule("rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n")
+    assert (await house.call()).status is Status.OK
+    approval = await house.approval(pending)
+    assert (approval.state, approval.consumed_by) == (ApprovalState.SUPERSEDED, "")
+    operation = await store.operations.get(approval.op_id)
+    assert operation is not None
+    assert operation.state is OpState.ABANDONED
+
+
+async def test_nobody_who_decides_in_time_is_told_once_and_then_asked_anew(store: Store) -> None:
+    house = a_house(store, policy=ASK.replace("expires: 1h", "expires: 0.5s"))
+    pending = expired = await house.call()
+    async with asyncio.timeout(15):
+        while expired.status is Status.APPROVAL_PENDING:
+            expired = await house.call()
+    assert expired.status is Status.APPROVAL_EXPIRED
+    assert outcome_of(expired)["approval_id"] == outcome_of(pending)["approval_id"]
+    assert (await house.decide(pending)).cast in (Cast.TOO_LATE, Cast.ALREADY_DECIDED)
+    anew = await house.call()
+    assert anew.status is Status.APPROVAL_PENDING
+    assert outcome_of(anew)["approval_id"] != outcome_of(pending)["approval_id"]
+
+
+async def test_fifty_calls_that_come_back_at_once_are_sent_once(store: Store) -> None:
+    house = a_house(store)
+    pending = await house.call()
+    await house.decide(pending)
+    answers = await asyncio.gather(*(house.call() for _ in range(50)))
+    assert {each.status for each in answers} == {Status.OK}
+    assert {text_of(each) for each in answers} == {"done 1"}
+    assert house.server.count == 1
+
+
+async def test_a_user_with_too_many_undecided_requests_makes_no_other(store: Store) -> None:
+    house = a_house(store, settings={"max_pending": 2})
+    first = await house.call({"v": 1})
+    await house.call({"v": 2})
+    third = await house.call({"v": 3})
+    assert (third.status, outcome_of(third)["code"]) == (
+        Status.LIMIT_EXCEEDED,
+        "pending_approvals",
+    )
+    await house.decide(first)
+    assert (await house.call({"v": 3})).status is Status.APPROVAL_PENDING
+
+
+async def test_arguments_that_nobody_could_read_are_not_even_asked_about(store: Store) -> None:
+    house = a_house(store)
+    refused = await house.call({"v": 1, "note": "x" * 70_000})
+    assert (refused.status, outcome_of(refused)["code"]) == (
+        Status.INVALID_ARGUMENTS,
+        "too_large_to_approve",
+    )
+
+
+async def test_a_changed_contract_voids_what_was_approved(store: Store) -> None:
+    """case: APR-05"""
+    house = a_house(store)
+    pending = await house.call()
+    await house.decide(pending)
+    house.rule(ASK, timeout_s=3.0)
+    assert (await house.call()).status is Status.APPROVAL_PENDING
+    assert (await house.approval(pending)).state is ApprovalState.SUPERSEDED
+    assert house.server.count == 0
