@@ -157,11 +157,13 @@ def test_a_description_changed_by_hand_breaks_the_pin() -> None:
 
 def test_the_promises_of_the_reference_page_are_read_and_written_back() -> None:
     page = Path(__file__).parents[2] / "docs/reference/contracts.md"
-    _, *blocks, irreversible = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
-    for sections in ("".join(blocks), irreversible):
+    found = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    _, *blocks, irreversible, approval = found
+    for sections in ("".join((*blocks, approval)), irreversible):
         text = TEXT[: TEXT.index("    idempotency:")] + textwrap.indent(sections, "    ")
         text += TEXT[TEXT.index("    definition:") :]
         (contract,) = files.load(text, file="c.yaml")
         assert contract.compensation is not None
+        assert (contract.approval.confirm == "/amount") is (sections != irreversible)
         (again,) = files.load(files.dump([contract]), file="d.yaml")
         assert replace(again, place="") == replace(contract, place="")
