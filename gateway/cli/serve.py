@@ -13,7 +13,8 @@ import click
 from starlette.types import ASGIApp
 
 from gateway import jsontext
-from gateway.admin.site import Readiness, site
+from gateway.admin.entrance import Entrance
+from gateway.admin.site import Readiness
 from gateway.app.gateway import Gateway
 from gateway.app.start import open_gateway
 from gateway.app.stopping import Stopping
@@ -24,6 +25,7 @@ from gateway.config import environment
 from gateway.config.addresses import Endpoint
 from gateway.config.exposure import refuse_open_listeners
 from gateway.config.load import Loaded
+from gateway.config.settings import Settings
 from gateway.errors import ConfigurationError, WeighbridgeError, first_cause
 from gateway.identity.authenticate import Authenticator
 from gateway.listen.http import HttpFront
@@ -102,7 +104,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 if ready_file is not None:
                     _write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
-            people = _admin(gateway, settings.admin.accepted_hosts)
+            people = _admin(gateway, settings, settings.admin.public_url or admin_url)
             async with anyio.create_task_group() as beside:
                 beside.start_soon(authenticator.keep_keys, name="keys of issuers")
                 async with anyio.create_task_group() as listeners:
@@ -144,14 +146,24 @@ def _name(sock: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _admin(gateway: Gateway, hosts: frozenset[str]) -> ASGIApp:
+def _admin(gateway: Gateway, settings: Settings, base_url: str) -> ASGIApp:
     def readiness() -> Readiness:
         reasons = gateway.not_ready()
         return Readiness(ready=not reasons, reasons=reasons, warnings=gateway.warnings())
 
-    check = OriginCheck(
-        hosts=hosts,
-        host_mend="add it to `admin.hosts`, or use `admin.public_url` or `admin.address`",
-        origin_mend="only pages of this machine may read it",
+    entrance = Entrance(
+        settings=settings,
+        base_url=base_url,
+        store=gateway.store,
+        deciding=gateway.approving.deciding,
+        clock=SystemClock(),
+        readiness=readiness,
+        note_turned_away=gateway.turned_away,
     )
-    return guarded(site(readiness), check)
+    check = OriginCheck(
+        hosts=settings.admin.accepted_hosts,
+        origins=[base_url],
+        host_mend="add it to `admin.hosts`, or use `admin.public_url` or `admin.address`",
+        origin_mend="only pages of this listener may send it anything",
+    )
+    return guarded(entrance.app(), check)

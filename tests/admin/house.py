@@ -12,25 +12,40 @@ import aiohttp
 import anyio
 from multidict import CIMultiDictProxy
 
+from gateway import ids, jsontext
 from gateway.admin.entrance import Entrance
 from gateway.admin.login import path_of
 from gateway.admin.site import Readiness
 from gateway.clock import Clock, SystemClock
 from gateway.config.settings import Settings
 from gateway.crossing.deciding import Deciding
+from gateway.crossing.people import presented_place
 from gateway.events.redact import Redactor
 from gateway.listen.serve import serve
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
+from gateway.store.times import microseconds
 from gateway.store.vault import Vault
+from gateway.types.approvals import Approval, ApprovalClause, Factor
+from gateway.types.json import JsonObject
 from gateway.types.refused import TurnedAway
+from tests.helpers.approvals import asked, state_of
 from tests.helpers.databases import ORIGIN
+from tests.helpers.presenting import a_document
 
 ANN = {"user": "ann", "tenant": "acme", "roles": ["finance-lead"]}
 BEN = {"user": "ben", "tenant": "acme", "roles": ["controller"]}
 EVE = {"user": "eve", "tenant": "globex", "roles": ["finance-lead", "controller"]}
 SAM = {"user": "sam", "tenant": "acme", "roles": ["finance-lead"]}
 PEOPLE = {"admin": {"accounts": [ANN, BEN, EVE, SAM]}}
+ARGUMENTS: JsonObject = {"customer_id": "c-1001", "amount": 1250, "currency": "EUR"}
+LEADS = ApprovalClause(factors=(Factor(name="leads", roles=("finance-lead",)),))
+BOTH = ApprovalClause(
+    factors=(
+        Factor(name="leads", roles=("finance-lead",)),
+        Factor(name="control", roles=("controller",)),
+    )
+)
 _TOKEN = re.compile(r'<form[^>]*action="([^"]+)"[^>]*>.*?name="token" value="([0-9a-f]+)"', re.S)
 
 
@@ -88,6 +103,7 @@ class House:
     store: Store
     settings: Settings
     turned_away: list[TurnedAway]
+    clock: Clock
     browsers: list[aiohttp.ClientSession] = field(default_factory=list[aiohttp.ClientSession])
 
     def browser(self) -> Browser:
@@ -108,6 +124,27 @@ class House:
         entered = await browser.post(await self.link(user, tenant))
         assert (entered.status, entered.headers["Location"]) == (303, "/approvals")
         return browser
+
+    async def ask(self, document: JsonObject | None = None, **changes: Any) -> Approval:
+        """Keep a request of Sam's about a document; Ann may decide unless told otherwise."""
+        shown = a_document(ARGUMENTS) if document is None else document
+        kept, approval_id = jsontext.dump(shown), ids.new("apr")
+        vault = Vault(self.store.keys.operations)
+        tenant = changes.get("tenant", "acme")
+        values: dict[str, Any] = {
+            "approval_id": approval_id,
+            "user": "sam",
+            "clause": LEADS,
+            "presented": vault.seal(tenant, presented_place(approval_id), kept),
+            "presented_digest": jsontext.digest(kept.decode()),
+            "created_at": microseconds(self.clock.now()),
+            "decide_by": microseconds(self.clock.now()) + 1_800_000_000,
+        }
+        return await asked(self.store, **(values | changes))
+
+    async def state(self, approval: Approval) -> str:
+        """Return where a request stands."""
+        return (await state_of(self.store, approval))[0].value
 
     async def events(self, action: str) -> list[dict[str, Any]]:
         """Return the bodies of the events with an action."""
@@ -151,6 +188,7 @@ async def open_house(
             store=store,
             settings=Settings.model_validate(settings),
             turned_away=turned_away,
+            clock=clock or SystemClock(),
         )
         entrance = Entrance(
             settings=house.settings,
@@ -163,10 +201,12 @@ async def open_house(
         )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lambda: serve(entrance.app(), sock, stop=stop, on_ready=ready.set))
-            with anyio.fail_after(5):
-                await ready.wait()
-            yield house
-            for each in house.browsers:
-                await each.close()
-            stop.set()
-    store.close()
+            try:
+                with anyio.fail_after(5):
+                    await ready.wait()
+                yield house
+            finally:
+                for each in house.browsers:
+                    await each.close()
+                stop.set()
+                store.close()
