@@ -19,7 +19,7 @@ from gateway.events.envelope import Origin
 from gateway.store.events import EventFilter, StoredEvent
 from gateway.store.store import Store
 from gateway.types.calls import Method
-from gateway.types.events import EventKind
+from gateway.types.events import EventKind, Stage
 from gateway.types.json import Json, JsonObject
 
 T = TypeVar("T")
@@ -58,6 +58,7 @@ async def opened(path: Path) -> AsyncGenerator[Store]:
     help="What was asked for, as MCP names it.",
 )
 @click.option("--kind", type=click.Choice([each.value for each in EventKind]), default=None)
+@click.option("--stage", type=click.Choice([each.value for each in Stage]), default=None)
 @click.option("--decision", type=click.Choice(["allow", "deny", "require_approval"]), default=None)
 @click.option("--status", default="", help="How the call ended, such as denied or timeout.")
 @click.option("--rule", default="", help="Id of the deciding rule.")
@@ -76,6 +77,7 @@ def query(
     tool: str,
     method: str | None,
     kind: str | None,
+    stage: str | None,
     decision: str | None,
     status: str,
     rule: str,
@@ -94,6 +96,7 @@ def query(
         actor=actor,
         tool=tool,
         kind=kind or "",
+        stage=stage or "",
         decision=decision or "",
         status=status,
         rule=rule,

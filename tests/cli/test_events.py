@@ -69,6 +69,7 @@ def decided(call: str) -> Event:
         ("--tool", "crm.wipe"),
         ("--method", "resources/read"),
         ("--kind", "authorization"),
+        ("--stage", "decided"),
         ("--decision", "deny"),
         ("--status", "denied"),
         ("--rule", "never"),
@@ -87,7 +88,7 @@ def test_every_filter_finds_what_it_names_and_nothing_else(
         "--method": {"body": {"tool": "file:///a", "method": "resources/read"}},
     }
     change = changes.get(words[0])
-    is_decision = words[0] in {"--tool", "--kind", "--decision", "--rule"}
+    is_decision = words[0] in {"--tool", "--kind", "--stage", "--decision", "--rule"}
     wanted = decided("two") if is_decision else an_event(call="two", **(change or {}))
     kept(place, an_event(call="one"), wanted)
     assert calls(asked(place, *words)) == ["two"]
@@ -155,6 +156,15 @@ def test_a_person_sees_who_called_what_and_how_it_ended(place: Workspace) -> Non
     assert end.split()[1:] == [
         *("2026-11-30T09:00:00", "tool_call", "finished", "acme", "sam"),
         *("tools/call", "crm.find", "timeout", "call_1"),
+    ]
+
+
+def test_a_decision_of_a_person_is_shown_by_what_became_of_it(place: Workspace) -> None:
+    body = {"tool": "crm.wipe", "status": "pending", "cast": "self_approval", "rule": "wiping"}
+    kept(place, an_event(kind=EventKind.APPROVAL, stage=Stage.REFUSED, body=body))
+    (_, refused) = place.run("events", "query", "--kind", "approval").stdout.splitlines()
+    assert refused.split()[2:] == [
+        *("approval", "refused", "acme", "sam", "crm.wipe", "self_approval", "wiping", "call_1")
     ]
 
 
