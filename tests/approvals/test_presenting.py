@@ -49,6 +49,7 @@ def test_a_document_says_everything_about_a_call() -> None:
             {"label": "To", "pointer": "/to", "value": "a"},
             {"label": "Not", "pointer": "/not", "absent": True},
         ],
+        "confirm": "",
         "changes": [{"pointer": "/amount", "before": 4, "after": 5, "masked": []}],
         "requester": {"user": "sam", "client": "test", "tenant": "acme", "roles": ["support"]},
         "run": {"id": "run_1", "phase": "acting"},
