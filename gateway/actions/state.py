@@ -23,6 +23,7 @@ class Snapshot:
     changed: Sequence[str]
     store: JsonObject
     telemetry: Sequence[JsonObject]
+    approvals: JsonObject  # how many requests wait for a decision
     identity: Sequence[str] = ()  # why keys of issuers can't be had or renewed
 
     def as_json(self) -> JsonObject:
@@ -42,4 +43,5 @@ class Snapshot:
             "store": self.store,
             "telemetry": list(self.telemetry),
             "identity": list(self.identity),
+            "approvals": self.approvals,
         }

@@ -9,6 +9,7 @@ import anyio.to_thread
 from gateway import __version__, ids
 from gateway.actions import revisions
 from gateway.app.inspect import Inspection, everything, inspect
+from gateway.app.surfaces import lacks
 from gateway.clock import SystemClock
 from gateway.config.load import Loaded
 from gateway.contracts.standing import in_words, tally
@@ -26,7 +27,7 @@ from gateway.telemetry import environment as telemetry
 class Diagnosis:
     """One thing that was looked at."""
 
-    part: str  # config | servers | contracts | policies | identity | store | telemetry
+    part: str  # config | servers | policies | contracts | approvals | identity | store | telemetry
     ok: bool
     found: str
     mend: str = ""
@@ -48,6 +49,7 @@ async def examine(
     found += _policies(built)
     if revision is not None:
         found += _contracts(inspection, revision)
+        found += _approvals(loaded, revision)
     found += await _identity(loaded)
     found.append(await _store(loaded))
     found += _telemetry(environ)
@@ -178,6 +180,33 @@ def _contracts(inspection: Inspection, revision: Revision) -> Iterator[Diagnosis
         else:
             reviewed += 1
     yield Diagnosis(part="contracts", ok=True, found=f"{reviewed} tools are as reviewed")
+
+
+def _approvals(loaded: Loaded, revision: Revision) -> Iterator[Diagnosis]:
+    rules = [
+        (rule.id, rule.approval)
+        for rule in revision.policy.rules
+        if rule.approval is not None and not rule.shadow
+    ]
+    if not rules:
+        return
+    wrong = [*lacks(rules, loaded.settings)]
+    for each in wrong:
+        yield Diagnosis(part="approvals", ok=False, found=each.found, mend=each.mend)
+    if not wrong:
+        many = f"{len(rules)} rules hold calls" if len(rules) > 1 else "1 rule holds calls"
+        where = loaded.settings.admin.url
+        if loaded.settings.accounts:
+            where += " and in a terminal"
+        yield Diagnosis(
+            part="approvals", ok=True, found=f"{many}, and people can decide at {where}"
+        )
+    if not loaded.settings.approvals.webhooks:
+        yield Diagnosis(
+            part="approvals",
+            ok=True,
+            found="nobody is told of requests; `approvals.webhooks` tells a chat or a program",
+        )
 
 
 async def _identity(loaded: Loaded) -> tuple[Diagnosis, ...]:

@@ -76,6 +76,13 @@ def _show(status: JsonObject, problems: list[str]) -> None:
             f"store     {'ok' if store.get('ok') else store.get('reason')}, "
             f"{store.get('backlog')} events waiting"
         )
+    pending = _pending(status)
+    if pending:
+        who = "a person" if pending == 1 else "people"
+        output.one_line(
+            f"approvals {pending} wait{'s' if pending == 1 else ''} for {who} to decide; "
+            "see `weighbridge approvals list`"
+        )
     for signal in _objects(status.get("telemetry")):
         where = f" to {signal['endpoint']}" if signal.get("endpoint") else ""
         output.one_line(
@@ -110,6 +117,13 @@ def _problems(status: JsonObject) -> Iterator[str]:
             shown = ", ".join(f"`{name}`" for name in names[:3])
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             yield said.format(shown + more)
+
+
+def _pending(status: JsonObject) -> int:
+    """Return how many requests wait; a gateway of an earlier version doesn't say."""
+    approvals = status.get("approvals")
+    pending = approvals.get("pending") if isinstance(approvals, dict) else None
+    return pending if isinstance(pending, int) else 0
 
 
 def _reason(server: JsonObject) -> str:

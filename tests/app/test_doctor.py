@@ -188,3 +188,36 @@ async def test_it_says_where_spans_go_and_which_variable_can_not_be_used(tmp_pat
     ((problem, _),) = mends(found, "telemetry")
     assert "OTEL_BSP_MAX_QUEUE_SIZE" in problem
     assert found["telemetry"][-1].found == "spans and metrics are exported"
+
+
+HELD = """\
+rules:
+  - {id: large, decision: require_approval, match: {tools: ["alpha.*"]},
+     approval: {approvers: {roles: [lead]}, quorum: 1}}
+"""
+
+
+async def test_rules_that_hold_calls_need_people_who_can_decide(tmp_path: Path) -> None:
+    local = {"local": {"user": "kim", "roles": ["lead"]}}
+    place = a_workspace(tmp_path, policy=HELD, identity=local)
+    ((found, mend),) = mends(await examined(place), "approvals")
+    assert found == "nobody could decide what the rule `large` holds; it takes 1 more of lead"
+    assert "`admin.accounts`" in mend
+
+
+async def test_where_people_can_decide_is_told_and_whether_they_hear_of_it(tmp_path: Path) -> None:
+    account = {"user": "lea", "tenant": "acme", "roles": ["lead"]}
+    place = a_workspace(tmp_path, policy=HELD, admin={"accounts": [account]})
+    where, told = [each.found for each in (await examined(place))["approvals"]]
+    assert where == (
+        "1 rule holds calls, and people can decide at http://127.0.0.1:8701 and in a terminal"
+    )
+    assert told.startswith("nobody is told of requests")
+    hook = {"name": "chat", "url": "https://hooks.example.com/x", "format": "slack"}
+    place = a_workspace(
+        tmp_path,
+        policy=HELD,
+        admin={"accounts": [account]},
+        approvals={"webhooks": [hook]},
+    )
+    assert len((await examined(place))["approvals"]) == 1

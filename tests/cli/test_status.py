@@ -155,3 +155,21 @@ def test_a_list_that_is_no_longer_fresh_and_a_store_that_fails_show(place: Works
     shown = place.run("status").stdout
     assert "ready (stale list)" in shown
     assert "store     the disk is full, 12 events waiting" in shown
+
+
+@pytest.mark.parametrize(
+    ("pending", "said"),
+    [
+        (0, None),
+        (1, "approvals 1 waits for a person to decide; see `weighbridge approvals list`"),
+        (7, "approvals 7 wait for people to decide; see `weighbridge approvals list`"),
+    ],
+)
+def test_what_waits_for_people_is_told_and_is_nothing_wrong(
+    pending: int, said: str | None, place: Workspace
+) -> None:
+    says(place, approvals={"pending": pending})
+    done = place.run("status")
+    assert done.exit_code == 0
+    lines = [line for line in done.stdout.splitlines() if line.startswith("approvals")]
+    assert lines == ([said] if said is not None else [])
