@@ -195,6 +195,13 @@ def test_it_says_whether_the_call_can_be_undone(undo: JsonObject, words: str) ->
     assert words in dict(of({**a_document(), "undo": undo}, Group.CALL))["Undo"]
 
 
+def test_what_nobody_said_has_no_row() -> None:
+    document = a_document(reason="", rule="", run_id="")
+    assert of(document, Group.RULE) == [("Rule", "(none)")]
+    assert of(document, Group.NOTE) == []
+    assert dict(of(document, Group.REQUESTER))["Run"] == "none of its own (acting)"
+
+
 def test_it_says_where_a_key_is_added() -> None:
     document = a_document()
     document["injected"] = {"where": "header", "name": "Idempotency-Key"}

@@ -46,6 +46,12 @@ def test_an_address_that_programs_read_differently_is_told() -> None:
     )
 
 
+def test_a_code_that_stands_for_nothing_is_none() -> None:
+    assert marks("https://xn--99999999999.example xn--- xn--abc-") == Marks(
+        kinds=(Kind.HOST,), notes=("`xn--abc-` stands for `abc`",)
+    )
+
+
 def test_a_thousand_deceptions_are_told_by_the_first_few() -> None:
     found = marks(" ".join(f"p\u0430y{number}" for number in range(1000)))
     assert found.kinds == (Kind.MIXED_SCRIPTS,)

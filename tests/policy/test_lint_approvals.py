@@ -168,6 +168,11 @@ def test_a_call_that_somebody_else_can_approve_is_fine(approval: str, match: str
     assert [each for each in told(approval, match) if "only-requester" in each] == []
 
 
+def test_a_rule_that_holds_nothing_has_no_findings() -> None:
+    view = survey(files("rules:\n  - {id: a, decision: allow}\n"), (), ())
+    assert [*lint_approvals.check(view)] == []
+
+
 def test_a_finding_points_at_its_place() -> None:
     text = """\
 rules:
