@@ -21,18 +21,20 @@ def _random() -> bytes:
 
 
 os.register_at_fork(after_in_child=_spare.clear)  # or parent and child would share their ids
-_moment: tuple[int, str] = (-1, "")  # the last millisecond in letters: most ids share it
+# The last span of 2^20 milliseconds in letters: all ids of a quarter of an hour share it.
+_span: tuple[int, str] = (-1, "")
 
 
 def ulid() -> str:
     """Return a new ULID: 26 characters, 48 bits of milliseconds, then 80 random bits."""
-    global _moment  # noqa: PLW0603 - a cache of one pure value; a race only writes it twice
+    global _span  # noqa: PLW0603 - a cache of one pure value; a race only writes it twice
     now = time.time_ns() // 1_000_000
-    known, text = _moment
-    if known != now:
-        text = "".join(_PAIRS[(now >> shift) & 1023] for shift in range(40, -1, -10))
-        _moment = (now, text)
-    return text + _random().translate(_LETTERS).decode("ascii")
+    known, text = _span
+    if known != now >> 20:
+        text = "".join(_PAIRS[(now >> shift) & 1023] for shift in (40, 30, 20))
+        _span = (now >> 20, text)
+    random = _random().translate(_LETTERS).decode("ascii")
+    return f"{text}{_PAIRS[(now >> 10) & 1023]}{_PAIRS[now & 1023]}{random}"
 
 
 def new(prefix: str) -> str:
