@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gateway.errors import StoreUnavailable
 from gateway.store.changes import Change
@@ -23,8 +23,7 @@ _CROWD: Final = 4
 _GATHER_S: Final = 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):  # made several times a call: a frozen dataclass takes longer
     """One event as it will be stored, or a change with the events that tell of it."""
 
     rows: tuple[Parameters, ...]
@@ -74,7 +73,8 @@ class Backlog:
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._entries: deque[Entry] = deque()
         self._bytes = 0
         self._appended = 0
@@ -99,11 +99,13 @@ class Backlog:
         """How many events have been committed."""
         return self._committed
 
-    def append(self, entries: Sequence[Entry], *, owed: bool, now: datetime) -> None:
-        """Add all of them, or none and raise StoreUnavailable."""
-        size = sum(entry.size for entry in entries)
-        durable = any(entry.durable for entry in entries)
-        with self._changed:
+    def append(self, entries: Sequence[Entry], *, owed: bool, now: Callable[[], datetime]) -> None:
+        """Add all of them, or none and raise StoreUnavailable; `now` is asked only then."""
+        size, durable = 0, False
+        for entry in entries:
+            size += entry.size
+            durable = durable or entry.durable
+        with self._lock:
             self._admit(len(entries), size, owed=owed, now=now)
             was_empty = not self._entries
             self._entries.extend(entries)
@@ -113,12 +115,12 @@ class Backlog:
                 self._changed.notify()
             self._urgent = self._urgent or durable
 
-    def _admit(self, count: int, size: int, *, owed: bool, now: datetime) -> None:
+    def _admit(self, count: int, size: int, *, owed: bool, now: Callable[[], datetime]) -> None:
         room = 5 if owed else 4
         full = (len(self._entries) + count) * 4 > self._bounds.events * room
         heavy = (self._bytes + size) * 4 > self._bounds.bytes * room
         if self._closing or full or heavy:
-            gap = self._gap or Gap(count=0, since=now)
+            gap = self._gap or Gap(count=0, since=now())
             self._gap = Gap(count=gap.count + count, since=gap.since)
             raise StoreUnavailable(
                 "the event log is closed" if self._closing else "too many events wait to be stored"

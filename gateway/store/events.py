@@ -124,7 +124,7 @@ class EventLog:
         were refused is recorded as soon as the log works again.
         """
         entries = [self._entry(event, durable=durable) for event in events]
-        self._backlog.append(entries, owed=owed, now=self._clock.now())
+        self._backlog.append(entries, owed=owed, now=self._clock.now)
 
     async def kept(self) -> None:
         """Wait until everything appended so far is committed.
@@ -181,7 +181,7 @@ class EventLog:
             change=change,
             as_row=self._row,
         )
-        self._backlog.append([entry], owed=owed, now=self._clock.now())
+        self._backlog.append([entry], owed=owed, now=self._clock.now)
 
     def _row(self, event: Event) -> Parameters:
         return _columns(event, to_bytes(event, self._origin))
@@ -239,29 +239,29 @@ class EventLog:
             self.append([event], owed=True)
 
 
+_IN_BODY: Final = ("tool", "decision", "rule", "status")
+
+
 def _columns(event: Event, written: bytes) -> Parameters:
-    body = event.body
-    texts = {
+    tool, decision, rule, status = [_text(event.body.get(name)) for name in _IN_BODY]
+    user = event.actor.user if event.actor is not None else ""
+    columns = {
         "id": event.id,
         "tenant": event.tenant,
         "run_id": event.run,
         "call_id": event.call,
-        "tool": _text(body.get("tool")),
-        "actor_user": event.actor.user if event.actor is not None else "",
-        "decision": _text(body.get("decision")),
-        "rule": _text(body.get("rule")),
-        "status": _text(body.get("status")),
+        "tool": tool,
+        "actor_user": user,
+        "decision": decision,
+        "rule": rule,
+        "status": status,
         "trace_id": event.trace_id,
-    }
-    if not _fits("".join(texts.values())):  # most do, so that one look at all of them is enough
-        texts = {name: _column(text) for name, text in texts.items()}
-    return {
-        **texts,
-        "at": microseconds(event.at),
         "kind": str(event.kind),
         "stage": str(event.stage),
-        "body": written.decode(),
     }
+    if not _fits("".join(columns.values())):  # most do, so that one look at all of them is enough
+        columns = {name: _column(text) for name, text in columns.items()}
+    return {**columns, "at": microseconds(event.at), "body": written.decode()}
 
 
 def _text(value: object) -> str:

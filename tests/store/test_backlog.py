@@ -1,4 +1,5 @@
 import asyncio
+from datetime import datetime
 
 import pytest
 
@@ -7,13 +8,17 @@ from gateway.store.backlog import Backlog, Bounds, Entry
 from tests.helpers.cases import NOW
 
 
+def now() -> datetime:
+    return NOW
+
+
 def entries(count: int, *, size: int = 1, durable: bool = False) -> list[Entry]:
     return [Entry((), size, durable) for _ in range(count)]
 
 
 def filled(count: int, bounds: Bounds | None = None, *, size: int = 1) -> Backlog:
     backlog = Backlog(bounds or Bounds())
-    backlog.append(entries(count, size=size), owed=False, now=NOW)
+    backlog.append(entries(count, size=size), owed=False, now=now)
     return backlog
 
 
@@ -40,34 +45,34 @@ def test_a_group_is_bounded_in_number_and_size_but_never_empty() -> None:
 def test_a_full_backlog_takes_all_or_none() -> None:
     backlog = filled(9, Bounds(events=10))
     with pytest.raises(StoreUnavailable, match="too many"):
-        backlog.append(entries(2), owed=False, now=NOW)
+        backlog.append(entries(2), owed=False, now=now)
     assert len(backlog) == 9
-    backlog.append(entries(1), owed=False, now=NOW)
+    backlog.append(entries(1), owed=False, now=now)
 
 
 def test_size_counts_too() -> None:
     backlog = filled(1, Bounds(bytes=100), size=90)
     with pytest.raises(StoreUnavailable):
-        backlog.append(entries(1, size=20), owed=False, now=NOW)
+        backlog.append(entries(1, size=20), owed=False, now=now)
 
 
 def test_ends_of_calls_that_were_sent_find_room_where_others_do_not() -> None:
     """case: OBS-03"""
     backlog = filled(8, Bounds(events=8))
-    backlog.append(entries(2), owed=True, now=NOW)
+    backlog.append(entries(2), owed=True, now=now)
     with pytest.raises(StoreUnavailable):
-        backlog.append(entries(1), owed=True, now=NOW)
+        backlog.append(entries(1), owed=True, now=now)
 
 
 def test_what_was_refused_is_told_once_things_move_again() -> None:
     backlog = filled(1, Bounds(events=1))
     for _ in range(2):
         with pytest.raises(StoreUnavailable):
-            backlog.append(entries(3), owed=False, now=NOW)
+            backlog.append(entries(3), owed=False, now=now)
     gap = backlog.done(group(backlog))
     assert gap is not None
     assert (gap.count, gap.since) == (6, NOW)
-    backlog.append(entries(1), owed=False, now=NOW)
+    backlog.append(entries(1), owed=False, now=now)
     assert backlog.done(group(backlog)) is None
 
 
@@ -76,7 +81,7 @@ async def test_one_waits_for_what_was_appended_before_and_for_nothing_else() -> 
     waiter = backlog.wait()
     assert waiter is not None
     first = group(backlog)
-    backlog.append(entries(1), owed=False, now=NOW)
+    backlog.append(entries(1), owed=False, now=now)
     backlog.done(first)
     await asyncio.wait_for(waiter.future, 15)
     assert backlog.wait() is not None
@@ -112,7 +117,7 @@ def test_a_closed_backlog_gives_out_what_is_left_and_takes_nothing() -> None:
     backlog = filled(1)
     backlog.close()
     with pytest.raises(StoreUnavailable, match="closed"):
-        backlog.append(entries(1), owed=True, now=NOW)
+        backlog.append(entries(1), owed=True, now=now)
     backlog.done(group(backlog))
     assert backlog.group() is None
 
@@ -129,11 +134,11 @@ def of_a_crowd(count: int) -> Backlog:
 async def test_in_a_crowd_a_commit_waits_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.store.backlog._GATHER_S", 60)
     backlog = of_a_crowd(4)
-    backlog.append(entries(1, durable=True), owed=False, now=NOW)
+    backlog.append(entries(1, durable=True), owed=False, now=now)
     writer = asyncio.create_task(asyncio.to_thread(group, backlog))
     done, _ = await asyncio.wait({writer}, timeout=0.05)
     assert not done
-    backlog.append(entries(2, durable=True), owed=False, now=NOW)
+    backlog.append(entries(2, durable=True), owed=False, now=now)
     backlog.close()
     assert len(await writer) == 3
 
@@ -144,7 +149,7 @@ async def test_without_a_crowd_or_anybody_who_waits_no_commit_is_held_back(
 ) -> None:
     monkeypatch.setattr("gateway.store.backlog._GATHER_S", 60)
     backlog = of_a_crowd(crowd)
-    backlog.append(entries(1, durable=durable), owed=False, now=NOW)
+    backlog.append(entries(1, durable=durable), owed=False, now=now)
     assert len(await asyncio.wait_for(asyncio.to_thread(group, backlog), 15)) == 1
 
 
@@ -157,7 +162,7 @@ async def test_who_waits_for_what_is_being_written_hurries_nothing_behind_it(
     first = group(backlog)
     assert backlog.wait() is not None
     backlog.done(first)
-    backlog.append(entries(1), owed=False, now=NOW)
+    backlog.append(entries(1), owed=False, now=now)
     writer = asyncio.create_task(asyncio.to_thread(group, backlog))
     done, _ = await asyncio.wait({writer}, timeout=0.05)
     assert not done
