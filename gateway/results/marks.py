@@ -1,7 +1,6 @@
 """Hidden characters in text: counted for programs, made visible for people, never removed."""
 
 import re
-from collections.abc import Iterator
 
 from gateway.types.json import Json, JsonObject
 
@@ -13,6 +12,8 @@ _HIDDEN = re.compile(
 
 _QUOTED = 300  # characters of a server's words in a text of ours
 
+_READ = ("content", "contents", "messages")
+
 _ASCII_HIDDEN = bytes([*range(9), 11, 12, *range(14, 32), 127])
 
 
@@ -23,22 +24,26 @@ def hidden(text: str) -> int:
     return len(_HIDDEN.findall(text))
 
 
-def texts(result: JsonObject) -> Iterator[str]:
-    """Yield the texts of a tool's, resource's or prompt's result that a model reads."""
-    for member in ("content", "contents", "messages"):
-        yield from _texts(result.get(member))
+def texts(result: JsonObject) -> list[str]:
+    """Return the texts of a tool's, resource's or prompt's result that a model reads.
 
-
-def _texts(value: Json) -> Iterator[str]:
-    """Yield the texts of blocks, however they are wrapped into messages."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, dict):
-        text = value.get("text")
-        if isinstance(text, str):
-            yield text
-        yield from _texts(value.get("content"))
+    Level by level, as blocks may be wrapped into messages.
+    """
+    found: list[str] = []
+    level: list[Json] = [result[member] for member in _READ if member in result]
+    while level:
+        deeper: list[Json] = []
+        for each in level:
+            if isinstance(each, list):
+                deeper += each
+            elif isinstance(each, dict):
+                text = each.get("text")
+                if isinstance(text, str):
+                    found.append(text)
+                if "content" in each:
+                    deeper.append(each["content"])
+        level = deeper
+    return found
 
 
 def quoted(text: str, most: int = _QUOTED) -> str:

@@ -110,7 +110,7 @@ def _with_text(result: JsonObject) -> JsonObject:
 
 def _marked(case: Case, result: JsonObject) -> JsonObject:
     """Say that the text comes from a server, and whether it hides characters from people."""
-    found = sum(marks.hidden(text) for text in marks.texts(result))
+    found = sum(map(marks.hidden, marks.texts(result)))
     mark: JsonObject = {"server": case.tool.server}
     if found:
         mark["hidden_characters"] = found
