@@ -87,11 +87,11 @@ def _verdict(case: Case, delivery: Delivery | None, outcome: Answer | Refusal) -
         risk=case.risk,
         source=operation.key.source,
         not_executed_on=contract.idempotency.not_executed_on,
+        arguments=case.arguments or {},
     )
 
 
 def _not_executed(proof: str) -> Verdict:
-        arguments=case.arguments or {},
     return Verdict(event=OpEvent.FAIL_RETRYABLE, executed=Execution.NO, proof=proof)
 
 

@@ -11,10 +11,11 @@ import anyio
 
 from gateway.clock import Clock
 from gateway.listen.clients import MOST_WATCHED, Leave
+from gateway.listen.extensions import NO_TASKS, knows_tasks
 from gateway.listen.gate import Gate
 from gateway.listen.methods import CHANGED, TASK, UPDATED
 from gateway.listen.proposals import Envelope, propose
-from gateway.listen.rpc import INVALID_PARAMS, MISSING_CAPABILITY, OVERLOADED, RpcError
+from gateway.listen.rpc import INVALID_PARAMS, OVERLOADED, RpcError
 from gateway.types.calls import Caller, Method, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished
@@ -24,12 +25,6 @@ SUBSCRIPTION_KEY: Final = "io.modelcontextprotocol/subscriptionId"
 _ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 _RESOURCES: Final = "resourceSubscriptions"
 _TASK_IDS: Final = "taskIds"
-_TASKS: Final = "io.modelcontextprotocol/tasks"  # the extension that adds `taskIds`
-_NO_TASKS: Final = RpcError(
-    code=MISSING_CAPABILITY,
-    message="Missing required client capability",
-    data={"requiredCapabilities": {"extensions": {_TASKS: {}}}},
-)
 _LISTS: Final = {
     "toolsListChanged": (Kind.TOOL, "tools"),
     "promptsListChanged": (Kind.PROMPT, "prompts"),
@@ -74,8 +69,8 @@ class Subscriptions:
             return uris
         if isinstance(tasks, RpcError):
             return tasks
-        if tasks and not _knows_tasks(listener.caller):
-            return _NO_TASKS
+        if tasks and not knows_tasks(listener.caller):
+            return NO_TASKS
         principal = listener.envelope.principal
         if (
             self._open.total() >= self._max_streams
@@ -229,11 +224,6 @@ def _names(wanted: JsonObject, member: str, what: str) -> list[str] | RpcError:
     if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
         return _malformed(f"`notifications.{member}` must be a list of {what}")
     return [*dict.fromkeys(str(name) for name in found)][:MOST_WATCHED]
-
-
-def _knows_tasks(caller: Caller) -> bool:
-    extensions = caller.capabilities.get("extensions")
-    return isinstance(extensions, dict) and _TASKS in extensions
 
 
 def _malformed(message: str) -> RpcError:

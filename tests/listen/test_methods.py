@@ -13,6 +13,8 @@ from tests.listen.legacy_raw import Session, begin
 from tests.listen.library import EXACT, LISTS, OFFERS, TASKS
 from tests.listen.raw import Reply, changed, child, post, standard
 
+WITH_TASKS: JsonObject = {"extensions": {TASKS: {}}}
+OF_TASKS = ("tasks/get", "tasks/update", "tasks/cancel")
 NEVER_KEPT = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -112,17 +114,35 @@ async def test_a_request_that_names_nothing_is_malformed(
     assert place.house.calls == []
 
 
+def _about(method: str, task: str) -> JsonObject:
+    message = _request(method, taskId=task)
+    declared: JsonObject = {"io.modelcontextprotocol/clientCapabilities": WITH_TASKS}
+    child(message, "params")["_meta"] = {**META, **declared}
+    return message
+
+
 async def test_tasks_are_named_in_the_header_like_everything_else(place: Place) -> None:
-    for method in ("tasks/get", "tasks/update", "tasks/cancel"):
-        good = await _send(place, _request(method, taskId="t1"), "t1")
+    for method in OF_TASKS:
+        good = await _send(place, _about(method, "t1"), "t1")
         assert good.result["resultType"] == "complete"
-        lying = await _send(place, _request(method, taskId="t1"), "t2")
-        silent = await post(place, _request(method, taskId="t1"))
+        lying = await _send(place, _about(method, "t1"), "t2")
+        silent = await post(place, _about(method, "t1"))
         assert [lying.error["code"], silent.error["code"]] == [-32020, -32020]
-        foreign = await _send(place, _request(method, taskId="t2"), "t2")
+        foreign = await _send(place, _about(method, "t2"), "t2")
         assert foreign.error["code"] == -32602
-    got = await _send(place, _request("tasks/get", taskId="t1"), "t1")
+    got = await _send(place, _about("tasks/get", "t1"), "t1")
     assert (got.result["status"], got.result["vendor"]) == ("working", True)
+
+
+@pytest.mark.parametrize("method", OF_TASKS)
+@pytest.mark.parametrize("task", ["t1", "t2"])
+async def test_who_did_not_declare_the_extension_learns_that_a_task_takes_it(
+    place: Place, method: str, task: str
+) -> None:
+    refused = await _send(place, _request(method, taskId=task), task)
+    assert (refused.status, refused.error["code"]) == (400, -32021)
+    assert refused.error["data"] == {"requiredCapabilities": WITH_TASKS}
+    assert place.house.calls == []
 
 
 async def test_a_call_that_became_a_task_says_so(place: Place) -> None:

@@ -135,6 +135,10 @@ async def test_a_stateless_subscription_is_acknowledged_as_far_as_it_is_honoured
         task = {**message, "id": 5, "method": "tasks/get"}
         task["params"] = {**child(call_body("x"), "params"), "taskId": "t1"}
         await write_all(to_front, jsontext.dump(task) + b"\n")
+        assert child(await hear(reader), "error")["code"] == -32021
+        declared: JsonObject = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+        child(task, "params", "_meta")["io.modelcontextprotocol/clientCapabilities"] = declared
+        await write_all(to_front, jsontext.dump(task) + b"\n")
         assert child(await hear(reader), "result")["status"] == "working"
     assert change["method"] == "notifications/tools/list_changed"
     meta: JsonObject = {"io.modelcontextprotocol/subscriptionId": 4}
