@@ -61,10 +61,15 @@ def authorization(
         body["contract"] = record.contract.pin
     if decision.matched:
         body["matched"] = list(decision.matched)
-    if decision.inputs:
-        inputs = redactor.value(dict(decision.inputs), tenant=_tenant(record))
-        body["inputs"] = capped(inputs.value)
-    body |= _obligations(decision) | _repeats(record, redactor)
+    inputs = decision.inputs
+    if inputs is not None:
+        body["inputs"] = {
+            "effect": str(inputs.effect),
+            "risk": str(inputs.risk),
+            "phase": str(inputs.phase),
+        }
+    body |= _obligations(decision)
+    body |= _repeats(record, redactor)
     if record.judged_ns:
         body["duration_us"] = _elapsed_us(record.received_ns, record.judged_ns)
     return _event(

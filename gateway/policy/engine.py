@@ -29,11 +29,11 @@ from gateway.types.decisions import (
     Constraint,
     Decision,
     DecisionEffect,
+    Inputs,
     Limit,
     OutputPolicy,
     ShadowDecision,
 )
-from gateway.types.json import Json
 from gateway.types.tools import Kind, Risk
 
 __all__ = ["CompiledPolicy", "PolicyRequest"]
@@ -93,10 +93,12 @@ class CompiledPolicy:
         """Decide one call; never raises for anything that a rule or an argument holds."""
         about = self.candidates(request.target)
         view = self.view(request)
-        held, failure = _evaluate(about.raising, view)
+        held: list[CompiledRule] = []
+        failure: _Failure | None = None
+        if about.raising:
+            held, failure = _evaluate(about.raising, view)
+            view.raise_to(rule.risk for rule in held if rule.risk is not None)
         if failure is None:
-            if held:
-                view.raise_to(rule.risk for rule in held if rule.risk is not None)
             held, failure = _evaluate(about.enforced, view)
         shadow = _shadow(about.shadow, view) if about.shadow else ()
         word = self._word(held, view) if failure is None else _failed(failure, EVALUATION_ERROR)
@@ -115,7 +117,7 @@ class CompiledPolicy:
             risk=view.risk if view.risk is not request.risk else None,
             shadow=shadow,
             revision=self.revision,
-            inputs=_inputs(request, view.risk),
+            inputs=Inputs(effect=request.effect, risk=view.risk, phase=request.phase),
         )
 
     def may(self, request: PolicyRequest) -> bool:
@@ -300,7 +302,3 @@ def _classes(raising: Sequence[CompiledRule], request: PolicyRequest) -> tuple[R
         elif rule.risk.rank > sure.rank:
             sure = rule.risk
     return (sure, *(risk for risk in perhaps if risk.rank > sure.rank))
-
-
-def _inputs(request: PolicyRequest, risk: Risk) -> dict[str, Json]:
-    return {"effect": str(request.effect), "risk": str(risk), "phase": str(request.phase)}

@@ -1,12 +1,12 @@
 """The policy's word on a call."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gateway.types.approvals import ApprovalClause
 from gateway.types.json import Json, JsonPointer
-from gateway.types.tools import Risk
+from gateway.types.runs import Phase
+from gateway.types.tools import Effect, Risk
 from gateway.types.values import value
 
 
@@ -82,6 +82,15 @@ class ShadowDecision:
 
 
 @value
+class Inputs:
+    """What a decision was made from beside names and arguments: words of ours, never a value."""
+
+    effect: Effect
+    risk: Risk  # after rules have raised it
+    phase: Phase
+
+
+@value
 class Decision:
     """The policy's word; starts as a denial that nobody spoke."""
 
@@ -98,4 +107,4 @@ class Decision:
     risk: Risk | None = None  # the class that matching rules raise the call to
     shadow: tuple[ShadowDecision, ...] = ()
     revision: str = ""
-    inputs: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    inputs: Inputs | None = None  # None: nothing was decided

@@ -11,6 +11,7 @@ from gateway.types.decisions import (
     Constraint,
     Decision,
     DecisionEffect,
+    Inputs,
     Limit,
     OutputPolicy,
     ShadowDecision,
@@ -45,7 +46,7 @@ ALLOWED = Decision(
     output=OutputPolicy(keep=("/id",)),
     shadow=(ShadowDecision(effect=DecisionEffect.DENY, rule="soon", code="s"),),
     revision="sha256:r",
-    inputs={"roles": ["support"], "token": "MARK2"},
+    inputs=Inputs(effect=Effect.READ, risk=Risk.LOW, phase=Phase.ACTING),
 )
 
 
