@@ -104,7 +104,8 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 if ready_file is not None:
                     _write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
-            people = _admin(gateway, settings, settings.admin.public_url or admin_url)
+            gateway.approving.pages.base = base_url = settings.admin.public_url or admin_url
+            people = _admin(gateway, settings, base_url)
             async with anyio.create_task_group() as beside:
                 beside.start_soon(authenticator.keep_keys, name="keys of issuers")
                 async with anyio.create_task_group() as listeners:
