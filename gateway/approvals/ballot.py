@@ -1,4 +1,7 @@
-"""What becomes of a vote: every rule about who may decide what and when, in one pure place."""
+"""What becomes of a vote: every rule about who may decide what and when, in one pure place.
+
+A name gives a right only as it is written, and bars from one however it is written.
+"""
 
 import re
 from collections.abc import Sequence
@@ -45,7 +48,7 @@ def judge(
         return Cast.WRONG_BINDING
     if approval.state is ApprovalState.APPROVED:
         return Cast.REVOKED if choice is Choice.DENY else Cast.ALREADY_DECIDED
-    if own_vote(votes, approver) is not None:
+    if any(same_person(each.user, approver.user) for each in votes):
         return Cast.ALREADY_VOTED
     if choice is Choice.APPROVE:
         return _approved(approval, votes, approver, now=now)
@@ -74,7 +77,7 @@ def judge_cancellation(approval: Approval, approver: Approver, *, now: int) -> C
     if approver.tenant != approval.tenant:
         return Cast.NOT_FOUND
     is_operator = approver.channel is Channel.TERMINAL
-    if not is_operator and not same_person(approver.user, approval.user):
+    if not is_operator and approver.user != approval.user:
         return Cast.NOT_ENTITLED
     if is_late(approval, now):
         return Cast.TOO_LATE
@@ -100,8 +103,16 @@ def echoes(binding: str, given: str) -> bool:
 
 
 def own_vote(votes: Sequence[Vote], approver: Approver) -> Vote | None:
-    """Return the vote that somebody has given already."""
-    return next((each for each in votes if same_person(each.user, approver.user)), None)
+    """Return the vote that somebody has given, and may take back."""
+    return next((each for each in votes if each.user == approver.user), None)
+
+
+def proposer(approval: Approval, votes: Sequence[Vote]) -> Vote | None:
+    """Return the vote whose approver proposed other arguments: the no that decided, alone."""
+    if not approval.proposal or approval.state is not ApprovalState.DENIED:
+        return None
+    said_no = [each for each in votes if each.choice is Choice.DENY]
+    return next((each for each in said_no if each.at == approval.decided_at), None)
 
 
 def is_late(approval: Approval, now: int) -> bool:

@@ -153,12 +153,9 @@ class Person:
         cast = ballot.judge(before, votes, approver, wish.choice, wish.binding, now=bench.now)
         if not cast.is_accepted:
             return self._ruled(cast, before, votes)
-        own = ballot.own_vote(votes, approver)
-        if own is not None:  # his yes, where he revokes it; maybe under the name in other letters
-            _remove(bench, own)
         vote = ballot.vote_of(before, approver, wish.choice, wish.reason, now=bench.now)
-        bench.transaction.execute("add_vote", vote_row(vote))
-        votes = [*(each for each in votes if each is not own), vote]
+        bench.transaction.execute("add_vote", vote_row(vote))  # over his yes, where he revokes it
+        votes = [*(each for each in votes if each.user != vote.user), vote]
         return self._ruled(cast, _moved(bench, before, wish, cast), votes)
 
     def withdraw(self) -> Made[Ruling]:
@@ -169,11 +166,11 @@ class Person:
             return Made(Ruling(cast=Cast.NOT_FOUND))
         votes = bench.votes(before)
         cast = ballot.judge_withdrawal(before, votes, self.approver, now=bench.now)
-        own = ballot.own_vote(votes, self.approver)
-        if not cast.is_accepted or own is None:
+        if not cast.is_accepted:
             return self._ruled(cast, before, votes)
-        _remove(bench, own)
-        left = [each for each in votes if each is not own]
+        named = {"approval_id": before.approval_id, "approver": self.approver.user}
+        bench.transaction.execute("remove_vote", named)
+        left = [each for each in votes if each.user != self.approver.user]
         return self._ruled(cast, bench.change(before), left)
 
     def cancel(self, reason: str) -> Made[Ruling]:
@@ -215,11 +212,6 @@ def _moved(bench: Bench, before: Approval, wish: Wish, cast: Cast) -> Approval:
             return bench.close(proposing, _CLOSES[cast], wish.reason)
         case _:
             return bench.change(before)
-
-
-def _remove(bench: Bench, vote: Vote) -> None:
-    named = {"approval_id": vote.approval_id, "approver": clean(vote.user)}
-    bench.transaction.execute("remove_vote", named)
 
 
 def _reopened(bench: Bench, approval: Approval) -> bool:

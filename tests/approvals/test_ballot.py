@@ -11,6 +11,7 @@ from gateway.approvals.ballot import (
     judge_cancellation,
     judge_reopening,
     judge_withdrawal,
+    proposer,
     use_until,
 )
 from gateway.types.approvals import (
@@ -190,6 +191,7 @@ def test_only_who_voted_takes_his_vote_back_and_only_while_nothing_is_decided() 
     waiting = an_approval(clause=TWO, decide_by=20)
     assert withdrawn(waiting, an_approver()) is Cast.WITHDRAWN
     assert withdrawn(waiting, an_approver("max")) is Cast.NOT_ENTITLED
+    assert withdrawn(waiting, an_approver("Lea")) is Cast.NOT_ENTITLED
     assert withdrawn(waiting, an_approver(tenant="other")) is Cast.NOT_FOUND
     assert withdrawn(waiting, an_approver(), now=21) is Cast.TOO_LATE
     approved = an_approval(state=S.APPROVED, use_by=20)
@@ -206,6 +208,7 @@ def test_a_request_is_ended_by_who_asked_or_who_runs_the_gateway() -> None:
     assert cancelled(an_approval(), an_approver("ana", ())) is Cast.CANCELLED
     assert cancelled(an_approval(), operator) is Cast.CANCELLED
     assert cancelled(an_approval(), an_approver("lea")) is Cast.NOT_ENTITLED
+    assert cancelled(an_approval(), an_approver("ANA", ())) is Cast.NOT_ENTITLED
     assert cancelled(an_approval(tenant="other"), operator) is Cast.NOT_FOUND
     assert cancelled(an_approval(state=S.CONSUMED), operator) is Cast.ALREADY_DECIDED
     assert cancelled(an_approval(decide_by=9), operator) is Cast.TOO_LATE
@@ -244,3 +247,11 @@ def test_a_decision_is_good_for_as_long_as_the_clause_or_the_risk_says(
 
 def test_what_has_ended_otherwise_is_not_late() -> None:
     assert not is_late(an_approval(state=S.DENIED, decide_by=1), 5)
+
+
+def test_of_several_who_said_no_the_last_one_proposed_what_he_would_rather_have() -> None:
+    first, last = a_vote("lea", choice=NO, at=5), a_vote("max", choice=NO, at=7)
+    denied = an_approval(state=S.DENIED, proposal="sealed", decided_at=7)
+    assert proposer(denied, [first, last, a_vote("kim", at=7)]) == last
+    assert proposer(replace(denied, proposal=""), [first, last]) is None
+    assert proposer(replace(denied, state=S.CANCELLED), [first, last]) is None

@@ -1,8 +1,10 @@
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
+from gateway.approvals.ballot import proposer
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
 from gateway.store.times import microseconds
@@ -85,6 +87,29 @@ async def test_a_no_after_the_decision_takes_it_back(store: Store) -> None:
     assert await state_of(store, approval) == (S.CANCELLED, O.DENIED)
     (only,) = await store.approvals.votes(approval.approval_id)
     assert (only.choice, only.reason) == (Choice.DENY, "wait")
+
+
+async def test_a_no_under_a_name_in_other_letters_leaves_the_yes_on_record(store: Store) -> None:
+    approval = await asked(store)
+    await vote(store, approval)
+    assert (await vote(store, approval, an_approver("LEA"), Choice.DENY)).cast is Cast.REVOKED
+    votes = await store.approvals.votes(approval.approval_id)
+    assert {(each.user, each.choice) for each in votes} == {
+        ("lea", Choice.APPROVE),
+        ("LEA", Choice.DENY),
+    }
+
+
+async def test_of_two_who_deny_only_the_one_who_decides_proposes(store: Store) -> None:
+    approval = await asked(store, clause=replace(TWO, denials=2))
+    rather: dict[str, Any] = {"proposal": "sealed", "proposal_hash": "sha256:2"}
+    first = await vote(store, approval, choice=Choice.DENY, **rather)
+    assert (first.cast, first.approval and first.approval.proposal) == (Cast.COUNTED, "")
+    last = await vote(store, approval, an_approver("max"), Choice.DENY, **rather)
+    assert last.approval is not None
+    by = proposer(last.approval, await store.approvals.votes(approval.approval_id))
+    assert by is not None
+    assert by.user == "max"
 
 
 async def test_what_is_refused_changes_nothing_and_is_told(store: Store) -> None:
