@@ -12,7 +12,7 @@ from gateway.crossing.checks import Checks, NotRead, Old
 from gateway.crossing.operate import Operate, Work
 from gateway.crossing.ticket import Ticket
 from gateway.policy.methods import USE
-from gateway.relay import states
+from gateway.relay import rejoining, states
 from gateway.relay.holding import Holding
 from gateway.relay.parking import Parking
 from gateway.relay.relay import Relay
@@ -37,7 +37,7 @@ from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery, Execution, VerificationState
-from gateway.types.outcomes import Answer, Finished, Refusal, Status, WireError
+from gateway.types.outcomes import Answer, Finished, Refusal, Status
 
 CHECKS: tuple[Check, ...] = (
     contract.check,
@@ -138,26 +138,6 @@ def _told(case: Case, refusal: Refusal) -> Refusal:
     return refusal if shown else replace(refusal, hidden=True)
 
 
-def _no_such_state() -> Refusal:
-    """Refuse a state without a word on why: it may be somebody's who tries."""
-    reason = "`requestState` is not valid for this request, or too old"
-    return Refusal(
-        status=Status.INVALID_ARGUMENTS,
-        code="request_state",
-        reason=reason,
-        error=WireError(code=-32602, message=reason),
-    )
-
-
-def _no_longer_parked(state: states.Awaited) -> Refusal:
-    return Refusal(
-        status=Status.UNAVAILABLE if state.is_read else Status.INDETERMINATE,
-        code="not_parked",
-        reason="the call that asked is no longer open: it ended, or its gateway was restarted",
-        executed=Execution.NO if state.is_read else Execution.UNKNOWN,
-    )
-
-
 class Owner(Protocol):
     """The process as the owner of work that must not end with the request that asked for it."""
 
@@ -201,7 +181,7 @@ class Pipeline:
         try:
             state = self.states.open(call)
         except SealBroken:
-            return self.record.open(call).closed(_no_such_state())
+            return self.record.open(call).closed(rejoining.no_such_state())
         match state:
             case states.Passed():
                 return await self._weighed(state.call)
@@ -209,7 +189,7 @@ class Pipeline:
                 return await self._weighed(await self.holding.answered(call, state))
             case states.Awaited():
                 finished = await self.parking.resume(state, call)
-                return finished or self.record.open(call).closed(_no_longer_parked(state))
+                return finished or self.record.open(call).closed(rejoining.no_longer_parked(state))
             case _:
                 assert_never(state)
 
@@ -234,7 +214,10 @@ class Pipeline:
                 return await self.parking.run(case, lambda at_desk: self._finish(at_desk, ticket))
             return await self.owner.run(lambda: self._finish(case, ticket))
 
-    async def _judged(self, call: ProposedCall, ticket: Ticket) -> Case | Refusal:
+    async def _judged(self, call: ProposedCall, ticket: Ticket) -> Case | Answer | Refusal:
+        errand = self.holding.errands.find(call) if call.method.is_task else None
+        if errand is not None:  # a task of our own: a held call whose caller need not come back
+            return await self.holding.errands.handle(call, errand)
         case = await self.resolve(call)
         if isinstance(case, Refusal):
             return case
@@ -258,12 +241,12 @@ class Pipeline:
             if met is not None:
                 return met
             judged = await self._judged(case.call, ticket)
-            if isinstance(judged, Refusal):
+            if not isinstance(judged, Case):
                 return judged
             if judged.decision.effect is not DecisionEffect.REQUIRE_APPROVAL:
                 return judged
             case = judged
-        return self.holding.later(held) if held is not None else _no_such_state()
+        return self.holding.later(held) if held is not None else rejoining.no_such_state()
 
     async def _finish(self, case: Case, ticket: Ticket) -> Finished:
         is_taken = case.is_plain_read or case.operation is not None
@@ -308,7 +291,7 @@ class Pipeline:
             case = Refusal(
                 status=Status.DENIED, code="not_a_read", reason="this is no read that is allowed"
             )
-        if isinstance(case, Refusal):
+        if not isinstance(case, Case):
             return ticket.closed(case), None
         finished = await self._finish(case, ticket)
         return finished, ticket.delivery

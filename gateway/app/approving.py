@@ -1,31 +1,38 @@
 """The parts of asking people, built from one store: requests, decisions, and callers that wait."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 
-from gateway import ids, jsontext
+from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.approvals import ApprovalsSettings
 from gateway.crossing.asking_people import presented
 from gateway.crossing.deciding import Deciding
 from gateway.crossing.people import People, presented_place
-from gateway.errors import JsonError
+from gateway.errors import JsonError, WeighbridgeError
 from gateway.events import approvals as events
 from gateway.events.redact import Redactor
+from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.states import States
+from gateway.steps import gate
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.actors import Actor
 from gateway.types.approvals import Approval, ApprovalState, Execute
 from gateway.types.calls import ProposedCall
+from gateway.types.causes import Cause
 from gateway.types.events import Event, Stage
 from gateway.types.json import JsonObject
 from gateway.types.operations import Operation, OpState
-from gateway.types.outcomes import Finished
+from gateway.types.outcomes import Answer, Finished, Refusal
+
+_log = logging.getLogger("weighbridge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +101,8 @@ class Around:
     window_s: Callable[[Case], float]
     own: Callable[[str, JsonObject], JsonObject]
     """The arguments of a tool (`server.name`) without what the gateway puts into them."""
+    answer: Callable[[Operation], Answer | Refusal]
+    """What the caller of an operation that has ended was told."""
 
 
 def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> Approving:
@@ -126,24 +135,42 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
         states=around.states,
         terms=Terms(hold_s=approvals.hold.seconds, url=pages.of),
         clock=clock,
+        errands=Errands(
+            seals=around.states.seals,
+            approval=store.approvals.newest_of,
+            operation=store.operations.get,
+            answer=around.answer,
+            ended=lambda approval: gate.ended(approval, people.proposal_of(approval)),
+            call_off=deciding.call_off,
+            clock=clock,
+        ),
     )
     return Approving(
         people=people, holding=holding, deciding=deciding, documents=documents, pages=pages
     )
 
 
+class Starter(Protocol):
+    """The process as the owner of work that nobody waits for."""
+
+    def aside(self, work: Callable[[], Awaitable[Finished]]) -> object:
+        """Begin to carry `work` out; no stop waits for it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """Sends what was approved and nobody comes back for, where its contract wants that."""
+    """Sends what was approved and nobody comes back for: tasks, and what a contract wants so."""
 
     find: Callable[[ApprovalFilter], Awaitable[list[Approval]]]
     operation: Callable[[str], Awaitable[Operation | None]]
     call: Callable[[Operation], ProposedCall]
     """What a row asks for, as its principal; raises WeighbridgeError when that is lost."""
     handle: Callable[[ProposedCall], Awaitable[Finished]]
+    starter: Starter
 
     async def run(self) -> None:
-        """Send each of them once: whoever comes first uses its approval up.
+        """Begin to send each of them; whoever comes first uses its approval up.
 
         Raises StoreUnavailable.
         """
@@ -152,7 +179,15 @@ class Approved:
             if approval.execute is not Execute.ON_APPROVAL:
                 continue
             operation = await self.operation(approval.op_id)
-            if operation is None or operation.state is not OpState.AWAITING_APPROVAL:
-                continue
-            call = replace(self.call(operation), operation=operation, parent=approval.call_id)
-            await self.handle(replace(call, call_id=ids.new("call")))
+            if operation is not None and operation.state is OpState.AWAITING_APPROVAL:
+                self._begin(approval, operation)
+
+    def _begin(self, approval: Approval, operation: Operation) -> None:
+        try:
+            call = self.call(operation)
+        except WeighbridgeError as error:
+            _log.warning("%s: is not sent: %s", operation.op_id, error)
+            return
+        cause = Cause.COMPENSATION.value if operation.compensates else ""
+        call = replace(call, operation=operation, parent=approval.call_id, cause=cause)
+        self.starter.aside(lambda: self.handle(call))

@@ -23,6 +23,7 @@ from gateway.store.store import Store
 from gateway.telemetry.health import SignalState
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import Caller, Principal, ProposedCall
+from gateway.types.extensions import TASKS
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
@@ -85,6 +86,8 @@ class Gateway:
             "logging": {},
         }
         extensions = self.servers.catalog.extensions()
+        if self.activation.current().policy.holds_any:
+            extensions = {**extensions, TASKS: extensions.get(TASKS, {})}
         return {**offered, "extensions": extensions} if extensions else offered
 
     def tool_schema(self, principal: Principal, name: str) -> JsonObject | None:

@@ -93,6 +93,7 @@ class Operating:
             operation=operations.get,
             call=self._call,
             handle=pipeline.handle,
+            starter=self.around.owner,
         )
         return Sweeper(
             operations=operations,

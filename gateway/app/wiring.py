@@ -53,6 +53,8 @@ from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import ProposedCall
 from gateway.types.events import Event
 from gateway.types.json import JsonObject
+from gateway.types.operations import Operation
+from gateway.types.outcomes import Answer, Refusal
 from gateway.types.tools import Tool
 
 _log = logging.getLogger("weighbridge")
@@ -114,6 +116,9 @@ class Wiring:
         def window_s(case: Case) -> float:
             return parts.claim.window_s(case)
 
+        def answer(operation: Operation) -> Answer | Refusal:
+            return parts.claim.told(operation)
+
         people = approving(
             self.keeping.store,
             settings.approvals,
@@ -123,6 +128,7 @@ class Wiring:
                 states=states,
                 window_s=window_s,
                 own=lambda tool, arguments: _own(activation.current(), tool, arguments),
+                answer=answer,
             ),
         )
         around = self._around(servers.catalog, resolve, owner, relay.outbounds, people)
@@ -164,6 +170,7 @@ class Wiring:
         activation.after.append(gateway.lists_changed)
         activation.after.append(servers.rules_changed)
         people.holding.held = gateway.attending.held
+        people.pages.base = settings.admin.public_url or ""
         self.telemetry.watch_approvals(lambda: float(gateway.attending.pending))
         self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
         return gateway
@@ -221,7 +228,9 @@ class Wiring:
         return Pipeline(
             resolve=resolve,
             claim=parts.claim,
-            dispatch=Dispatch(server=catalog.server, relay=relay, patience=parts.patience),
+            dispatch=Dispatch(
+                server=catalog.server, relay=relay, patience=parts.patience, leases=parts.living
+            ),
             operate=parts.operate,
             checks=parts.checks,
             relay=relay,

@@ -17,8 +17,10 @@ from gateway.store.times import microseconds
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.actors import Actor
 from gateway.types.approvals import Approval, ApprovalClause, Execute, Notice, NoticeStage
+from gateway.types.calls import Era
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import Event, Stage
+from gateway.types.extensions import TASKS, knows
 from gateway.types.guarantees import OnVariant
 from gateway.types.json import JsonObject
 from gateway.types.operations import Operation
@@ -185,7 +187,7 @@ class _Request:
             rule=self.rule,
             clause=clause,
             risk=str(case.risk),
-            execute=case.contract.approval.execute,
+            execute=_execution(case),
             not_before=now + round(clause.not_before_s * _SECOND) if clause.not_before_s else 0,
             decide_by=decide_by,
             answer_until=max(decide_by, now + window),
@@ -230,6 +232,8 @@ def presented_place(approval_id: str) -> str:
     return f"{approval_id}:presented"
 
 
-def goes_on_by_itself(approval: Approval) -> bool:
-    """Whether the gateway sends a call once it is approved, though nobody comes back for it."""
-    return approval.execute is Execute.ON_APPROVAL
+def _execution(case: Case) -> Execute:
+    """Say who sends the call: the gateway, where nobody is there to come back for it."""
+    caller, is_own = case.call.caller, case.call.operation is not None
+    has_task = caller.era is Era.MODERN and knows(caller.capabilities, TASKS)
+    return Execute.ON_APPROVAL if is_own or has_task else case.contract.approval.execute

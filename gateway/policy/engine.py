@@ -73,6 +73,11 @@ class CompiledPolicy:
         self._of_names = lru_cache(_MOST_NAMES)(self._picked)
         self._of_uris = lru_cache(_MOST_URIS)(self._picked)
 
+    @property
+    def holds_any(self) -> bool:
+        """Whether some rule holds calls until people have decided."""
+        return any(rule.effect is DecisionEffect.REQUIRE_APPROVAL for rule in self.rules)
+
     def candidates(self, target: Target) -> Candidates:
         """Return the rules that are about a target, from an index of bounded size."""
         return self._of_uris(target) if target.kind is Kind.RESOURCE else self._of_names(target)

@@ -16,6 +16,7 @@ from gateway.case import Case
 from gateway.clock import Clock
 from gateway.errors import AskRefused, StoreUnavailable
 from gateway.relay import confirming
+from gateway.relay.errands import Errands
 from gateway.relay.states import RESPONSES, STATE, Decided, States
 from gateway.steps import gate
 from gateway.store.requests import Held, asks_client
@@ -113,6 +114,8 @@ class Holding:
     states: States
     terms: Terms
     clock: Clock
+    errands: Errands
+    """Tasks of the gateway's own, for callers that know the extension."""
     held: Callable[[str, Approval], None] = lambda call_id, approval: None
     """Told of each call that is held, by its id."""
     _fruitless: OrderedDict[str, int] = field(default_factory=OrderedDict[str, int])
@@ -128,6 +131,9 @@ class Holding:
             if approval.clause.fallback is Fallback.DENY:
                 await self.deciding.call_off(approval, "its client can't ask its user")
                 return gate.declined(approval)
+        begun = self.errands.begin(case.call, approval)
+        if begun is not None:
+            return begun
         seen = await self._waited(case, approval)
         if seen.state in _SETTLED:
             self._fruitless.pop(approval.approval_id, None)
@@ -192,7 +198,9 @@ class Holding:
     async def _waited(self, case: Case, approval: Approval) -> Approval:
         """Hold the call until something is decided, its client loses patience, or time is up."""
         loop = asyncio.get_running_loop()
-        patience_s = self.terms.hold_s(case.call.client_name)
+        # Nobody waits for a call that the gateway makes by itself.
+        is_own = case.call.operation is not None
+        patience_s = 0.0 if is_own else self.terms.hold_s(case.call.client_name)
         until_s = loop.time() + min(patience_s, self._left_s(approval))
         told_s, told, pause, seen = -_TELL_S, 0, _FIRST_S, approval
         while seen.state is ApprovalState.PENDING and (left_s := until_s - loop.time()) > 0:

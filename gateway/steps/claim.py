@@ -225,7 +225,7 @@ class Claim:
             case Met.OVER_LIMIT:
                 return _over(case, claim.limit, claim.retry_after_s)
             case Met.SETTLED:
-                return self._repeated(claim.operation)
+                return replace(self.told(claim.operation), replayed=True)
             case Met.CONFLICT | Met.VARIANT:
                 return self._differs(case, claim)
             case Met.JOINED:
@@ -270,8 +270,8 @@ class Claim:
         injected = Injected(meta=meta, headers=headers)
         return replace(case, operation=operation, arguments=arguments, injected=injected)
 
-    def _repeated(self, operation: Operation) -> Answer | Refusal:
-        """Return the answer of the first call once more."""
+    def told(self, operation: Operation) -> Answer | Refusal:
+        """Return what the caller of an operation that has ended was told."""
         try:
             sealed = self.vault.open(operation.tenant, operation.op_id, operation.outcome)
             content = jsontext.parse_result(sealed)
@@ -279,7 +279,7 @@ class Claim:
         except (VaultBroken, JsonError, kept.NotKept) as error:
             _log.error("%s: its outcome can't be repeated: %s", operation.op_id, error)
             return refusals.outcome_lost()
-        return replace(outcome, replayed=True)
+        return outcome
 
     def _differs(self, case: Case, claim: types.Claim) -> Refusal:
         operation = claim.operation

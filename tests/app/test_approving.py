@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from gateway import ids
 from gateway.app.approving import Approved, Pages
 from gateway.store.store import Store
 from gateway.types.approvals import ApprovalNotes, ApprovalState, Choice, Execute
@@ -13,7 +12,9 @@ from gateway.types.calls import ProposedCall
 from gateway.types.operations import Operation, OpState
 from gateway.types.outcomes import Status
 from tests.helpers.approvals import an_approval
+from tests.helpers.fake_server import until_async
 from tests.helpers.held import House, a_house
+from tests.helpers.pipelines import Aside
 from tests.helpers.writes import outcome_of
 
 pytestmark = pytest.mark.postgres
@@ -36,7 +37,7 @@ async def test_what_approvers_saw_is_kept_and_a_broken_seal_shows_nothing(store:
 
 def _sending(house: House) -> Approved:
     def call(operation: Operation) -> ProposedCall:
-        return house.writes.proposed({"v": 1}, call_id=ids.new("call"), operation=operation)
+        return house.writes.proposed({"v": 1}, operation=operation)
 
     store = house.writes.store
     return Approved(
@@ -44,6 +45,7 @@ def _sending(house: House) -> Approved:
         operation=store.operations.get,
         call=call,
         handle=house.writes.pipeline.handle,
+        starter=Aside(),
     )
 
 
@@ -57,7 +59,7 @@ async def test_what_its_contract_wants_sent_on_approval_is_sent_without_its_call
     assert house.server.count == 0
     await house.decide(pending)
     await asyncio.gather(*(sending.run() for _ in range(5)))
-    assert house.server.count == 1
+    await until_async(lambda: house.server.count == 1)
     answer = await house.call({"v": 1})
     assert (answer.status, outcome_of(answer)["replayed"]) == (Status.OK, True)
 

@@ -12,7 +12,8 @@ from gateway.events.redact import Redactor
 from gateway.store.store import Store
 from gateway.types.approvals import Approval, Approver, Choice, Ruling
 from gateway.types.json import JsonObject
-from gateway.types.outcomes import Finished
+from gateway.types.operations import Operation
+from gateway.types.outcomes import Answer, Finished, Refusal
 from tests.helpers.approvals import an_approver
 from tests.helpers.cases import a_revision
 from tests.helpers.shelves import Law
@@ -87,6 +88,9 @@ def a_house(
     def window_s(case: Case) -> float:
         return pipeline.claim.window_s(case)
 
+    def answer(operation: Operation) -> Answer | Refusal:
+        return claim.told(operation)
+
     people = approving(
         store,
         ApprovalsSettings.model_validate(values),
@@ -96,6 +100,7 @@ def a_house(
             states=pipeline.states,
             window_s=window_s,
             own=lambda tool, arguments: arguments,
+            answer=answer,
         ),
     )
     made.append(people)

@@ -6,8 +6,11 @@ from gateway import ids
 from gateway.case import Case
 from gateway.clock import SystemClock
 from gateway.crossing.people import People
+from gateway.operations import refusals
+from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.states import States
+from gateway.steps import gate
 from gateway.store.vault import Vault
 from gateway.types.actors import Actor
 from gateway.types.approvals import (
@@ -74,6 +77,10 @@ def a_holding(states: States, hold_s: float = 0.0) -> Holding:
         del approval_id
         return None
 
+    async def nothing(op_id: str) -> Operation | None:
+        del op_id
+        return None
+
     return Holding(
         find=find,
         deciding=Nobody(),
@@ -82,4 +89,13 @@ def a_holding(states: States, hold_s: float = 0.0) -> Holding:
         states=states,
         terms=Terms(hold_s=lambda client: hold_s),
         clock=SystemClock(),
+        errands=Errands(
+            seals=states.seals,
+            approval=find,
+            operation=nothing,
+            answer=lambda operation: refusals.outcome_lost(),
+            ended=gate.ended,
+            call_off=Nobody().call_off,
+            clock=SystemClock(),
+        ),
     )
