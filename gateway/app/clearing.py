@@ -10,6 +10,7 @@ from gateway.case import Case
 from gateway.clock import Clock
 from gateway.crossing.checks import Checks, Found
 from gateway.crossing.joins import Joins
+from gateway.crossing.leases import Living
 from gateway.crossing.recall import Recall
 from gateway.crossing.remains import Remains
 from gateway.crossing.settle import Ending
@@ -80,6 +81,7 @@ class Clearing:
     record: Record
     vault: Vault
     joins: Joins
+    living: Living
     clock: Clock
     window_s: Callable[[Case], float]
 
@@ -116,11 +118,15 @@ class Clearing:
         """Ask by the contract's lookup what became of an operation; whether more is known now.
 
         One whose lease ran out is given up first, and its end told: a call may find it earlier
-        than the next sweep.
+        than the next sweep. One that is under way in this process is neither given up nor asked
+        about: its own call will tell.
         """
         if operation.state is OpState.DISPATCHING:
-            await self.lose(operation)
+            if not await self.living.renewed(operation):
+                await self.lose(operation)
             return True
+        if self.living.has(operation):
+            return False
         arguments = self._asked(operation)
         if arguments is None:
             return False

@@ -18,7 +18,8 @@ from gateway.config.settings import OperationsSettings
 from gateway.crossing.checks import Checks
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.joins import Joins
-from gateway.crossing.operate import Living, Operate
+from gateway.crossing.leases import Living
+from gateway.crossing.operate import Operate
 from gateway.crossing.patience import Patience
 from gateway.crossing.people import People
 from gateway.crossing.recall import Recall
@@ -58,13 +59,13 @@ class Operating:
     """What the pipeline and the sweeper share of operations."""
 
     claim: Claim
+    living: Living
     operate: Operate
     patience: Patience
     checks: Checks
     around: Around
     _store: Store
     _settings: OperationsSettings
-    _living: Living
     _vault: Vault
     _reading: Reading
     _recall: Recall
@@ -97,7 +98,7 @@ class Operating:
         )
         return Sweeper(
             operations=operations,
-            living=self._living,
+            living=self.living,
             steps=Steps(
                 lose=self._clearing.lose,
                 look=self._clearing.look,
@@ -119,7 +120,8 @@ class Operating:
 def operating(store: Store, settings: OperationsSettings, around: Around) -> Operating:
     """Build the parts; checks can read once there is a pipeline (`Operating.sweeper`)."""
     operations, clock = store.operations, around.clock
-    vault, living, joins = Vault(store.keys.operations), Living(), Joins(operations.get)
+    vault, joins = Vault(store.keys.operations), Joins(operations.get)
+    living = Living(table=operations, clock=clock, lease_s=settings.lease)
     recall = Recall(vault=vault, case_for=around.case_for, tool=around.tool, clock=clock)
 
     def exposed(key: str) -> str | None:
@@ -141,6 +143,7 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
         record=around.record,
         vault=vault,
         joins=joins,
+        living=living,
         clock=clock,
         window_s=window_s,
     )
@@ -162,6 +165,7 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
     )
     return Operating(
         claim=claim,
+        living=living,
         operate=Operate(
             operations=operations,
             starter=around.owner,
@@ -180,7 +184,6 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
         around=around,
         _store=store,
         _settings=settings,
-        _living=living,
         _vault=vault,
         _reading=reading,
         _recall=recall,

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import anyio
 
 from gateway.clock import Clock
-from gateway.crossing.operate import Living
+from gateway.crossing.leases import Living
 from gateway.errors import StoreUnavailable
 from gateway.store.times import microseconds
 from gateway.types.operations import Operation
@@ -20,10 +20,6 @@ _FORGET_S: Final = 3600.0
 
 class Operations(Protocol):
     """The table of operations, as far as sweeps need it; all raise StoreUnavailable."""
-
-    async def renew(self, living: list[tuple[str, int]], lease_s: float) -> None:
-        """Lengthen the leases of calls that are under way."""
-        ...
 
     async def lost(self) -> list[Operation]:
         """Return operations whose lease ran out."""
@@ -70,12 +66,7 @@ class Sweeper:
         """Apart from the sweeps: a slow server must not cost other calls their leases."""
         while True:
             await anyio.sleep(self.lease_s / 3)
-            await self._safely("leases can't be renewed", self._renew_once)
-
-    async def _renew_once(self) -> None:
-        held = self.living.held()
-        if held:
-            await self.operations.renew(held, self.lease_s)
+            await self._safely("leases can't be renewed", self.living.renew)
 
     async def _sweep(self) -> None:
         while True:
@@ -85,7 +76,8 @@ class Sweeper:
 
     async def _lost(self) -> None:
         for operation in await self.operations.lost():
-            await self.steps.lose(operation)
+            if not self.living.has(operation):  # this process slept, and knows what became of it
+                await self.steps.lose(operation)
 
     async def _due(self) -> None:
         for operation in await self.operations.due():

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from gateway import jsontext
@@ -11,6 +11,7 @@ from gateway.case import Case
 from gateway.clock import Clock
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
+from gateway.crossing.leases import Living
 from gateway.crossing.remains import RECEIVED
 from gateway.crossing.settle import Ending, ending
 from gateway.errors import StoreUnavailable
@@ -101,26 +102,6 @@ class Ticket(Protocol):
     def finished(self, outcome: Answer | Refusal, *, kept: bool) -> Finished:
         """Return what leaves."""
         ...
-
-
-@dataclass(slots=True)
-class Living:
-    """The operations that are under way in this process, whose leases have to be renewed."""
-
-    _held: dict[str, int] = field(default_factory=dict[str, int])
-
-    def begin(self, operation: Operation) -> None:
-        """Keep a lease alive."""
-        self._held[operation.op_id] = operation.epoch
-
-    def end(self, operation: Operation) -> None:
-        """Let it go."""
-        if self._held.get(operation.op_id) == operation.epoch:
-            del self._held[operation.op_id]
-
-    def held(self) -> list[tuple[str, int]]:
-        """Return id and epoch of each."""
-        return list(self._held.items())
 
 
 class Starter(Protocol):

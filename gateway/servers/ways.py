@@ -100,6 +100,8 @@ class Ways:
             connection = lane or self._life.connection or await self._life.connected(deadline)
             if isinstance(connection, Undelivered):
                 return connection
+            if outbound.may_leave is not None and not outbound.may_leave():
+                return _too_late(self._entry.name)
             return await connection.call(
                 outbound.method,
                 _traced(outbound.params, outbound.traceparent),
@@ -198,6 +200,14 @@ class Ways:
             made["traceparent"] = outbound.traceparent
         made.update(outbound.headers)
         return made
+
+
+def _too_late(server: str) -> Undelivered:
+    return Undelivered(
+        failure=Failure.UNAVAILABLE,
+        executed=Execution.NO,
+        detail=f"it was too late to send anything to `{server}`: the gateway had been halted",
+    )
 
 
 def _traced(params: JsonObject, traceparent: str) -> JsonObject:

@@ -3,6 +3,7 @@
 from asyncio import Future
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, assert_never
 
 from gateway.case import Case
@@ -16,6 +17,7 @@ from gateway.types.operations import (
     Delivery,
     Execution,
     Failure,
+    Operation,
     Peer,
     Rejected,
     Undelivered,
@@ -35,6 +37,18 @@ class Downstream(Protocol):
 
     async def request(self, outbound: Outbound, ear: Ear | None) -> Delivery:
         """Send one request; never raises for anything that a server can do."""
+        ...
+
+
+class Leases(Protocol):
+    """What lets this process send the operations that it claimed."""
+
+    def holds(self, operation: Operation) -> bool:
+        """Whether an operation may be sent at this moment."""
+        ...
+
+    async def hold(self, operation: Operation) -> bool:
+        """Say whether an operation may be sent, and ask its row when that is not certain."""
         ...
 
 
@@ -99,6 +113,7 @@ class Dispatch:
     server: Callable[[str], Downstream | None]
     relay: Relay
     patience: Patience
+    leases: Leases
     callers: Callers = field(default_factory=Callers)
 
     async def __call__(self, case: Case, intent: Intent) -> Delivered | Answer | Refusal:
@@ -129,13 +144,16 @@ class Dispatch:
         ear = self.relay.ear(case, first, intent)
 
         async def send(outbound: Outbound) -> Delivered | Refusal:
-            if case.operation is None:
+            operation = case.operation
+            if operation is None:
                 delivery = await server.request(outbound, ear)
+            elif await self.leases.hold(operation):
+                may_leave = partial(self.leases.holds, operation)
+                delivery = await self._waited(
+                    case, intent, server, replace(outbound, may_leave=may_leave), ear
+                )
             else:
-                waited = await self.patience.wait(case.tool.server, server.request, outbound, ear)
-                delivery = waited.delivery
-                if waited.late is not None:
-                    intent.goes_on(waited.late)
+                return _given_up(operation)
             intent.answered(delivery)
             return classify(case, delivery)
 
@@ -144,6 +162,25 @@ class Dispatch:
             return delivered
         underway = Underway(outbound=first, ear=ear, turns=intent)
         return await self.relay.settle(case, underway, delivered, send)
+
+    async def _waited(
+        self, case: Case, intent: Intent, server: Downstream, outbound: Outbound, ear: Ear | None
+    ) -> Delivery:
+        """Send as long as the caller waits, and let the request go on after that."""
+        waited = await self.patience.wait(case.tool.server, server.request, outbound, ear)
+        if waited.late is not None:
+            intent.goes_on(waited.late)
+        return waited.delivery
+
+
+def _given_up(operation: Operation) -> Refusal:
+    return Refusal(
+        status=Status.UNAVAILABLE,
+        code="not_sent",
+        reason="the gateway was halted before it could send the call, and has lost the right to "
+        f"(operation `{operation.op_id}`)",
+        executed=Execution.NO,
+    )
 
 
 def classify(case: Case, delivery: Delivery) -> Delivered | Refusal:

@@ -201,13 +201,23 @@ class Operations:
 
         return await self._log.carry(Change(work), events)
 
-    async def renew(self, living: Sequence[tuple[str, int]], lease_s: float) -> None:
-        """Lengthen the leases of calls that are under way: pairs of id and epoch."""
+    async def renew(self, living: Sequence[tuple[str, int]], lease_s: float) -> frozenset[str]:
+        """Lengthen the leases of calls that are under way: pairs of id and epoch.
+
+        Returns the ids of those that still are: whoever is not among them has been given up.
+        """
         until = microseconds(self._clock.now()) + round(lease_s * _SECOND)
-        rows = [{"op_id": one, "epoch": epoch, "lease_until": until} for one, epoch in living]
-        await self._worker.write(
-            lambda transaction: transaction.execute_many("renew_operation", rows), durable=False
-        )
+
+        def work(transaction: Transaction) -> frozenset[str]:
+            return frozenset(
+                op_id
+                for op_id, epoch in living
+                if transaction.execute(
+                    "renew_operation", {"op_id": op_id, "epoch": epoch, "lease_until": until}
+                )
+            )
+
+        return await self._worker.write(work, durable=False)
 
     async def lost(self) -> list[Operation]:
         """Return operations whose lease ran out."""
@@ -225,6 +235,7 @@ class Operations:
             "evidence": evidence,
             "now": microseconds(self._clock.now()),
             "check_at": check_at,
+            "lease_until": operation.lease_until,
         }
         return await self._log.carry(
             Change(lambda transaction: _held(transaction, "lose_operation", named)), events

@@ -52,6 +52,8 @@ class Outbound:
     """A write whose contract lets its server be told that nobody waits; of reads it always is."""
     presence: Presence | None = None
     """Of the caller of a write that may be cancelled; other writes don't learn that it left."""
+    may_leave: Callable[[], bool] | None = None
+    """Asked directly before it is sent: whether it still may be."""
     owner: str = ""
     """Names the caller, whatever its session: one has a share of all lanes. Empty: no caller."""
 

@@ -1,17 +1,19 @@
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import anyio
 
 from gateway.app.sweeping import Steps, Sweeper
 from gateway.clock import SystemClock
-from gateway.crossing.operate import Living
+from gateway.crossing.leases import Living
 from gateway.errors import StoreUnavailable
 from gateway.types.operations import Operation, OpState
 from tests.helpers.fake_server import until_async
 from tests.helpers.operations import wanted
 
 TAKEN = replace(wanted(), state=OpState.DISPATCHING, epoch=3)
+SLEPT = replace(TAKEN, op_id="op_slept")  # under way here; the process slept over its lease
 
 
 @dataclass
@@ -22,15 +24,16 @@ class Table:
     renewed: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     forgot: int = 0
 
-    async def renew(self, living: list[tuple[str, int]], lease_s: float) -> None:
+    async def renew(self, living: Sequence[tuple[str, int]], lease_s: float) -> frozenset[str]:
         assert lease_s == 0.06
         self.renewed += living
+        return frozenset(op_id for op_id, _ in living)
 
     async def lost(self) -> list[Operation]:
         if self.away:
             self.away -= 1
             raise StoreUnavailable("away")
-        return [TAKEN]
+        return [TAKEN, SLEPT]
 
     async def due(self) -> list[Operation]:
         return [TAKEN]
@@ -64,8 +67,9 @@ class Done:
 
 
 async def test_sweeps_go_on_whatever_a_row_or_the_store_does() -> None:
-    table, done, living = Table(away=1), Done(), Living()
-    living.begin(TAKEN)
+    table, done = Table(away=1), Done()
+    living = Living(table=table, clock=SystemClock(), lease_s=0.06)
+    living.begin(SLEPT)
     sweeper = Sweeper(
         operations=table,
         living=living,
@@ -77,16 +81,18 @@ async def test_sweeps_go_on_whatever_a_row_or_the_store_does() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(sweeper.run)
         await until_async(lambda: done.steps.count(f"lose {TAKEN.op_id}") > 2)
-        await until_async(lambda: (TAKEN.op_id, 3) in table.renewed)
+        await until_async(lambda: (SLEPT.op_id, 3) in table.renewed)
         tasks.cancel_scope.cancel()
     assert f"look {TAKEN.op_id}" in done.steps
+    assert f"lose {SLEPT.op_id}" not in done.steps
     assert "undo" in done.steps
     assert "send" in done.steps
     assert table.forgot == 1
 
 
 async def test_leases_are_renewed_while_a_look_takes_its_time() -> None:
-    table, living, go = Table(), Living(), asyncio.Event()
+    table, go = Table(), asyncio.Event()
+    living = Living(table=table, clock=SystemClock(), lease_s=0.06)
     living.begin(TAKEN)
 
     async def slow(operation: Operation) -> None:
@@ -107,4 +113,4 @@ async def test_leases_are_renewed_while_a_look_takes_its_time() -> None:
         await until_async(lambda: len(table.renewed) > 2)
         tasks.cancel_scope.cancel()
     living.end(TAKEN)
-    assert living.held() == []
+    assert not living.has(TAKEN)

@@ -11,7 +11,8 @@ from gateway.clock import SystemClock
 from gateway.crossing.books import SeenValue
 from gateway.crossing.checks import Checks
 from gateway.crossing.joins import Joins
-from gateway.crossing.operate import Living, Operate
+from gateway.crossing.leases import Living
+from gateway.crossing.operate import Operate
 from gateway.crossing.patience import Patience
 from gateway.crossing.reads import Reads
 from gateway.events.redact import Redactor
@@ -129,6 +130,9 @@ class _Reading:
     async def get(self, op_id: str) -> Operation | None:
         raise NotImplementedError(op_id)
 
+    async def renew(self, living: Sequence[tuple[str, int]], lease_s: float) -> frozenset[str]:
+        raise NotImplementedError(living, lease_s)
+
 
 async def unresolved(case: Case, operation: Operation) -> bool:
     """Find nothing out."""
@@ -169,6 +173,9 @@ def a_pipeline(
     operations = _Reading() if store is None else store.operations
     vault = Vault(TenantKeys(b"s" * 32).operations)
     joins = Joins(operations.get)
+    living = Living(
+        table=operations, clock=SystemClock(), lease_s=terms.lease_s if terms else Terms().lease_s
+    )
     claim = Claim(
         limits=_Unlimited(),
         operations=operations,
@@ -187,11 +194,12 @@ def a_pipeline(
             server=lambda name: server,
             relay=relay,
             patience=Patience(starter=Aside(), window_s=window_s),
+            leases=living,
         ),
         operate=Operate(
             operations=operations,
             starter=Aside(),
-            living=Living(),
+            living=living,
             joins=joins,
             vault=vault,
             clock=SystemClock(),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.types.json import JsonObject
+from gateway.types.operations import Execution, Undelivered
 from tests.helpers.fake_server import Script, record_of
 from tests.helpers.fleets import call, running, stdio_entry
 
@@ -24,3 +25,14 @@ async def test_every_way_carries_the_trace_beside_the_callers_own_meta(
         assert sent["params"]["_meta"] == {"own": 1, "traceparent": TRACE}
         assert alpha is not None
         assert alpha.state.lanes == bool(more)
+
+
+@pytest.mark.parametrize("more", [{}, {"capabilities": CAN, "lane": "ada"}])
+async def test_what_may_no_longer_leave_is_not_sent_however_long_it_waited(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    async with running(stdio_entry(Script(eras=["legacy"]), tmp_path)) as servers:
+        got = await call(servers.server("alpha"), may_leave=lambda: False, **more)
+        assert isinstance(got, Undelivered)
+        assert got.executed is Execution.NO
+        assert record_of(tmp_path, "alpha").calls() == []

@@ -15,6 +15,7 @@ from gateway.types.operations import (
     Delivery,
     Execution,
     Failure,
+    Operation,
     Peer,
     Rejected,
     Undelivered,
@@ -70,9 +71,22 @@ class Intent:
         return True
 
 
+class Free:
+    """Leases that never run out."""
+
+    def holds(self, operation: Operation) -> bool:
+        del operation
+        return True
+
+    async def hold(self, operation: Operation) -> bool:
+        return self.holds(operation)
+
+
 def a_dispatch(server: Server | None) -> dispatch.Dispatch:
     patience = Patience(starter=Aside(), window_s=0)
-    return dispatch.Dispatch(server=lambda name: server, relay=a_relay(), patience=patience)
+    return dispatch.Dispatch(
+        server=lambda name: server, relay=a_relay(), patience=patience, leases=Free()
+    )
 
 
 def ready(effect: Effect = Effect.READ, meta: JsonObject | None = None) -> Case:

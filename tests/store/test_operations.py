@@ -31,10 +31,25 @@ async def test_an_answer_of_an_older_attempt_settles_nothing(store: Store) -> No
 
 async def test_a_renewed_lease_holds(store: Store) -> None:
     taken = (await claim(store, wanted(), lease_s=-1)).operation
-    await store.operations.renew([(taken.op_id, taken.epoch), ("op_none", 1)], 60)
+    living = [(taken.op_id, taken.epoch), ("op_none", 1)]
+    assert await store.operations.renew(living, 60) == {taken.op_id}
     assert await store.operations.lost() == []
-    await store.operations.renew([(taken.op_id, taken.epoch + 1)], -60)
+    assert await store.operations.renew([(taken.op_id, taken.epoch + 1)], -60) == frozenset()
     assert await store.operations.lost() == []
+
+
+async def test_who_renews_after_it_was_found_to_be_lost_keeps_it(store: Store) -> None:
+    taken = (await claim(store, wanted(), lease_s=-1)).operation
+    [found] = await store.operations.lost()
+    await store.operations.renew([(taken.op_id, taken.epoch)], 60)
+    assert not await store.operations.lose(found, "lease_expired", [])
+    assert await settle(store, taken, OpState.SUCCEEDED)
+
+
+async def test_what_was_given_up_is_not_renewed(store: Store) -> None:
+    taken = (await claim(store, wanted(), lease_s=-1)).operation
+    await store.operations.lose(taken, "lease_expired", [])
+    assert await store.operations.renew([(taken.op_id, taken.epoch)], 60) == frozenset()
 
 
 async def test_a_lost_operation_is_told_of_once(store: Store) -> None:

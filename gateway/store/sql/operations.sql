@@ -54,7 +54,7 @@ WHERE tenant = :tenant AND scope = :scope AND idem_key = :idem_key AND call_id =
   AND state = 'dispatching';
 
 -- name: renew_operation
--- The call lives.
+-- The call lives, and may be sent as long as this finds its row.
 UPDATE operations SET lease_until = :lease_until
 WHERE op_id = :op_id AND epoch = :epoch AND state = 'dispatching';
 
@@ -64,10 +64,10 @@ SELECT * FROM operations WHERE state = 'dispatching' AND lease_until < :now
 ORDER BY lease_until LIMIT :limit;
 
 -- name: lose_operation
--- Nobody knows what became of it.
+-- Nobody knows what became of it; whoever renewed its lease since it was read lives after all.
 UPDATE operations
 SET state = 'indeterminate', evidence = :evidence, settled_at = :now, check_at = :check_at
-WHERE op_id = :op_id AND epoch = :epoch AND state = 'dispatching';
+WHERE op_id = :op_id AND epoch = :epoch AND state = 'dispatching' AND lease_until = :lease_until;
 
 -- name: due_operations
 -- Those at whose outcome somebody has to look.
