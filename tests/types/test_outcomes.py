@@ -40,6 +40,8 @@ CLASSES = {
     "in_progress": "environment",
     "idempotency_conflict": "model",
     "variant_of": "model",
+    "approval_pending": "human_feedback",
+    "approval_expired": "human_feedback",
     "approval_denied": "human_feedback",
     "tool_failed": "tool",
     "unavailable": "environment",
