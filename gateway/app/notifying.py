@@ -115,14 +115,15 @@ class Notifier:
     async def _all_of_one(self, found: Sequence[Notice]) -> None:
         """Tell one address what is due, up to the first failure, after which the rest waits too.
 
-        So an address that is away gets one attempt at a time, and is not in the way of the others.
+        So an address that is away gets one attempt at a time, more and more rarely, and is not in
+        the way of the others.
         """
         for done, notice in enumerate(found, 1):
             posted = await self._one(notice)
             if posted.problem:
                 next_at = await self._failed(notice, posted)
                 for other in found[done:]:
-                    await self.outbox.failed_notice(other, posted.problem, next_at=next_at)
+                    await self.outbox.take_notice(other, next_at)
                 return
 
     async def _one(self, notice: Notice) -> Posted:
