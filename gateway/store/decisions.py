@@ -117,7 +117,7 @@ class Bench:
         is_no = event in _NO
         state = next_state(before.state, event)
         self.transaction.execute(
-            "close_awaiting",
+            "end_held",
             {
                 "op_id": before.op_id,
                 "state": str(OpState.DENIED if is_no else OpState.ABANDONED),

@@ -74,12 +74,6 @@ SET issuer = excluded.issuer, choice = excluded.choice, binding = excluded.bindi
 -- A vote is taken back.
 DELETE FROM approval_votes WHERE approval_id = :approval_id AND approver = :approver;
 
--- name: close_awaiting
--- An operation that nobody approved ends without having been sent.
-UPDATE operations
-SET state = :state, evidence = :evidence, settled_at = :now, replay_until = :replay_until
-WHERE op_id = :op_id AND state = 'awaiting_approval';
-
 -- name: reopen_denied
 -- A denial is no longer told again: the next such call is a new one.
 UPDATE operations SET replay_until = 0
