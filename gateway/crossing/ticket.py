@@ -21,6 +21,7 @@ from gateway.types.operations import (
     Delivered,
     Delivery,
     Execution,
+    Failure,
     Operation,
     Peer,
     Rejected,
@@ -36,6 +37,9 @@ _log = logging.getLogger("weighbridge")
 
 _HAVE_ARGUMENTS = frozenset({Method.CALL_TOOL, Method.GET_PROMPT})
 _BEHIND = "the event log is behind: the end of this call is not kept yet"
+_UNDER_WAY = Undelivered(
+    failure=Failure.CANCELLED, executed=Execution.UNKNOWN, detail="its answer did not come"
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class Ticket:
     _denial: Refusal | None = None
     _authorized: bool = False
     delivery: Delivery | None = None
-    """The server's last word, or None while nothing was sent."""
+    """The server's last word on the last request, or None while nothing was sent."""
     old: Json = None
     """What a read showed before the call was sent, where its contract asks for one."""
     late: "asyncio.Future[Delivery] | None" = None
@@ -140,6 +144,10 @@ class Ticket:
     def goes_on(self, late: "asyncio.Future[Delivery]") -> None:
         """Note that the request goes on though its caller gets its answer now."""
         self.late = late
+
+    def sending(self) -> None:
+        """Note that a request is on its way: the server's word on an earlier one says nothing."""
+        self.delivery = _UNDER_WAY
 
     def answered(self, delivery: Delivery) -> None:
         """Note when and how the downstream answered."""

@@ -59,6 +59,10 @@ class Intent(Protocol):
         """Keep the intent: durable for anything but a plain read. Raises StoreUnavailable."""
         ...
 
+    def sending(self) -> None:
+        """Note that from here on a request may have arrived, whatever came back before it."""
+        ...
+
     def answered(self, delivery: Delivery) -> None:
         """Note when and how the downstream answered."""
         ...
@@ -146,6 +150,7 @@ class Dispatch:
         async def send(outbound: Outbound) -> Delivered | Refusal:
             operation = case.operation
             if operation is None:
+                intent.sending()
                 delivery = await server.request(outbound, ear)
             elif await self.leases.hold(operation):
                 may_leave = partial(self.leases.holds, operation)
@@ -167,6 +172,7 @@ class Dispatch:
         self, case: Case, intent: Intent, server: Downstream, outbound: Outbound, ear: Ear | None
     ) -> Delivery:
         """Send as long as the caller waits, and let the request go on after that."""
+        intent.sending()
         waited = await self.patience.wait(case.tool.server, server.request, outbound, ear)
         if waited.late is not None:
             intent.goes_on(waited.late)

@@ -1,20 +1,26 @@
 """Writes through the whole pipeline, over a real store."""
 
 import asyncio
+from dataclasses import fields, replace
 from datetime import datetime
 
 import anyio
 import pytest
 
+from gateway.case import Case
 from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
+from gateway.pipeline import Pipeline
+from gateway.relay.relay import Relay
 from gateway.steps.claim import Terms
+from gateway.steps.dispatch import Send
 from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
 from gateway.store.times import moment
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.operations import (
+    Delivered,
     Execution,
     Failure,
     OpState,
@@ -22,7 +28,8 @@ from gateway.types.operations import (
     RetryClass,
     Undelivered,
 )
-from gateway.types.outcomes import Status
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.relay import Underway
 from gateway.types.tools import Ensure, Sensitivity
 from tests.helpers.databases import Outage
 from tests.helpers.fake_server import until_async
@@ -196,8 +203,38 @@ async def test_a_fault_of_ours_after_the_intent_is_unknown(store: Store) -> None
     alpha = writes(store, Counting(answers=[RuntimeError("MARK1")]))
     finished = await alpha.call()
     operation = await alpha.operation(finished)
-    assert operation.state in (OpState.FAILED_RETRYABLE, OpState.INDETERMINATE)
+    assert operation.state is OpState.INDETERMINATE
     assert "MARK1" not in str(finished.result)
+    assert (await alpha.call()).status is Status.INDETERMINATE
+    assert alpha.server.count == 1
+
+
+async def test_a_question_of_an_earlier_round_says_nothing_of_the_next(store: Store) -> None:
+    """case: IDM-02"""
+    asks = Delivered(result={"resultType": "input_required"}, size=9)
+    server = Counting(answers=[asks, RuntimeError("the process stops")])
+    alpha = writes(store, server, change=asked_once)
+    finished = await alpha.call()
+    assert server.count == 2
+    assert (await alpha.operation(finished)).state is OpState.INDETERMINATE
+    await alpha.call()
+    assert server.count == 2
+
+
+class Again(Relay):
+    """Answers every question by itself: the request is sent once more."""
+
+    async def settle(
+        self, case: Case, underway: Underway, delivered: Delivered, send: Send
+    ) -> Delivered | Answer | Refusal:
+        del case, delivered
+        return await send(underway.outbound)
+
+
+def asked_once(pipeline: Pipeline) -> Pipeline:
+    """Let the questions of a server be answered."""
+    parts = {each.name: getattr(pipeline.relay, each.name) for each in fields(pipeline.relay)}
+    return replace(pipeline, dispatch=replace(pipeline.dispatch, relay=Again(**parts)))
 
 
 async def test_a_call_that_is_given_up_with_its_process_is_unknown(store: Store) -> None:

@@ -60,6 +60,9 @@ class Intent:
     def goes_on(self, late: "asyncio.Future[Delivery]") -> None:
         self.steps.append("goes on")
 
+    def sending(self) -> None:
+        self.steps.append("sending")
+
     def answered(self, delivery: Delivery) -> None:
         self.steps.append("answered")
 
@@ -97,7 +100,7 @@ async def test_the_final_arguments_are_sent_under_the_tools_own_name() -> None:
     server, intent = Server(), Intent()
     answer = await a_dispatch(server)(ready(), intent)
     assert answer is RESULT
-    assert intent.steps == ["started", "answered"]
+    assert intent.steps == ["started", "sending", "answered"]
     asked = server.asked[0]
     assert asked.params == {"name": "find", "arguments": {"a": 1}}
     assert asked.deadline_s == 30
