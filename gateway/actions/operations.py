@@ -207,6 +207,8 @@ class Resolving:
         said = self.redactor.text(evidence.strip(), tenant=op.tenant)
         match op.state:
             case OpState.INDETERMINATE:
+                if not happened:
+                    self._refuse_answerable(op)
                 event = OpEvent.RESOLVE_HAPPENED if happened else OpEvent.RESOLVE_NOT_HAPPENED
                 state = next_state(op.state, event)
                 ending = self._ending(op, state, _by_hand(who, said), window_s)
@@ -220,6 +222,14 @@ class Resolving:
         if not is_first:
             raise _settled(now)
         return now
+
+    def _refuse_answerable(self, op: Operation) -> None:
+        """Refuse to call a write absent whose request is still open: it may yet be carried out."""
+        if op.lease_until > microseconds(self.clock.now()):
+            raise OperationRefused(
+                f"the request of `{op.op_id}` is still open at the gateway `{op.owner}`; wait for "
+                "its answer (`operations.late_window`), or stop that gateway, and look again"
+            )
 
     async def _undone(self, op: Operation, happened: bool, said: str, who: Who) -> bool:
         """End the way back of an operation, as the check of its contract would have."""
@@ -258,6 +268,7 @@ class Resolving:
             verification=op.verification,
             replay_until=microseconds(until) if happened else 0,
             gives_back=not happened,
+            unless_open=not happened,
         )
 
     def _answer(self, op: Operation) -> str:

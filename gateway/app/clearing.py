@@ -118,15 +118,13 @@ class Clearing:
         """Ask by the contract's lookup what became of an operation; whether more is known now.
 
         One whose lease ran out is given up first, and its end told: a call may find it earlier
-        than the next sweep. One that is under way in this process is neither given up nor asked
-        about: its own call will tell.
+        than the next sweep. One that is under way in this process is not given up, and not taken
+        for absent: its own call will tell.
         """
         if operation.state is OpState.DISPATCHING:
             if not await self.living.renewed(operation):
                 await self.lose(operation)
             return True
-        if self.living.has(operation):
-            return False
         arguments = self._asked(operation)
         if arguments is None:
             return False
@@ -134,6 +132,8 @@ class Clearing:
         match await self.checks.lookup(case, operation, now_us=self._in(0.0)):
             case Found.HAPPENED:
                 return await self._settled(case, operation, OpEvent.RESOLVE_HAPPENED)
+            case Found.ABSENT if self.living.has(operation):
+                return False
             case Found.ABSENT:
                 return await self._settled(case, operation, OpEvent.RESOLVE_NOT_HAPPENED)
             case Found.UNKNOWN:
@@ -163,6 +163,7 @@ class Clearing:
             verification=operation.verification,
             replay_until=self._in(self.window_s(case)) if happened else 0,
             gives_back=not happened,
+            unless_open=not happened,
         )
         told = [self._effect(case, end)]
         done = await self.operations.settle(settlement, told, before=OpState.INDETERMINATE)

@@ -27,8 +27,8 @@ async def lookup(
     """Ask by the contract's `idempotency.lookup`; `now_us` is a time before the asking.
 
     Only a condition that is false proves absence, and only when a request that was sent then can
-    no longer be under way. Everything that goes wrong, a read that finds nothing included, proves
-    nothing: what is taken for absent may be sent again.
+    no longer be under way, and no gateway keeps it open. Everything that goes wrong, a read that
+    finds nothing included, proves nothing: what is taken for absent may be sent again.
     """
     declared, args = case.contract.idempotency.lookup, case.arguments
     if declared is None or args is None:
@@ -49,4 +49,5 @@ async def lookup(
 
 def _is_over(operation: Operation, now_us: int, absent_after_s: float) -> bool:
     sent = operation.dispatched_at
-    return sent > 0 and now_us - sent >= absent_after_s * _SECOND
+    is_open = operation.lease_until > now_us
+    return sent > 0 and not is_open and now_us - sent >= absent_after_s * _SECOND

@@ -40,6 +40,7 @@ _log = logging.getLogger("weighbridge")
 _SECOND: Final = 1_000_000
 # States whose answer is given again to calls that repeat theirs.
 _ANSWERED: Final = frozenset({OpState.SUCCEEDED, OpState.FAILED_FINAL})
+_TOOK_EFFECT: Final = _ANSWERED | {OpState.COMPENSATING, OpState.COMPENSATED}
 _ENDED: Final = Undelivered(
     failure=Failure.CANCELLED, executed=Execution.UNKNOWN, detail="the gateway stopped"
 )
@@ -58,6 +59,10 @@ class Operations(Protocol):
         self, ending: Settlement, events: Sequence[Event], *, before: OpState = ...
     ) -> bool:
         """Commit an outcome; False when the epoch is over, or the state another one."""
+        ...
+
+    async def get(self, op_id: str) -> Operation | None:
+        """Return one operation."""
         ...
 
     def settle_soon(self, ending: Settlement, events: Sequence[Event]) -> None:
@@ -93,6 +98,10 @@ class Ticket(Protocol):
 
     def effect(self, case: Case, end: Ending, *, late: bool = False) -> Event:
         """Return the event that says what was changed outside, or that nobody knows."""
+        ...
+
+    def told(self, events: list[Event]) -> None:
+        """Keep events about a call that has ended."""
         ...
 
     def concerns(self, operation: Operation) -> None:
@@ -151,10 +160,11 @@ class Operate:
             finished = await self._settle(case, ticket, outcome)
         except BaseException:  # the process ends; what was sent may have been carried out
             self._give_up(case, ticket)
-            raise
-        finally:
             self.living.end(operation)
-        if ticket.late is not None:
+            raise
+        if ticket.late is None:
+            self.living.end(operation)
+        else:
             late = ticket.late
             self.starter.aside(lambda: self._follow(case, ticket, late, work))
         return finished
@@ -192,17 +202,20 @@ class Operate:
     async def _follow(
         self, case: Case, ticket: Ticket, late: "asyncio.Future[Delivery]", work: Work
     ) -> None:
-        """Take a late answer for what it is worth."""
-        delivery = await late
-        ticket.answered(delivery)
+        """Take a late answer for what it is worth; until then nobody calls the write absent."""
         try:
+            delivery = await late
+            ticket.answered(delivery)
             await self.late(case, ticket, await work.shaped(delivery))
         except StoreUnavailable as error:
             _log.error("%s: a late answer is not kept: %s", _of(case).op_id, error)
+        finally:
+            self.living.end(_of(case))
 
     async def late(self, case: Case, ticket: Ticket, outcome: Answer | Refusal) -> None:
         """Settle what was given up as unknown, by an answer that came after all.
 
+        One that contradicts what others have settled meanwhile is told of, and changes nothing.
         Raises StoreUnavailable.
         """
         operation = _of(case)
@@ -217,6 +230,15 @@ class Operate:
         if settled:
             _log.info("%s: its outcome is known: %s", operation.op_id, end.state.value)
             self.joins.ended(operation.op_id)
+            return
+        now = await self.operations.get(operation.op_id)
+        if now is not None and not _agrees(now, operation, end):
+            _log.warning(
+                "%s: attempt %d took effect: %s; its row says %s, attempt %d: %s",
+                *(operation.op_id, operation.epoch, end.executed.value),
+                *(now.state.value, now.epoch, now.evidence or "by its answer"),
+            )
+            ticket.told(_effects(case, ticket, end, late=True))
 
     def _settlement(self, case: Case, ticket: Ticket, end: Ending) -> Settlement:
         operation = _of(case)
@@ -236,7 +258,15 @@ class Operate:
             else 0,
             check_at=now + round(_look_again_s(case, end) * _SECOND) if _is_open(case, end) else 0,
             gives_back=end.gives_back,
+            is_open=ticket.late is not None and not ticket.late.done(),
         )
+
+
+def _agrees(row: Operation, sent: Operation, end: Ending) -> bool:
+    """Whether a row that others settled says the same as the answer of an attempt."""
+    if row.epoch != sent.epoch:  # it was sent again: harmless where this one was not carried out
+        return end.executed is Execution.NO
+    return (row.state in _TOOK_EFFECT) is (end.executed is Execution.YES)
 
 
 def _effects(case: Case, ticket: Ticket, end: Ending, *, late: bool = False) -> list[Event]:

@@ -199,6 +199,10 @@ class Ticket:
         now, redactor = self.owner.clock.now(), self.owner.redactor
         return build.side_effect(self.record, redactor, id=ids.ulid(), at=now, effect=told)
 
+    def told(self, events: list[Event]) -> None:
+        """Keep events about a call that has ended."""
+        self._append(events)
+
     def elapsed_s(self) -> float:
         """Return the seconds since the intent was committed."""
         return (self.owner.clock.time_ns() - self.record.sent_ns) / 1e9

@@ -52,6 +52,8 @@ class Settlement:
     replay_until: int = 0
     check_at: int = 0
     gives_back: bool = False  # nothing was carried out: its limits are free again
+    is_open: bool = False  # its request goes on, and its lease is kept alive
+    unless_open: bool = False  # settles nothing as long as that is so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,18 +206,20 @@ class Operations:
     async def renew(self, living: Sequence[tuple[str, int]], lease_s: float) -> frozenset[str]:
         """Lengthen the leases of calls that are under way: pairs of id and epoch.
 
-        Returns the ids of those that still are: whoever is not among them has been given up.
+        Returns the ids of those that may still be sent: whoever is not among them has been given
+        up. The lease of an unknown one says that its request is open, and its answer may come.
         """
         until = microseconds(self._clock.now()) + round(lease_s * _SECOND)
 
         def work(transaction: Transaction) -> frozenset[str]:
-            return frozenset(
-                op_id
-                for op_id, epoch in living
-                if transaction.execute(
-                    "renew_operation", {"op_id": op_id, "epoch": epoch, "lease_until": until}
-                )
-            )
+            still: set[str] = set()
+            for op_id, epoch in living:
+                row = {"op_id": op_id, "epoch": epoch, "lease_until": until}
+                if transaction.execute("renew_operation", row):
+                    still.add(op_id)
+                else:
+                    transaction.execute("keep_operation_open", row)
+            return frozenset(still)
 
         return await self._worker.write(work, durable=False)
 
@@ -322,6 +326,8 @@ def _settle(transaction: Transaction, ending: Settlement, before: OpState, now: 
             "now": now,
             "replay_until": ending.replay_until,
             "check_at": ending.check_at,
+            "is_open": int(ending.is_open),
+            "unless_open": int(ending.unless_open),
         },
     )
     if made.value and ending.gives_back:

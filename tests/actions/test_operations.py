@@ -158,6 +158,19 @@ async def test_who_settles_one_is_in_the_log_with_its_call(store: Store) -> None
     assert "ghp_" not in (await now(store, op)).evidence
 
 
+async def test_what_is_still_open_at_a_gateway_is_not_called_absent(store: Store) -> None:
+    taken = (await claim(store, wanted(key="k-open"))).operation
+    await settle(store, taken, OpState.INDETERMINATE, is_open=True)
+    op = await now(store, taken)
+    with pytest.raises(OperationRefused, match="is still open at the gateway"):
+        await resolved(store, op, happened=False)
+    stale = _Stale(store, replace(op, lease_until=0))  # it was renewed since it was read
+    work = replace(resolving(store), operations=stale)
+    with pytest.raises(OperationRefused, match="`indeterminate`"):
+        await work.resolve(op.op_id, happened=False, evidence="x", who=ANN, window_s=60)
+    assert (await resolved(store, op)).state is OpState.SUCCEEDED
+
+
 async def test_a_second_decision_is_told_the_first(store: Store) -> None:
     op = await ended(store, OpState.INDETERMINATE)
     await resolved(store, op)

@@ -7,6 +7,8 @@ import pytest
 
 from gateway import ids
 from gateway.app.clearing import Clearing
+from gateway.clock import SystemClock
+from gateway.crossing.leases import Living
 from gateway.crossing.reads import NotRead
 from gateway.crossing.recall import Recall
 from gateway.crossing.remains import Remains
@@ -29,6 +31,7 @@ from gateway.types.operations import (
     VerificationState,
 )
 from gateway.types.outcomes import Finished, Status
+from tests.helpers.fake_server import until_async
 from tests.helpers.operations import claim
 from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.writes import PUT, Counting, Writes, outcome_of, said, text_of, writes
@@ -112,6 +115,41 @@ async def test_a_lookup_that_proves_absence_makes_it_sendable(store: Store) -> N
     assert (await alpha.operation(first)).state is OpState.FAILED_RETRYABLE
     again = await alpha.call()
     assert (again.status, alpha.server.count) == (Status.OK, 2)
+
+
+async def test_what_is_still_open_at_a_gateway_is_not_absent(store: Store) -> None:
+    """case: IDM-02"""
+    server = Counting()
+    server.go.clear()
+    alpha = writes(
+        store,
+        server,
+        idempotency=a_lookup(),
+        reads=Scripted([{"there": False}]),
+        timeout_s=0.1,
+        window_s=60,
+    )
+    first = await alpha.call()
+    assert first.status is Status.INDETERMINATE
+    [due] = await store.operations.due()
+    here, other = a_clearing(alpha), replace(a_clearing(alpha), living=nothing(store))
+    await here.look(due)
+    for each in (here, other):
+        await each.resolve(each.recall.case(due), due)
+        assert (await alpha.operation(first)).state is OpState.INDETERMINATE
+    assert (await alpha.call()).status is Status.INDETERMINATE
+    server.go.set()
+
+    async def known() -> bool:
+        return (await alpha.operation(first)).state is OpState.SUCCEEDED
+
+    await until_async(known)
+    assert server.count == 1
+
+
+def nothing(store: Store) -> Living:
+    """Return what another gateway has under way."""
+    return Living(table=store.operations, clock=SystemClock(), lease_s=15)
 
 
 @pytest.mark.parametrize("answer", [NOT_FOUND, {}])

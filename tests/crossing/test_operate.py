@@ -199,6 +199,38 @@ async def test_a_late_answer_settles_what_was_unknown(store: Store) -> None:
     assert server.count == 1
 
 
+async def test_a_late_answer_that_contradicts_what_others_settled_is_told(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server, timeout_s=0.1, window_s=60)
+    first = await alpha.call()
+    row = await alpha.operation(first)
+    assert await store.operations.mark(row, OpState.FAILED_RETRYABLE, "a person looked", [])
+    server.go.set()
+
+    async def told() -> bool:
+        return (await alpha.events(first)).count("side_effect recorded") == 2
+
+    await until_async(told)
+    assert (await alpha.operation(first)).evidence == "a person looked"
+    assert "took effect: yes; its row says failed_retryable" in caplog.text
+
+
+async def test_a_late_answer_that_agrees_with_what_others_settled_is_no_news(store: Store) -> None:
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server, timeout_s=0.1, window_s=60)
+    first = await alpha.call()
+    row = await alpha.operation(first)
+    assert await store.operations.mark(row, OpState.SUCCEEDED, "lookup", [])
+    server.go.set()
+    living = alpha.pipeline.operate.living
+    await until_async(lambda: not living.has(row))
+    assert (await alpha.events(first)).count("side_effect recorded") == 1
+
+
 async def test_a_fault_of_ours_after_the_intent_is_unknown(store: Store) -> None:
     alpha = writes(store, Counting(answers=[RuntimeError("MARK1")]))
     finished = await alpha.call()

@@ -36,8 +36,10 @@ WHERE op_id = :op_id AND epoch = :epoch
 -- The outcome, by whoever holds the epoch; `before` is `indeterminate` for a late one.
 UPDATE operations
 SET state = :state, outcome = :outcome, evidence = :evidence, verification = :verification,
-    settled_at = :now, replay_until = :replay_until, check_at = :check_at
-WHERE op_id = :op_id AND epoch = :epoch AND state = :before;
+    settled_at = :now, replay_until = :replay_until, check_at = :check_at,
+    lease_until = CASE WHEN :is_open = 1 THEN lease_until ELSE 0 END
+WHERE op_id = :op_id AND epoch = :epoch AND state = :before
+  AND (:unless_open = 0 OR lease_until <= :now);
 
 -- name: verify_operation
 -- What a check of the outcome said, after the answer had left.
@@ -57,6 +59,11 @@ WHERE tenant = :tenant AND scope = :scope AND idem_key = :idem_key AND call_id =
 -- The call lives, and may be sent as long as this finds its row.
 UPDATE operations SET lease_until = :lease_until
 WHERE op_id = :op_id AND epoch = :epoch AND state = 'dispatching';
+
+-- name: keep_operation_open
+-- Nobody knows what became of it, and its request is still open at the gateway that sent it.
+UPDATE operations SET lease_until = :lease_until
+WHERE op_id = :op_id AND epoch = :epoch AND state = 'indeterminate';
 
 -- name: lost_operations
 -- Those whose lease ran out.
