@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gateway.approvals.ballot import is_late, use_until
+from gateway.approvals.ballot import is_late, proposer, use_until
 from gateway.approvals.matching import satisfied
 from gateway.store.approval_rows import approval_of, notice_row, row_of, vote_of, vote_row
 from gateway.store.engine import Transaction
@@ -155,10 +155,9 @@ def _proposed(
         return Held(operation=operation, approval=approval)
     before = approval_of(rows[0])
     desk.transaction.execute("take_proposal", {"approval_id": before.approval_id})
-    for vote in votes_of(desk, before):
-        if vote.choice is Choice.DENY:
-            yes = _as_yes(vote, approval, desk.now)
-            desk.transaction.execute("add_vote", vote_row(yes))
+    proposed = proposer(before, votes_of(desk, before))
+    if proposed is not None:  # others who said no have said nothing about this call
+        desk.transaction.execute("add_vote", vote_row(_as_yes(proposed, approval, desk.now)))
     votes = votes_of(desk, approval)
     is_enough = desk.now >= approval.not_before and satisfied(
         approval.clause, votes, escalated=0, requester=approval.user
@@ -219,9 +218,8 @@ def meet(
 def _is_enough(desk: Desk, approval: Approval, clause: ApprovalClause) -> bool:
     if clause == approval.clause:
         return True  # it was decided by this very clause
-    return satisfied(
-        clause, votes_of(desk, approval), escalated=approval.escalated, requester=approval.user
-    )
+    # Whoever an escalation let in was let in by another rule than this one.
+    return satisfied(clause, votes_of(desk, approval), escalated=0, requester=approval.user)
 
 
 def supersede(desk: Desk, approval: Approval, asking: Asking, why: str) -> None:
@@ -245,16 +243,12 @@ def expire(desk: Desk, found: Operation, approval: Approval, asking: Asking) -> 
 
 
 def _denied_for_pin(desk: Desk, found: Operation, approval: Approval, asking: Asking) -> Over:
+    """End the operation of a tool that has changed, where its contract wants nobody asked anew."""
     why = "the tool has changed since people were asked"
-    if close(desk, approval, ApprovalState.DENIED, why):
-        desk.tell(
-            asking,
-            replaced(approval, state=ApprovalState.DENIED, closed_reason=why, decided_at=desk.now),
-            Stage.VOIDED,
-        )
+    supersede(desk, approval, asking, why)
     end(desk, found, OpState.DENIED, why, replay_until=approval.answer_until)
-    denied = replaced(approval, state=ApprovalState.DENIED, closed_reason=why, decided_at=desk.now)
-    return Over(operation=found, approval=denied, state=ApprovalState.DENIED)
+    ended = replaced(approval, state=ApprovalState.SUPERSEDED, closed_reason=why)
+    return Over(operation=found, approval=ended, state=ApprovalState.DENIED)
 
 
 def close(desk: Desk, approval: Approval, state: ApprovalState, why: str) -> bool:

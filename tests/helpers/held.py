@@ -69,6 +69,17 @@ class House:
         changed = [replace(each, **contract) for each in contracts.values()]
         self.law.revision = a_revision(changed, policy)
 
+    def repinned(self, pin: str) -> None:
+        """Have the tool changed, and reviewed as it is now."""
+        shelf: Any = self.writes.pipeline.resolve.catalogue
+        shelf.held = tuple(replace(each, pin=pin) for each in shelf.held)
+        contracts: Mapping[str, Any] = self.law.revision.contracts
+        self.law.revision = replace(
+            self.law.revision,
+            contracts={key: replace(each, pin=pin) for key, each in contracts.items()},
+            schemas={pin: next(iter(self.law.revision.schemas.values()))},
+        )
+
 
 def a_house(
     store: Store,

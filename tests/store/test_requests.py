@@ -6,7 +6,7 @@ import pytest
 
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
-from gateway.types.approvals import ApprovalState, Cast, Choice
+from gateway.types.approvals import ApprovalNotes, ApprovalState, Cast, Choice
 from gateway.types.guarantees import Idempotency
 from gateway.types.operations import OpState
 from gateway.types.outcomes import Status
@@ -189,4 +189,35 @@ async def test_a_changed_contract_voids_what_was_approved(store: Store) -> None:
     house.rule(ASK, timeout_s=3.0)
     assert (await house.call()).status is Status.APPROVAL_PENDING
     assert (await house.approval(pending)).state is ApprovalState.SUPERSEDED
+    assert house.server.count == 0
+
+
+async def test_only_who_proposed_a_call_has_said_yes_to_it(store: Store) -> None:
+    policy = ASK.replace("roles: [lead]}", "roles: [lead]}, quorum: 2, deny_count: 2")
+    house = a_house(store, policy=policy)
+    pending = await house.call({"v": 500})
+    await house.decide(pending, Choice.DENY, an_approver("max"))
+    await house.decide(pending, Choice.DENY, an_approver("lea"), proposal={"v": 250})
+    proposed = await house.call({"v": 250})
+    assert proposed.status is Status.APPROVAL_PENDING
+    votes = await store.approvals.votes(outcome_of(proposed)["approval_id"])
+    assert [each.user for each in votes] == ["lea"]
+    await house.decide(proposed, approver=an_approver("ann"))
+    assert (await house.call({"v": 250})).status is Status.OK
+
+
+@pytest.mark.parametrize("asks_anew", [True, False])
+async def test_a_tool_that_has_changed_is_asked_about_anew_or_denied_as_its_contract_says(
+    store: Store, asks_anew: bool
+) -> None:
+    """case: APR-05"""
+    house = a_house(store, approval=ApprovalNotes(reapprove_on_pin_change=asks_anew))
+    pending = await house.call()
+    await house.decide(pending)
+    house.repinned("sha256:another")
+    again = await house.call()
+    wanted = Status.APPROVAL_PENDING if asks_anew else Status.APPROVAL_DENIED
+    assert again.status is wanted
+    assert (await house.approval(pending)).state is ApprovalState.SUPERSEDED
+    assert (await house.call()).status is wanted
     assert house.server.count == 0
