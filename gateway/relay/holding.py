@@ -46,8 +46,16 @@ _LONGEST_S: Final = 1.0
 _ASK_S: Final = 600.0
 _CONFIRM: Final = "confirm"
 _STEP: Final = 0.001  # of progress: what the tool reports later goes on from there
-# What a caller that waited goes on with: it is weighed again, and then sent or told.
-_SETTLED: Final = frozenset({ApprovalState.APPROVED, ApprovalState.DENIED, ApprovalState.EXPIRED})
+# What a caller that waited goes on with: it is weighed again, and then sent or told. Used up by
+# another caller of the same call, it gets what that one gets.
+_SETTLED: Final = frozenset(
+    {
+        ApprovalState.APPROVED,
+        ApprovalState.CONSUMED,
+        ApprovalState.DENIED,
+        ApprovalState.EXPIRED,
+    }
+)
 
 
 class Deciding(Protocol):
@@ -134,7 +142,7 @@ class Holding:
         begun = self.errands.begin(case.call, approval)
         if begun is not None:
             return begun
-        seen = await self._waited(case, approval)
+        seen = await self.wait(case.call, approval)
         if seen.state in _SETTLED:
             self._fruitless.pop(approval.approval_id, None)
             return None
@@ -195,17 +203,20 @@ class Holding:
         ruling = await self.deciding.decide(approver, approval_id, choice, approval.binding)
         return ruling.cast.is_accepted
 
-    async def _waited(self, case: Case, approval: Approval) -> Approval:
-        """Hold the call until something is decided, its client loses patience, or time is up."""
+    async def wait(
+        self, call: ProposedCall, approval: Approval, at_most_s: float | None = None
+    ) -> Approval:
+        """Hold a call until something is decided, its client loses patience, or time is up."""
         loop = asyncio.get_running_loop()
         # Nobody waits for a call that the gateway makes by itself.
-        is_own = case.call.operation is not None
-        patience_s = 0.0 if is_own else self.terms.hold_s(case.call.client_name)
+        patience_s = 0.0 if call.operation is not None else self.terms.hold_s(call.client_name)
+        if at_most_s is not None:
+            patience_s = min(patience_s, at_most_s)
         until_s = loop.time() + min(patience_s, self._left_s(approval))
         told_s, told, pause, seen = -_TELL_S, 0, _FIRST_S, approval
         while seen.state is ApprovalState.PENDING and (left_s := until_s - loop.time()) > 0:
             if loop.time() - told_s >= _TELL_S:
-                await case.call.caller.progress(told * _STEP, None, gate.waiting(seen))
+                await call.caller.progress(told * _STEP, None, gate.waiting(seen))
                 told_s, told = loop.time(), told + 1
             await self.bells.wait(approval.approval_id, min(pause, left_s))
             pause = min(2 * pause, _LONGEST_S)

@@ -9,14 +9,14 @@ import pytest
 from gateway.errors import AskRefused, AskUnanswered
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
-from gateway.types.approvals import ApprovalState, Assurance, Channel, Choice
+from gateway.types.approvals import Approval, ApprovalState, Assurance, Channel, Choice
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Status
 from tests.helpers.approvals import an_approver
 from tests.helpers.cases import AbsentCaller
 from tests.helpers.held import House, a_house
-from tests.helpers.writes import outcome_of
+from tests.helpers.writes import outcome_of, text_of
 
 pytestmark = pytest.mark.postgres
 
@@ -55,6 +55,32 @@ async def test_who_leaves_while_nobody_has_decided_finds_the_request_again(store
     await house.people.deciding.decide(an_approver(), approval, Choice.APPROVE, found.binding)
     assert (await house.call()).status is Status.OK
     assert house.server.count == 1
+
+
+async def test_who_waits_at_one_gateway_gets_the_answer_of_what_another_has_sent(
+    store: Store,
+) -> None:
+    """case: APR-08"""
+    here, there, used = a_house(store, hold_s=30), a_house(store), asyncio.Event()
+
+    async def look_late(approval_id: str) -> Approval | None:
+        await used.wait()
+        return await store.approvals.get(approval_id)
+
+    here.people.holding.find = look_late
+    async with asyncio.TaskGroup() as tasks:
+        held = tasks.create_task(here.call())
+        [approval] = await _until_asked(store)
+        await there.people.deciding.decide(
+            an_approver(), approval, Choice.APPROVE, await _binding(store, approval)
+        )
+        sent = await there.call()
+        used.set()
+        told = await held
+    assert (sent.status, text_of(sent)) == (Status.OK, "done 1")
+    assert (told.status, text_of(told)) == (Status.OK, "done 1")
+    assert outcome_of(told)["replayed"] is True
+    assert (here.server.count, there.server.count) == (0, 1)
 
 
 @dataclass(kw_only=True)
