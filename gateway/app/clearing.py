@@ -122,6 +122,8 @@ class Clearing:
         for absent: its own call will tell.
         """
         if operation.state is OpState.DISPATCHING:
+            if operation.lease_until > self._in(0.0):
+                return False
             if not await self.living.renewed(operation):
                 await self.lose(operation)
             return True

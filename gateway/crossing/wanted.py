@@ -9,8 +9,10 @@ from gateway.case import Case
 from gateway.operations import keys
 from gateway.store.vault import Vault
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import IntentKey, KeySource, Operation, OpState
+from gateway.types.operations import IntentKey, KeySource, Operation, OpState, RetryClass
 
+# Classes that do no harm beside one another.
+_SENT_BESIDE: Final = frozenset({RetryClass.READ, RetryClass.NATURAL})
 # What hosts call one use of a tool, the same when they send its request again.
 _TRANSPORT_KEYS: Final = ("claudecode/toolUseId", "callId", "codex/callId")
 
@@ -50,6 +52,16 @@ def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Oper
         shown=shown(case),
         arguments=vault.seal(case.actor.tenant, key.key, jsontext.dump(body)),
     )
+
+
+def is_alone(case: Case, asked_for: Operation) -> bool:
+    """Whether a new operation must not be sent beside the same one that is open.
+
+    The key may be another one by accident, unless its caller gave it; and calls of a tool that
+    nobody has reviewed are each one of their own.
+    """
+    is_by_accident = asked_for.key.source is not KeySource.CALLER and case.contract.reviewed
+    return is_by_accident and asked_for.retry not in _SENT_BESIDE
 
 
 def _key(case: Case) -> IntentKey:

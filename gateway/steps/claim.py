@@ -202,6 +202,7 @@ class Claim:
                 on_variant=case.contract.idempotency.on_variant,
                 limits=case.decision.limits,
                 repeats=repeated,
+                is_alone=wanted.is_alone(case, asked_for),
                 asking=self.people.asking(case, repeats=_asks_to_repeat(case, repeated)),
             )
             return await self.operations.claim(

@@ -42,6 +42,7 @@ class Wanted:
     on_variant: OnVariant
     limits: Sequence[Limit] = ()
     repeats: str = ""  # an operation that is to be carried out once more
+    is_alone: bool = False  # not to be sent beside the same one that is open under another key
     asking: Asking | None = None  # how people are asked, where they may have to be
 
 
@@ -178,6 +179,9 @@ class _Claiming:
 
     def _new(self, found: Operation | None, *, rule: str = "") -> Claim:
         """Make the first operation of a key, or the next."""
+        beside = self._open_beside()
+        if beside is not None:
+            return beside
         generation = 0 if found is None else found.generation + 1
         wanted = replace(self._operation, generation=generation)
         if self._asking is None or not (self._asking.is_due or rule):
@@ -187,6 +191,23 @@ class _Claiming:
             return self._asked(made, self._asking, earlier=found if rule else None, rule=rule)
         except requests.TooMany:
             return self._too_many()
+
+    def _open_beside(self) -> Claim | None:
+        """Meet the same call under another key, as long as nobody knows what became of it.
+
+        Keys change: a contract is read anew, a credential is renewed. What may have been carried
+        out under the key of then is not sent under the key of now.
+        """
+        if not self._wanted.is_alone:
+            return None
+        row = row_of(self._operation)
+        names = ("tenant", "actor_user", "args_hash", "tool")
+        rows = self._transaction.fetch("open_operation", {name: row[name] for name in names})
+        if not rows:
+            return None
+        found = operation_of(rows[0])
+        is_lost = found.state is OpState.DISPATCHING and found.lease_until <= self._now
+        return Claim(met=Met.LOST if is_lost else Met.UNKNOWN, operation=found)
 
     def _again(self, found: Operation) -> Claim:
         """Send an operation that was not carried out once more, if nobody has to be asked."""

@@ -1,5 +1,7 @@
 """What counts as the same write: keys, other words, and a second time on purpose."""
 
+import asyncio
+
 import anyio
 import pytest
 
@@ -13,6 +15,7 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import (
     Execution,
     Failure,
+    OpState,
     RetryClass,
     Undelivered,
 )
@@ -200,3 +203,74 @@ async def test_other_words_that_a_person_would_have_to_allow_write_nothing(store
         "no_approver",
     )
     assert alpha.server.count == 1
+
+
+NEVER = Idempotency(is_declared=True)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [Idempotency(is_declared=True, ignore=("/note",)), Idempotency(key_from="/v")],
+    ids=["fields", "business key"],
+)
+async def test_a_contract_that_changes_the_key_sends_nothing_a_second_time_that_nobody_knows(
+    store: Store, changed: Idempotency
+) -> None:
+    """case: IDM-03"""
+    asked: JsonObject = {"v": 1, "note": "x"}
+    before = writes(store, Counting(answers=[LOST]), idempotency=NEVER)
+    first = await before.call(asked)
+    after = writes(store, idempotency=changed)
+    again = await after.call(asked)
+    assert (again.status, outcome_of(again)["op_id"]) == (
+        Status.INDETERMINATE,
+        outcome_of(first)["op_id"],
+    )
+    assert (await after.call({"v": 2, "note": "x"})).status is Status.OK
+    assert after.server.count == 1
+    unknown = await before.operation(first)
+    assert await store.operations.mark(unknown, OpState.FAILED_RETRYABLE, "a person looked", [])
+    assert (await after.call(asked)).status is Status.OK
+
+
+async def test_a_renewed_credential_of_the_same_user_is_no_second_intent(store: Store) -> None:
+    """case: IDM-03"""
+    alpha = writes(store, Counting(answers=[LOST]), idempotency=NEVER)
+    old, renewed = a_principal(client="key-2026"), a_principal(client="key-2027")
+    first = await alpha.call(principal=old)
+    again = await alpha.call(principal=renewed)
+    assert (again.status, outcome_of(again)["op_id"]) == (
+        Status.INDETERMINATE,
+        outcome_of(first)["op_id"],
+    )
+    other = await alpha.call(principal=a_principal(user="bo", client="key-2027"))
+    assert (other.status, alpha.server.count) == (Status.OK, 2)
+
+
+async def test_what_is_under_way_under_another_key_is_neither_given_up_nor_sent_beside(
+    store: Store,
+) -> None:
+    server = Counting()
+    server.go.clear()
+    alpha = writes(store, server, idempotency=NEVER)
+    waiting = asyncio.ensure_future(alpha.call(principal=a_principal(client="key-2026")))
+    await server.came.wait()
+    again = await alpha.call(principal=a_principal(client="key-2027"))
+    assert (again.status, server.count) == (Status.INDETERMINATE, 1)
+    server.go.set()
+    assert (await waiting).status is Status.OK
+
+
+async def test_a_key_of_the_callers_own_says_that_a_call_is_another_one(store: Store) -> None:
+    alpha = writes(store, Counting(answers=[LOST]), idempotency=NEVER)
+    await alpha.call()
+    assert (await alpha.call(meta={KEY: "k2"})).status is Status.OK
+    assert alpha.server.count == 2
+
+
+async def test_what_does_no_harm_twice_is_sent_beside_an_unknown_one(store: Store) -> None:
+    alpha = writes(store, Counting(answers=[LOST]), idempotency=NEVER)
+    asked: JsonObject = {"v": 1, "note": "x"}
+    await alpha.call(asked)
+    natural = writes(store, idempotency=Idempotency(retry=RetryClass.NATURAL, ignore=("/note",)))
+    assert (await natural.call(asked)).status is Status.OK

@@ -6,6 +6,15 @@ SELECT * FROM operations
 WHERE tenant = :tenant AND scope = :scope AND idem_key = :idem_key
 ORDER BY generation DESC LIMIT 1;
 
+-- name: open_operation
+-- One of the same user for the same arguments that is under way, or of which nobody knows. A key
+-- of the caller's own says that a call is another one. Only with its own condition, as it stands
+-- there, is the partial index used.
+SELECT * FROM operations
+WHERE tenant = :tenant AND actor_user = :actor_user AND args_hash = :args_hash AND tool = :tool
+  AND state IN ('dispatching', 'indeterminate') AND key_source <> 'caller'
+ORDER BY created_at DESC LIMIT 1;
+
 -- name: add_operation
 -- A new operation.
 INSERT INTO operations (
