@@ -23,7 +23,6 @@ _log = logging.getLogger("weighbridge")
 _EVERY_S: Final = 2.0
 _FORGET_S: Final = 3600.0
 _REMEMBERED: Final = 10_000
-_OUTCOMES: Final = {ApprovalState.CONSUMED: ApprovalState.APPROVED}  # it was, or it wouldn't be
 
 
 class Requests(Protocol):
@@ -54,14 +53,6 @@ class Due(Protocol):
         ...
 
 
-class Ended(Protocol):
-    """Whoever counts how long requests waited; never blocks, never raises."""
-
-    def __call__(self, *, server: str, tool: str, outcome: str, wait_s: float) -> None:
-        """Take note of the end of one request."""
-        ...
-
-
 @dataclass(slots=True, kw_only=True)
 class Attending:
     """Ends what is late, asks more people, tells approvers, and counts what waits and waited."""
@@ -69,7 +60,8 @@ class Attending:
     requests: Requests
     due: Due
     notifier: Notifier
-    ended: Ended
+    ended: Callable[[Approval, int], None]
+    """Takes note of how a request ended, and when; never blocks, never raises."""
     clock: Clock
     pending: int = 0  # requests that wait for a decision, as of the last look
     _asked: OrderedDict[str, Approval] = field(default_factory=OrderedDict[str, Approval])
@@ -108,16 +100,7 @@ class Attending:
             if seen is None or seen.state is not ApprovalState.PENDING:
                 asked = self._asked.pop(approval_id, None)
                 if asked is not None and seen is not None:
-                    self._tell(seen)
-
-    def _tell(self, approval: Approval) -> None:
-        until = approval.decided_at or microseconds(self.clock.now())
-        self.ended(
-            server=approval.server,
-            tool=approval.tool.removeprefix(f"{approval.server}."),
-            outcome=_OUTCOMES.get(approval.state, approval.state).value,
-            wait_s=max(0, until - approval.created_at) / 1_000_000,
-        )
+                    self.ended(seen, seen.decided_at or microseconds(self.clock.now()))
 
     async def _forget(self) -> None:
         now_s = self.clock.monotonic()
@@ -140,7 +123,7 @@ def attending(
     *,
     due: Due,
     page: Callable[[Approval], str],
-    ended: Ended,
+    ended: Callable[[Approval, int], None],
     clock: Clock,
 ) -> Attending:
     """Build the loop over one store; `page` is where a request is decided."""

@@ -71,14 +71,18 @@ class People:
         """Return who has to say yes to a call; None where there is nobody who could be asked."""
         return case.decision.approval or self.default
 
-    def asking(self, case: Case, *, repeats: bool = False) -> Asking | None:
-        """Return how people are asked about a case; None where nothing has them asked."""
+    def asking(self, case: Case, *, trace: str = "", repeats: bool = False) -> Asking | None:
+        """Return how people are asked about a case; None where nothing has them asked.
+
+        `trace` is the `traceparent` of the call's own span: what becomes of it is linked to that.
+        """
         is_held = case.decision.effect is DecisionEffect.REQUIRE_APPROVAL or repeats
         clause = self.clause(case)
         if clause is None or not (is_held or _asks_of_variants(case)):
             return None
         rule = case.decision.rule if not repeats else REPEAT
-        return _Request(self, case, clause, rule if is_held else VARIANT).asking(is_due=is_held)
+        rule = rule if is_held else VARIANT
+        return _Request(self, case, clause, rule, trace).asking(is_due=is_held)
 
     def arguments_of(self, operation: Operation) -> JsonObject | None:
         """Return what an operation was asked for, or None when that is no longer kept."""
@@ -119,6 +123,7 @@ class _Request:
     case: Case
     clause: ApprovalClause
     rule: str
+    trace: str
     _made: dict[str, Approval] = field(default_factory=dict[str, Approval])
     _ids: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     _contract: str = ""
@@ -181,7 +186,7 @@ class _Request:
             server=case.tool.server,
             tool=case.tool.key,
             call_id=case.call.call_id,
-            trace=case.call.trace_header,
+            trace=self.trace,
             binding=self.binding(operation.op_id),
             revision=case.revision.id,
             rule=self.rule,

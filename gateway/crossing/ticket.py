@@ -14,6 +14,7 @@ from gateway.events import build
 from gateway.events.envelope import timestamp
 from gateway.results import documents, envelope
 from gateway.store.times import moment
+from gateway.types.approvals import Approval
 from gateway.types.calls import Method
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
@@ -135,9 +136,22 @@ class Ticket:
         self._sent = True
         self.record.sent_ns = self.owner.clock.time_ns()
 
-    def concerns(self, operation: Operation) -> None:
-        """Note which operation the call is about, and how long its answer is told again."""
-        self.record.op_id = operation.op_id
+    @property
+    def span(self) -> str:
+        """The call's own span as a header; `traceparent` is that of the request to its server."""
+        return self.record.traceparent
+
+    def concerns(self, operation: Operation, approval: Approval | None = None) -> None:
+        """Note which operation the call is about, and how long its answer is told again.
+
+        And which request for people's decision, with the call that asked where it was another.
+        """
+        record = self.record
+        record.op_id = operation.op_id
+        if approval is not None:
+            record.approval_id = approval.approval_id
+            is_own = approval.call_id == record.call.call_id
+            record.asked_by = "" if is_own else approval.trace
         is_sent_anew = operation.retry is RetryClass.NATURAL
         self._repeated_until = 0 if is_sent_anew else operation.replay_until
 

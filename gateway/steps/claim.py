@@ -21,6 +21,7 @@ from gateway.store.requests import Held
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types import operations as types
 from gateway.types import repeats
+from gateway.types.approvals import Approval
 from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect, Exceeded, Limit
 from gateway.types.events import Event
@@ -70,8 +71,13 @@ class Ticket(Protocol):
         """Note that they are, and that the call may be sent."""
         ...
 
-    def concerns(self, operation: Operation) -> None:
-        """Note which operation the call is about."""
+    def concerns(self, operation: Operation, approval: Approval | None = None) -> None:
+        """Note which operation the call is about, and which request for people's decision."""
+        ...
+
+    @property
+    def span(self) -> str:
+        """The call's own span, as a `traceparent`."""
         ...
 
 
@@ -174,7 +180,7 @@ class Claim:
                 return claim
             if claim.met is Met.MISNAMED:
                 return refusals.misnamed()
-            ticket.concerns(claim.operation)
+            ticket.concerns(claim.operation, claim.approval)
             repeated = ""  # only what was settled before is repeated, not what is waited for here
             if claim.met is Met.LOST or (claim.met is Met.UNKNOWN and not has_looked):
                 has_looked = claim.met is Met.UNKNOWN
@@ -203,7 +209,11 @@ class Claim:
                 limits=case.decision.limits,
                 repeats=repeated,
                 is_alone=wanted.is_alone(case, asked_for),
-                asking=self.people.asking(case, repeats=_asks_to_repeat(case, repeated)),
+                asking=self.people.asking(
+                    case,
+                    trace=ticket.span,
+                    repeats=_asks_to_repeat(case, repeated),
+                ),
             )
             return await self.operations.claim(
                 asked, ticket.intent(case), lease_s=self.terms.lease_s

@@ -62,6 +62,10 @@ RESULT_SIZE: Final = "gateway.result.size"
 STATUS: Final = "gateway.status"
 REASON: Final = "gateway.status.code"
 EXECUTED: Final = "gateway.executed"
+APPROVAL: Final = "gateway.approval.id"
+APPROVAL_OUTCOME: Final = "gateway.approval.outcome"
+APPROVAL_WAIT: Final = "gateway.approval.wait_s"
+APPROVAL_QUORUM: Final = "gateway.approval.quorum"
 
 SPAN_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     METHOD: _on("SERVER, CLIENT", "what was asked for, such as `tools/call` or `resources/read`"),
@@ -99,7 +103,7 @@ SPAN_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     SERVER: _on("all", "the downstream's name in the configuration"),
     RUN: _on("all", "the run that the call belongs to"),
     PHASE: _on("SERVER", "the run's phase when the call came in"),
-    TENANT: _on("SERVER", "the tenant"),
+    TENANT: _on("SERVER, approval", "the tenant"),
     CALL: _on("all", "the call; joins a span to the event log"),
     CAUSE: _on(
         "all",
@@ -112,5 +116,15 @@ SPAN_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     RESULT_SIZE: _on("CLIENT", "bytes of the downstream's answer"),
     STATUS: _on("SERVER", "how the call ended; see the table of statuses"),
     REASON: _on("SERVER", "why, as a code finer than the status"),
+    APPROVAL: _on(
+        "SERVER, approval",
+        "the request for people's decision that the call made, or was sent under; the same on the "
+        "spans of all three",
+    ),
+    APPROVAL_OUTCOME: _on(
+        "approval", "`approved`, `denied`, `expired`, `cancelled` or `superseded`"
+    ),
+    APPROVAL_WAIT: _on("approval", "seconds from the request to its end"),
+    APPROVAL_QUORUM: _on("approval", "how many people it took, or would have"),
     EXECUTED: _on("SERVER", "`yes`, `no` or `unknown`: whether the downstream may have acted"),
 }

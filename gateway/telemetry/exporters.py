@@ -28,10 +28,10 @@ from opentelemetry.sdk.version import __version__ as sdk_version
 
 from gateway import __version__
 from gateway.telemetry.environment import Destination, Environment, ExporterKind
-from gateway.telemetry.facts import CallFacts
+from gateway.telemetry.facts import ApprovalFacts, CallFacts
 from gateway.telemetry.health import Health
 from gateway.telemetry.meters import Meters
-from gateway.telemetry.metrics import METRICS, Extra, Gauges, Kind
+from gateway.telemetry.metrics import METRICS, Gauges, Kind, Tick
 from gateway.telemetry.scrub import ScrubbingExporter
 from gateway.telemetry.spans import Pseudonym, SpanBuilder
 
@@ -79,7 +79,7 @@ class SpanSink:
         self._health = health
         self.session: NotingSession | None = None
 
-    def deliver(self, items: Sequence[CallFacts]) -> None:
+    def deliver(self, items: Sequence[CallFacts | ApprovalFacts]) -> None:
         """Send the spans of these calls in one request."""
         spans = [span for facts in items for span in self._built(facts)]
         result = self._exporter.export(spans)
@@ -89,7 +89,7 @@ class SpanSink:
         else:
             self._health.failed(error or "export failed", lost=len(items))
 
-    def _built(self, facts: CallFacts) -> list[ReadableSpan]:
+    def _built(self, facts: CallFacts | ApprovalFacts) -> list[ReadableSpan]:
         try:
             return self._builder.build(facts)
         except Exception as error:  # one odd call must not take its whole batch along
@@ -139,7 +139,7 @@ class MetricSink:
             if row.kind is Kind.GAUGE:
                 self._meters.watch(name, gauges)
 
-    def deliver(self, items: Sequence[CallFacts | Extra]) -> None:
+    def deliver(self, items: Sequence[CallFacts | ApprovalFacts | Tick]) -> None:
         """Count what happened."""
         for item in items:
             self._meters.record(item)

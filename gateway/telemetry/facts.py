@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.telemetry import context
 from gateway.types.actors import Actor
+from gateway.types.approvals import Approval, ApprovalState
 from gateway.types.calls import Method, TraceContext
 from gateway.types.decisions import DecisionEffect, ShadowDecision
 from gateway.types.outcomes import TABLE, ErrorClass, Status
@@ -50,6 +52,7 @@ class CallFacts:
     client_span: str
     parent: TraceContext | None
     link: TraceContext | None
+    asked_by: TraceContext | None  # the call whose request for approval this one used
     sampled: bool
     received_ns: int
     judged_ns: int
@@ -67,6 +70,7 @@ class CallFacts:
     resource: str  # the URI of a resource, redacted
     actor: Actor | None
     run_id: str
+    approval_id: str
     phase: str
     effect: str
     risk: str
@@ -127,6 +131,61 @@ class CallFacts:
         return self.failure if not self.answered_ns else ""
 
 
+@dataclass(slots=True, kw_only=True)
+class ApprovalFacts:
+    """What telemetry may know of a request for approval that has ended, and its own short span."""
+
+    approval_id: str
+    server: str
+    tool: str  # as the server has it
+    outcome: str
+    quorum: int
+    risk: str
+    rule: str
+    revision: str
+    tenant: str
+    run_id: str
+    call_id: str  # the call that asked
+    asked_by: TraceContext | None  # its span
+    trace_id: str
+    span_id: str
+    created_ns: int
+    ended_ns: int
+
+    @property
+    def wait_s(self) -> float:
+        """Return the seconds from the request to its end."""
+        return max(0, self.ended_ns - self.created_ns) / 1e9
+
+
+def approval_facts(
+    approval: Approval, *, ended_at: int, asked_by: TraceContext | None, ids: tuple[str, str]
+) -> ApprovalFacts:
+    """Copy what span and metric are made of; `ended_at` is in microseconds, `ids` of the span."""
+    # What was used was approved, or it would not have been.
+    was_used = approval.state is ApprovalState.CONSUMED
+    outcome = ApprovalState.APPROVED if was_used else approval.state
+    trace_id, span_id = ids
+    return ApprovalFacts(
+        approval_id=approval.approval_id,
+        server=approval.server,
+        tool=approval.tool.removeprefix(f"{approval.server}."),
+        outcome=outcome.value,
+        quorum=approval.clause.quorum,
+        risk=approval.risk,
+        rule=approval.rule,
+        revision=approval.revision,
+        tenant=approval.tenant,
+        run_id=approval.run_id[:128],
+        call_id=approval.call_id,
+        asked_by=asked_by,
+        trace_id=trace_id,
+        span_id=span_id,
+        created_ns=approval.created_at * 1000,
+        ended_ns=ended_at * 1000,
+    )
+
+
 def facts_of(record: CallRecord, content: str = "") -> CallFacts:
     """Copy what spans and metrics are made of; the record itself is free to go."""
     call, decision = record.call, record.decision
@@ -137,6 +196,7 @@ def facts_of(record: CallRecord, content: str = "") -> CallFacts:
         client_span=record.client_span,
         parent=record.parent,
         link=record.link,
+        asked_by=context.parse(record.asked_by) if record.asked_by else None,
         sampled=record.sampled,
         received_ns=record.received_ns,
         judged_ns=record.judged_ns,
@@ -154,6 +214,7 @@ def facts_of(record: CallRecord, content: str = "") -> CallFacts:
         resource=record.resource[:_URI],
         actor=record.actor,
         run_id=record.run_id[:128],
+        approval_id=record.approval_id,
         phase=record.phase,
         effect=record.effect or "",
         risk=record.risk or "",

@@ -9,18 +9,8 @@ from typing import Final, TypeVar
 from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, Observation
 
 from gateway.telemetry import attributes as keys
-from gateway.telemetry.facts import CallFacts
-from gateway.telemetry.metrics import (
-    APPROVAL_OUTCOME,
-    METRICS,
-    Extra,
-    Gauges,
-    Kind,
-    Labels,
-    Name,
-    Tick,
-    Wait,
-)
+from gateway.telemetry.facts import ApprovalFacts, CallFacts
+from gateway.telemetry.metrics import METRICS, Gauges, Kind, Labels, Name, Tick
 from gateway.types import tools
 from gateway.types.calls import Method
 from gateway.types.outcomes import Status
@@ -73,15 +63,15 @@ class Meters:
         row = METRICS[name]
         self._meter.create_observable_gauge(name, [observe], row.unit, row.meaning)
 
-    def record(self, item: CallFacts | Extra) -> None:
+    def record(self, item: CallFacts | ApprovalFacts | Tick) -> None:
         """Count one thing."""
         if isinstance(item, Tick):
             self._counters[item.name].add(1, item.labels)
             return
-        if isinstance(item, Wait):
+        if isinstance(item, ApprovalFacts):
             labels = self._named(keys.TOOL, item.server, item.tool)
-            labels[APPROVAL_OUTCOME] = item.outcome
-            self._durations[Name.APPROVAL_WAIT].record(item.seconds, labels)
+            labels[keys.APPROVAL_OUTCOME] = item.outcome
+            self._durations[Name.APPROVAL_WAIT].record(item.wait_s, labels)
             return
         tool = self._tool_labels(item)
         self._record_durations(item, tool)

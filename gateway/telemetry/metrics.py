@@ -52,7 +52,6 @@ _TOOL: Final = (keys.TOOL, keys.PROMPT, keys.SERVER)
 _OPERATION: Final = (keys.METHOD, keys.OPERATION, *_TOOL, keys.NETWORK, keys.ERROR_TYPE)
 SIGNAL: Final = "gateway.telemetry.signal"
 OUTCOME: Final = "gateway.policy.reload.outcome"
-APPROVAL_OUTCOME: Final = "gateway.approval.outcome"
 
 
 def _row(kind: Kind, unit: str, labels: tuple[str, ...], meaning: str) -> Metric:
@@ -103,7 +102,7 @@ METRICS: Final[Mapping[Name, Metric]] = {
     Name.APPROVAL_WAIT: _row(
         Kind.HISTOGRAM,
         "s",
-        (APPROVAL_OUTCOME, keys.TOOL, keys.SERVER),
+        (keys.APPROVAL_OUTCOME, keys.TOOL, keys.SERVER),
         "from a request for approval to its end, by the gateway that asked: `approved`, `denied`, "
         "`expired`, `cancelled` or `superseded`",
     ),
@@ -122,15 +121,4 @@ class Tick:
     labels: Labels
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
-    """How long a request for approval waited for its end."""
-
-    server: str
-    tool: str  # as the server has it
-    outcome: str
-    seconds: float
-
-
-Extra: TypeAlias = Tick | Wait  # what metrics are made of besides calls
 Gauges: TypeAlias = dict[Name, Reading]  # filled in by whoever can read them, at any time

@@ -14,14 +14,14 @@ from opentelemetry.trace.status import Status, StatusCode
 
 from gateway import __version__
 from gateway.telemetry import attributes as keys
-from gateway.telemetry.facts import CallFacts
+from gateway.telemetry.facts import ApprovalFacts, CallFacts
 from gateway.types.calls import Method, TraceContext
 from gateway.types.outcomes import Status as Outcome
 from gateway.types.tools import Kind
 
 SCOPE: Final = InstrumentationScope("weighbridge", __version__)
 Pseudonym: TypeAlias = Callable[[str, str], str]  # (tenant, user) → what stands for the user
-Values: TypeAlias = "dict[str, str | int | tuple[str, ...]]"
+Values: TypeAlias = "dict[str, str | int | float | tuple[str, ...]]"
 
 _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 _NETWORK: Final = {"http": "tcp", "stdio": "pipe"}
@@ -34,8 +34,13 @@ class SpanBuilder:
         self._resource = resource
         self._pseudonym = pseudonym
 
-    def build(self, facts: CallFacts) -> list[ReadableSpan]:
-        """Return the spans of one call, the outer one last, as live instrumentation ends them."""
+    def build(self, facts: CallFacts | ApprovalFacts) -> list[ReadableSpan]:
+        """Return the spans of one call, the outer one last, as live instrumentation ends them.
+
+        Of a request for approval, the one that says how it ended.
+        """
+        if isinstance(facts, ApprovalFacts):
+            return [self._approval(facts)]
         trace_id = int(facts.trace_id, 16)
         state = _state(facts.parent)
         server = _context(trace_id, facts.server_span, state)
@@ -55,7 +60,7 @@ class SpanBuilder:
             parent=_remote(facts.parent) if facts.parent is not None else None,
             resource=self._resource,
             attributes=self._server_values(facts),
-            links=(Link(_remote(facts.link)),) if facts.link is not None else (),
+            links=_links(facts.link, facts.asked_by),
             kind=SpanKind.SERVER,
             status=_status(facts.failure),
             start_time=facts.received_ns,
@@ -106,6 +111,37 @@ class SpanBuilder:
             instrumentation_scope=SCOPE,
         )
 
+    def _approval(self, facts: ApprovalFacts) -> ReadableSpan:
+        """Return a span in a trace of its own: its time is the decision, and not the wait.
+
+        An open span would be lost with the process, and hidden for as long as people take.
+        """
+        values: Values = {
+            keys.APPROVAL: facts.approval_id,
+            keys.APPROVAL_OUTCOME: facts.outcome,
+            keys.APPROVAL_WAIT: facts.wait_s,
+            keys.APPROVAL_QUORUM: facts.quorum,
+            keys.TOOL: facts.tool,
+            keys.SERVER: facts.server,
+            keys.RISK: facts.risk,
+            keys.RULE: facts.rule,
+            keys.REVISION: facts.revision,
+            keys.TENANT: facts.tenant,
+            keys.RUN: facts.run_id,
+            keys.CALL: facts.call_id,
+        }
+        return ReadableSpan(
+            name=f"approval {facts.tool}",
+            context=_context(int(facts.trace_id, 16), facts.span_id, None),
+            resource=self._resource,
+            attributes=_present(values),
+            links=_links(facts.asked_by),
+            kind=SpanKind.INTERNAL,
+            start_time=facts.ended_ns,
+            end_time=facts.ended_ns,
+            instrumentation_scope=SCOPE,
+        )
+
     def _server_values(self, facts: CallFacts) -> Values:
         values = _common(facts) | _mcp(facts, facts.failure) | _judgement(facts)
         values[keys.REQUEST_ID] = facts.request_id
@@ -113,6 +149,7 @@ class SpanBuilder:
         values[keys.NETWORK] = _NETWORK.get(facts.transport, "")
         values |= _address(facts.peer, keys.CLIENT_ADDRESS, keys.CLIENT_PORT)
         values[keys.PHASE] = facts.phase
+        values[keys.APPROVAL] = facts.approval_id
         values[keys.DIGEST] = facts.digest
         values[keys.STATUS] = facts.status.value
         values[keys.EXECUTED] = facts.executed
@@ -131,6 +168,10 @@ class SpanBuilder:
             if self._pseudonym is not None:
                 values[keys.USER] = self._pseudonym(facts.actor.tenant, facts.actor.user)
         return _present(values)
+
+
+def _links(*contexts: TraceContext | None) -> tuple[Link, ...]:
+    return tuple(Link(_remote(each)) for each in contexts if each is not None)
 
 
 def _name(facts: CallFacts) -> str:

@@ -14,11 +14,12 @@ from gateway.clock import Clock, SystemClock
 from gateway.telemetry import context, environment
 from gateway.telemetry.context import Trace
 from gateway.telemetry.environment import Environment, ExporterKind, Signal
-from gateway.telemetry.facts import CallFacts, facts_of
+from gateway.telemetry.facts import ApprovalFacts, CallFacts, approval_facts, facts_of
 from gateway.telemetry.health import Health, SignalState, silence_sdk
 from gateway.telemetry.lane import Lane, Sink
-from gateway.telemetry.metrics import OUTCOME, SIGNAL, Extra, Gauges, Labels, Name, Tick, Wait
+from gateway.telemetry.metrics import OUTCOME, SIGNAL, Gauges, Labels, Name, Tick
 from gateway.telemetry.options import IncomingContext, TelemetryOptions
+from gateway.types.approvals import Approval
 from gateway.types.calls import ProposedCall
 from gateway.types.records import CallRecord
 
@@ -147,10 +148,21 @@ class Telemetry:
         """Export how many requests wait for a decision; `read` is called from another thread."""
         self._gauges[Name.APPROVALS_PENDING] = lambda: [(read(), {})]
 
-    def approval_ended(self, *, server: str, tool: str, outcome: str, wait_s: float) -> None:
-        """Note how long a request waited for its end; `tool` is the server's own name of it."""
+    def approval_ended(self, approval: Approval, ended_at: int) -> None:
+        """Note how a request for approval ended, and when, in microseconds since 1970."""
+        asked_by = context.parse(approval.trace)
+        facts = approval_facts(
+            approval, ended_at=ended_at, asked_by=asked_by, ids=(ids.trace_id(), ids.span_id())
+        )
+        # Its trace is kept where that of the call that asked is.
+        if self._traces is not None and (
+            asked_by.sampled
+            if asked_by is not None
+            else self._environment.sampler.samples(facts.trace_id, None)
+        ):
+            self._traces.put(facts)
         if self._metrics is not None:
-            self._metrics.put(Wait(server=server, tool=tool, outcome=outcome, seconds=wait_s))
+            self._metrics.put(facts)
 
     def state(self) -> TelemetryState:
         """Return how export fares."""
@@ -187,7 +199,9 @@ class Telemetry:
             lane.abort()
         return all(lane.wait(last - self._clock.monotonic()) for lane in lanes)
 
-    def _lanes(self) -> "list[Lane[CallFacts] | Lane[CallFacts | Extra]]":
+    def _lanes(
+        self,
+    ) -> "list[Lane[CallFacts | ApprovalFacts] | Lane[CallFacts | ApprovalFacts | Tick]]":
         return [lane for lane in (self._traces, self._metrics) if lane is not None]
 
     def _tick(self, name: Name, labels: Labels) -> None:
@@ -202,7 +216,7 @@ class Telemetry:
         self,
         signal: Signal,
         health: Health,
-        lane: Lane[CallFacts] | Lane[CallFacts | Extra] | None,
+        lane: Lane[CallFacts | ApprovalFacts] | Lane[CallFacts | ApprovalFacts | Tick] | None,
         unrecorded: int,
     ) -> SignalState:
         return SignalState(
@@ -215,11 +229,11 @@ class Telemetry:
             last_error=health.last_error,
         )
 
-    def _open_traces(self) -> Lane[CallFacts] | None:
+    def _open_traces(self) -> Lane[CallFacts | ApprovalFacts] | None:
         if self._environment.traces.exporter is ExporterKind.NONE:
             return None
 
-        def open_sink() -> Sink[CallFacts]:
+        def open_sink() -> Sink[CallFacts | ApprovalFacts]:
             # Late on purpose, see `_WARM_UP_S`; a broken SDK must not keep the gateway down.
             from gateway.telemetry.exporters import open_spans  # noqa: PLC0415
 
@@ -242,11 +256,11 @@ class Telemetry:
             failed=lambda error, count: health.failed(type(error).__name__, lost=count),
         )
 
-    def _open_metrics(self) -> "Lane[CallFacts | Extra] | None":
+    def _open_metrics(self) -> "Lane[CallFacts | ApprovalFacts | Tick] | None":
         if self._environment.metrics.exporter is ExporterKind.NONE:
             return None
 
-        def open_sink() -> Sink[CallFacts | Extra]:
+        def open_sink() -> Sink[CallFacts | ApprovalFacts | Tick]:
             # Late on purpose, see `_WARM_UP_S`; a broken SDK must not keep the gateway down.
             from gateway.telemetry.exporters import open_metrics  # noqa: PLC0415
 

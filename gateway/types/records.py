@@ -36,6 +36,8 @@ class CallRecord:
     actor: Actor | None = None
     run_id: str = ""
     op_id: str = ""  # the operation that the call is about, if it is about one
+    approval_id: str = ""  # the request that the call asked people with, or was sent under
+    asked_by: str = ""  # `traceparent` of the call that asked, where it was another one
     phase: str = ""
     effect: Effect | None = None
     risk: Risk | None = None
@@ -52,3 +54,8 @@ class CallRecord:
     result_digest: str = ""
     result_size: int = 0
     redactions: int = 0
+
+    @property
+    def traceparent(self) -> str:
+        """The place of the call's own span in its trace, as a W3C header."""
+        return f"00-{self.trace_id}-{self.server_span}-{'01' if self.sampled else '00'}"

@@ -38,9 +38,7 @@ class House:
 
     store: Store
     clock: HandClock
-    ended: list[tuple[str, str, str, float]] = field(
-        default_factory=list[tuple[str, str, str, float]]
-    )
+    ended: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     told: list[tuple[str, NoticeStage]] = field(default_factory=list[tuple[str, NoticeStage]])
 
     def attending(self) -> Attending:
@@ -64,8 +62,8 @@ class House:
         self.told.append((tenant, stage))
         return ()
 
-    def _ended(self, *, server: str, tool: str, outcome: str, wait_s: float) -> None:
-        self.ended.append((server, tool, outcome, wait_s))
+    def _ended(self, approval: Approval, at: int) -> None:
+        self.ended.append((approval.state, (at - approval.created_at) / 1_000_000))
 
     async def asked(self, **changes: Any) -> Approval:
         now = microseconds(self.clock.now())
@@ -147,7 +145,7 @@ async def test_the_gateway_that_asked_counts_how_long_it_took(
     house.clock.move(5)
     await loop.once()
     await loop.once()
-    assert house.ended == [("desk", "refund", outcome, 90.0)]
+    assert house.ended == [(outcome, 90.0)]
 
 
 async def test_a_call_that_comes_back_for_a_request_is_not_counted_anew(house: House) -> None:
@@ -167,7 +165,7 @@ async def test_what_was_used_was_approved_and_what_is_gone_is_nothing(house: Hou
         loop.held(each.call_id, each)
     house.clock.move(7)
     await loop.once()
-    assert sorted(each[2:] for each in house.ended) == [("approved", 0.0), ("superseded", 7.0)]
+    assert sorted(house.ended) == [("consumed", 0.0), ("superseded", 7.0)]
 
 
 OTHERS = Factor(name="others", roles=("other",))

@@ -17,7 +17,7 @@ from gateway.types.tools import Effect, Risk
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, text, tool, until_async
 from tests.helpers.gateway import Gateway, outcome, running
-from tests.helpers.otlp_receiver import OtlpReceiver, otlp_receiver
+from tests.helpers.otlp_receiver import OtlpReceiver, Span, otlp_receiver
 from tests.helpers.webhooks import Got, Receiver, receiving
 from tests.journeys import house
 
@@ -34,12 +34,12 @@ KEY, ENTRY = house.key("agent", "acme", "sam", client="desk-agent")
 
 @dataclass
 class World:
-    """A gateway, the server behind it, who is told, and where its metrics go."""
+    """A gateway, the server behind it, who is told, and where its telemetry goes."""
 
     gateway: Gateway
     alpha: FakeHttp
     receiver: Receiver
-    metrics: OtlpReceiver
+    telemetry: OtlpReceiver
 
     async def told(self, stage: str, of: str) -> Got:
         """Wait until the receiver was told of a stage of a request."""
@@ -54,6 +54,14 @@ class World:
 
         await until_async(found, house.WITHIN_S)
         return found()[0]
+
+    def spans(self, of: str) -> list[Span]:
+        """The spans that name a request."""
+        return [
+            span
+            for span in self.telemetry.spans
+            if span.attributes.get("gateway.approval.id") == of
+        ]
 
     async def decide(self, *words: str) -> tuple[int, Any]:
         """Run a command in a process of its own."""
@@ -81,7 +89,7 @@ async def world(
     write = house.contract(PUT, effect=Effect.WRITE, risk=Risk.HIGH, approval=notes)
     async with AsyncExitStack() as stack:
         alpha = stack.enter_context(FakeHttp(Script(tools=[PUT], on_call={"put": [DONE]})))
-        metrics = stack.enter_context(otlp_receiver())
+        telemetry = stack.enter_context(otlp_receiver())
         config = house.config(
             {"alpha": house.http(alpha)},
             identity={
@@ -101,13 +109,14 @@ async def world(
                 contracts=house.contracts(write),
                 headers={"Authorization": f"Bearer {KEY}"},
                 environ={
-                    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{metrics.url}/v1/metrics",
+                    "OTEL_EXPORTER_OTLP_ENDPOINT": telemetry.url,
                     "OTEL_METRIC_EXPORT_INTERVAL": "200",
+                    "OTEL_BSP_SCHEDULE_DELAY": "100",
                 },
             )
         )
         await gateway.listed("alpha__put")
-        yield World(gateway, alpha, receiver, metrics)
+        yield World(gateway, alpha, receiver, telemetry)
 
 
 DONE = {"reply": text("done")}
@@ -131,6 +140,19 @@ async def test_a_call_is_told_of_decided_elsewhere_and_then_carried_out_once(wor
     done = await gateway.call("alpha__put", {"amount": 400})
     assert outcome(done)["status"] == "ok"
     assert len(world.alpha.calls()) == before + 1
+    await until_async(lambda: len(world.spans(apr)) == 3, house.WITHIN_S)
+    asked, sent, ended = sorted(
+        world.spans(apr), key=lambda span: (span.kind == "INTERNAL", span.end)
+    )
+    assert (asked.name, sent.name, ended.name) == (
+        "tools/call put",
+        "tools/call put",
+        "approval put",
+    )
+    assert ended.attributes["gateway.approval.outcome"] == "approved"
+    assert asked.links == []
+    assert sent.links == ended.links == [(asked.trace_id, asked.span_id)]
+    assert len({span.trace_id for span in (asked, sent, ended)}) == 3
 
 
 async def test_a_call_that_is_held_goes_on_as_soon_as_the_terminal_has_decided(
@@ -168,14 +190,14 @@ async def test_what_waits_and_waited_is_counted(world: World) -> None:
     await until_async(lambda: house.status(world.gateway.folder)["approvals"]["pending"] == 1, 10)
 
     def gauge() -> list[Any]:
-        points = world.metrics.named("gateway.approval.pending")
+        points = world.telemetry.named("gateway.approval.pending")
         return [point for point in points[-1:] if point.value == 1]
 
     await until_async(gauge, 10)
     code, _ = await world.decide("cancel", apr, "--reason", "a slip")
     assert code == 0
     named = {"gen_ai__tool__name": "put", "gateway__approval__outcome": "cancelled"}
-    await until_async(lambda: world.metrics.named("gateway.approval.wait", **named), 10)
+    await until_async(lambda: world.telemetry.named("gateway.approval.wait", **named), 10)
     assert (await world.told("cancelled", apr)).json["data"]["reason"] == "a slip"
 
 

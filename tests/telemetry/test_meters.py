@@ -6,14 +6,16 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from gateway.policy import engine
-from gateway.telemetry.facts import facts_of
+from gateway.telemetry.facts import ApprovalFacts, approval_facts, facts_of
 from gateway.telemetry.meters import MAX_CODES, MAX_TOOLS, POLICY_ERRORS, Meters
-from gateway.telemetry.metrics import METRICS, Kind, Name, Tick, Wait
+from gateway.telemetry.metrics import METRICS, Kind, Name, Tick
+from gateway.types.approvals import ApprovalState
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
 from gateway.types.outcomes import Status
 from gateway.types.records import CallRecord
 from gateway.types.tools import Kind as ToolKind
+from tests.helpers.approvals import an_approval
 from tests.telemetry.builders import DENIED, a_call, a_denied_record, a_record, a_tool
 
 
@@ -187,8 +189,13 @@ def test_prompts_have_a_label_and_resources_none() -> None:
         assert "gen_ai.operation.name" not in labels
 
 
+def an_end(**changes: Any) -> ApprovalFacts:
+    approval = an_approval(created_at=1, **({"state": ApprovalState.CONSUMED} | changes))
+    return approval_facts(approval, ended_at=50_000_000_001, asked_by=None, ids=("a", "b"))
+
+
 def test_people_are_waited_for_in_buckets_of_up_to_a_day(bench: Bench) -> None:
-    bench.meters.record(Wait(server="desk", tool="refund", outcome="approved", seconds=50_000))
+    bench.meters.record(an_end())
     (point,) = bench.points(Name.APPROVAL_WAIT)
     assert point.explicit_bounds[-1] == 86_400
     assert point.bucket_counts[-2] == 1
@@ -202,7 +209,6 @@ def test_people_are_waited_for_in_buckets_of_up_to_a_day(bench: Bench) -> None:
 def test_what_is_waited_for_shares_the_bound_on_tools(bench: Bench) -> None:
     """case: OBS-07"""
     for number in range(MAX_TOOLS + 5):
-        tool = f"t{number}"
-        bench.meters.record(Wait(server="desk", tool=tool, outcome="expired", seconds=1))
+        bench.meters.record(an_end(tool=f"desk.t{number}"))
     tools = {point.attributes["gen_ai.tool.name"] for point in bench.points(Name.APPROVAL_WAIT)}
     assert len(tools) == MAX_TOOLS + 1

@@ -4,14 +4,24 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanKind
 
 from gateway.telemetry.attributes import SPAN_ATTRIBUTES
-from gateway.telemetry.facts import facts_of
+from gateway.telemetry.facts import approval_facts, facts_of
 from gateway.telemetry.spans import SpanBuilder
+from gateway.types.approvals import ApprovalState
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
 from gateway.types.outcomes import Status
 from gateway.types.records import CallRecord
 from gateway.types.tools import Kind
-from tests.telemetry.builders import START_NS, a_call, a_context, a_denied_record, a_record, a_tool
+from tests.helpers.approvals import an_approval
+from tests.telemetry.builders import (
+    START_NS,
+    TRACE_ID,
+    a_call,
+    a_context,
+    a_denied_record,
+    a_record,
+    a_tool,
+)
 
 BUILDER = SpanBuilder(Resource({"service.name": "gw"}), lambda tenant, user: f"h:{tenant}")
 
@@ -208,3 +218,48 @@ def test_what_no_server_has_is_named_by_nothing_that_a_caller_chose(
     span = built(record)[SpanKind.SERVER]
     assert span.name == name
     assert "secret" not in str(values(span))
+
+
+def test_a_call_that_people_decide_about_names_the_request_and_the_call_that_asked() -> None:
+    asked_by = f"00-{'1' * 32}-{'2' * 16}-01"
+    span = built(a_record(approval_id="apr_1", asked_by=asked_by, link=a_context()))[
+        SpanKind.SERVER
+    ]
+    assert values(span)["gateway.approval.id"] == "apr_1"
+    assert [f"{link.context.trace_id:032x}" for link in span.links] == [TRACE_ID, "1" * 32]
+
+
+def test_how_a_request_ended_is_a_short_span_in_a_trace_of_its_own() -> None:
+    approval = an_approval(
+        approval_id="apr_1", call_id="call_1", state=ApprovalState.CONSUMED, created_at=5_000_000
+    )
+    facts = approval_facts(
+        approval, ended_at=95_500_000, asked_by=a_context(), ids=("a" * 32, "b" * 16)
+    )
+    (span,) = BUILDER.build(facts)
+    assert (span.name, span.kind) == ("approval refund", SpanKind.INTERNAL)
+    assert span.start_time == span.end_time == 95_500_000_000
+    assert span.context is not None
+    assert f"{span.context.trace_id:032x}" == "a" * 32
+    assert [f"{link.context.trace_id:032x}" for link in span.links] == [TRACE_ID]
+    assert values(span) == {
+        "gateway.approval.id": "apr_1",
+        "gateway.approval.outcome": "approved",
+        "gateway.approval.wait_s": 90.5,
+        "gateway.approval.quorum": 1,
+        "gen_ai.tool.name": "refund",
+        "gateway.server.name": "desk",
+        "gateway.tool.risk": "high",
+        "gateway.policy.rule.id": "refunds-over-100",
+        "gateway.policy.revision": "r1",
+        "gateway.tenant.id": "acme",
+        "gateway.call.id": "call_1",
+    }
+    assert values(span).keys() <= SPAN_ATTRIBUTES.keys()
+
+
+def test_a_request_without_a_trace_has_no_link_and_a_clock_that_went_back_no_wait() -> None:
+    approval = an_approval(created_at=5_000_000)
+    facts = approval_facts(approval, ended_at=1, asked_by=None, ids=("a" * 32, "b" * 16))
+    (span,) = BUILDER.build(facts)
+    assert (span.links, values(span)["gateway.approval.wait_s"]) == ((), 0.0)

@@ -10,6 +10,7 @@ import pytest
 from gateway.telemetry.options import TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.outcomes import Status
+from tests.helpers.approvals import an_approval
 from tests.helpers.otlp_receiver import OtlpReceiver
 from tests.telemetry.builders import (
     DENIED,
@@ -125,7 +126,7 @@ def test_what_is_no_call_is_counted_too(receiver: OtlpReceiver) -> None:
     telemetry = Telemetry.start(OPTIONS, endpoint(receiver.url))
     telemetry.watch_backlog(lambda: 7)
     telemetry.watch_approvals(lambda: 3)
-    telemetry.approval_ended(server="desk", tool="refund", outcome="denied", wait_s=90)
+    telemetry.approval_ended(an_approval(created_at=5_000_000), 95_000_000)
     telemetry.schema_changed("crm")
     telemetry.policy_reloaded(activated=True)
     telemetry.policy_reloaded(activated=False)
@@ -188,3 +189,16 @@ def test_what_is_wrong_with_the_environment_is_said(caplog: pytest.LogCaptureFix
     telemetry = Telemetry.start(OPTIONS, {"OTEL_TRACES_EXPORTER": "zipkin"})
     assert "`OTEL_TRACES_EXPORTER=zipkin`" in caplog.text
     assert telemetry.state().warnings
+
+
+def test_how_a_request_ended_is_kept_where_the_call_that_asked_is(receiver: OtlpReceiver) -> None:
+    telemetry = Telemetry.start(OPTIONS, endpoint(receiver.url))
+    for flags, name in (("01", "kept"), ("00", "dropped")):
+        trace = f"00-{'1' * 32}-{'2' * 16}-{flags}"
+        telemetry.approval_ended(an_approval(tool=f"desk.{name}", trace=trace), 1)
+    telemetry.approval_ended(an_approval(tool="desk.untraced"), 1)
+    assert telemetry.flush(5)
+    ends = {span.name: span for span in receiver.spans if span.name.startswith("approval ")}
+    assert ends.keys() == {"approval kept", "approval untraced"}
+    assert ends["approval kept"].links == [("1" * 32, "2" * 16)]
+    telemetry.shutdown(STOP_S)
