@@ -12,9 +12,11 @@ from gateway.types.operations import (
     Delivery,
     Execution,
     OpState,
+    Rejected,
     VerificationState,
 )
 from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.relay import URL_REQUIRED
 from gateway.types.tools import Effect
 from gateway.types.values import value
 
@@ -69,6 +71,8 @@ def _verdict(case: Case, delivery: Delivery | None, outcome: Answer | Refusal) -
     if delivery is None:
         return _not_executed("it was never sent")
     if isinstance(delivery, Delivered) and delivery.result.get("resultType") == _QUESTION:
+        return _not_executed(ASKS_FIRST)
+    if isinstance(delivery, Rejected) and delivery.code == URL_REQUIRED:
         return _not_executed(ASKS_FIRST)
     if isinstance(outcome, Answer):
         if outcome.result.get("resultType") == _TASK:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.case import Case
+from gateway.relay import visits
 from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.relay import Outbound
@@ -16,7 +17,8 @@ _HOP_PREFIXES = ("io.modelcontextprotocol/", "weighbridge/")
 # Members that are made anew for the server; every other one is the caller's and passes.
 _OWN = frozenset({"_meta", "name", "arguments", "uri", "ref", "taskId"})
 _NONE: Mapping[str, str] = {}
-_ANSWERS = frozenset({"requestState", "inputResponses"})
+_RESPONSES = "inputResponses"
+_ANSWERS = frozenset({"requestState", _RESPONSES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,11 @@ def _params(case: Case) -> JsonObject:
     # The handshake era knows no further rounds: there the words mean nothing, and don't pass.
     left = _OWN if call.caller.era is Era.MODERN else _OWN | _ANSWERS
     params: JsonObject = {key: value for key, value in call.params.items() if key not in left}
+    if _RESPONSES in params:
+        left_over = visits.without_answers(params[_RESPONSES])
+        params[_RESPONSES] = left_over
+        if left_over == {} and call.params[_RESPONSES] != {}:
+            del params[_RESPONSES]
     params |= _named(case)
     meta = forwardable(call.meta)
     if case.injected is not None:

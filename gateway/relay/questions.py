@@ -127,6 +127,8 @@ class Questions:
         if params is not None and not isinstance(params, dict):
             raise AskRefused(-32602, "`params` must be an object")
         asked = params or {}
+        if asked.get("mode") == "url" and not _visits_urls(case.call.caller.capabilities):
+            raise AskRefused(-32602, "the client does not open URLs")  # MCP, client/elicitation
         question = Question(method=kind, params=asked, decision=self.decide(case, kind, asked))
         if question.decision.effect is not DecisionEffect.ALLOW:
             raise QuestionDenied(question)
@@ -141,3 +143,8 @@ class Questions:
         if self.leads and question.method is Method.ELICIT and isinstance(message, str):
             shown["message"] = f"{server} asks: {message}"
         return shown
+
+
+def _visits_urls(capabilities: JsonObject) -> bool:
+    declared = capabilities.get("elicitation")
+    return isinstance(declared, dict) and "url" in declared

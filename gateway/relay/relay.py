@@ -8,7 +8,7 @@ from gateway.relay.outbound import Outbounds
 from gateway.relay.questions import CAPABILITY_OF, Questions
 from gateway.relay.rounds import Rounds, Send, brought
 from gateway.types.calls import Era, Method
-from gateway.types.operations import Delivered
+from gateway.types.operations import Delivered, Rejected
 from gateway.types.outcomes import Answer, Refusal
 from gateway.types.relay import Ear, Outbound, Turns, Underway, lane_of
 
@@ -71,6 +71,10 @@ class Relay:
         if "resultType" not in delivered.result and not case.call.method.is_task:
             return delivered
         return await self.rounds.settle(case, underway, delivered, send)
+
+    def visits(self, case: Case, turns: Turns, wanted: Rejected) -> Rejected | Delivered | Refusal:
+        """Say what becomes of the URLs that a server wants visited first."""
+        return self.rounds.visits(case, turns, wanted)
 
     def may_be_asked(self, case: Case) -> bool:
         """Say whether a stateless caller may be asked in the middle of its call."""

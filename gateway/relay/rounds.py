@@ -10,6 +10,7 @@ from typing import Final
 
 from gateway.case import Case
 from gateway.errors import AskFailed, AskRefused
+from gateway.relay import visits
 from gateway.relay.questions import Question, QuestionDenied, Questions
 from gateway.relay.seals import LONGEST
 from gateway.relay.states import RESPONSES, STATE, States
@@ -17,7 +18,7 @@ from gateway.relay.tasks import Tasks
 from gateway.types.calls import Era, Method
 from gateway.types.decisions import Decision
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivered, Execution
+from gateway.types.operations import Delivered, Execution, Rejected
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.relay import AskOutcome, Inquiry, Outbound, Turns, Underway
 from gateway.types.tools import Sensitivity
@@ -93,6 +94,23 @@ class Rounds:
                 return again
             delivered = again
         return _refused(case, f"asked more than {_MOST_ROUNDS} times in one call")
+
+    def visits(self, case: Case, turns: Turns, wanted: Rejected) -> Rejected | Delivered | Refusal:
+        """Hold the URLs that a server wants visited against the rules for its questions.
+
+        A caller of the handshake era gets the error, naming the server; a stateless one, whose
+        revision has no such error, is asked by a result that `settle` goes on with.
+        """
+        asking = visits.as_questions(wanted)
+        if asking is None:
+            return _refused(case, "wants something else visited than URLs")
+        if case.call.caller.era is Era.MODERN:
+            return asking
+        asked = self._asked(case, turns, asking)
+        if isinstance(asked, Refusal):
+            return asked
+        put = self._put(case, turns, asked, asking.result)
+        return put if isinstance(put, Refusal) else visits.as_error(wanted, put)
 
     def _complete(self, case: Case, turns: Turns, delivered: Delivered) -> Delivered | Refusal:
         if not case.call.method.is_task:

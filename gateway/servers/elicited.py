@@ -10,13 +10,12 @@ from typing import Final
 from gateway.servers.connection import Start
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery, Rejected
-from gateway.types.relay import Ear
+from gateway.types.relay import URL_REQUIRED, Ear
 
 COMPLETED: Final = "notifications/elicitation/complete"
 MOST_OPEN: Final = 32  # of one connection; the oldest is forgotten when there are more
 
 _ELICIT: Final = "elicitation/create"
-_URL_REQUIRED: Final = -32042  # the error by which a server refuses until URLs were visited
 _LONGEST_ID: Final = 256  # characters
 
 
@@ -38,7 +37,7 @@ class Elicited:
 
     def ended(self, delivery: Delivery, ear: Ear) -> None:
         """Note the URLs that a server wants visited before it does what it was called for."""
-        if isinstance(delivery, Rejected) and delivery.code == _URL_REQUIRED:
+        if isinstance(delivery, Rejected) and delivery.code == URL_REQUIRED:
             wanted = delivery.data.get("elicitations") if isinstance(delivery.data, dict) else None
             for each in wanted if isinstance(wanted, list) else ():
                 self._note(each, ear)

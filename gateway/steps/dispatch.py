@@ -23,7 +23,7 @@ from gateway.types.operations import (
     Undelivered,
 )
 from gateway.types.outcomes import Answer, Refusal, Status, WireError
-from gateway.types.relay import Ear, Inquiry, Outbound, Underway
+from gateway.types.relay import URL_REQUIRED, Ear, Inquiry, Outbound, Underway
 from gateway.types.tools import Effect
 
 
@@ -103,6 +103,10 @@ class Relay(Protocol):
         """Keep what became of earlier questions, of which the request tells."""
         ...
 
+    def visits(self, case: Case, turns: Intent, wanted: Rejected) -> Rejected | Delivered | Refusal:
+        """Say what becomes of the URLs that a server wants visited first."""
+        ...
+
     async def settle(
         self, case: Case, underway: Underway, delivered: Delivered, send: Send
     ) -> Delivered | Answer | Refusal:
@@ -160,7 +164,7 @@ class Dispatch:
             else:
                 return _given_up(operation)
             intent.answered(delivery)
-            return classify(case, delivery)
+            return self._heard(case, intent, delivery)
 
         delivered = await send(first)
         if isinstance(delivered, Refusal):
@@ -177,6 +181,12 @@ class Dispatch:
         if waited.late is not None:
             intent.goes_on(waited.late)
         return waited.delivery
+
+    def _heard(self, case: Case, intent: Intent, delivery: Delivery) -> Delivered | Refusal:
+        if isinstance(delivery, Rejected) and delivery.code == URL_REQUIRED:
+            held = self.relay.visits(case, intent, delivery)
+            return held if isinstance(held, Refusal) else classify(case, held)
+        return classify(case, delivery)
 
 
 def _given_up(operation: Operation) -> Refusal:

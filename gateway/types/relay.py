@@ -4,12 +4,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from gateway.types.calls import Era, Method, Principal
 from gateway.types.decisions import Decision
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
+
+URL_REQUIRED: Final = -32042
+"""The JSON-RPC error by which a server refuses until URLs were visited (MCP 2025-11-25 alone)."""
 
 Told: TypeAlias = Callable[[JsonObject], None]  # hears news that a server sends; never waits
 

@@ -120,6 +120,7 @@ _ACTING: Final = (
     "ask_model",
     "ask_roots",
     "ask_twice",
+    "ask_visit",
     "begin_task",
 )
 TOOLS: Final[list[Json]] = [

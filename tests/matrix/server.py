@@ -96,6 +96,7 @@ class Server:
         self.asked: dict[str, asyncio.Future[Json]] = {}
         self.under_way: dict[tuple[str, Any], asyncio.Task[None]] = {}  # by session and id
         self.tasks: dict[str, Json] = {}
+        self.visited: set[str] = set()  # marks of calls
 
     # Messages
 
@@ -271,6 +272,8 @@ class Server:
                 return text("slept")
             case "ask_twice":
                 return await self._ask_twice(params, peer)
+            case "ask_visit":
+                return self._ask_visit(params, mark or "")
             case "begin_task":
                 number = f"task/{len(self.tasks)}"
                 self.tasks[number] = {"arguments": params.get("arguments"), "updates": []}
@@ -307,6 +310,15 @@ class Server:
         if len(told) == 1:
             return _round({"second": URL}, json.dumps({"told": told}))
         return {**text("answered"), "structuredContent": {"told": told}}
+
+    def _ask_visit(self, params: Json, mark: str) -> Json:
+        """Refuse a call until a URL was visited, and take the next one for that of a visitor."""
+        if mark in self.visited:
+            return {**text("visited"), "structuredContent": {"params": params}}
+        self.visited.add(mark)
+        own = {"elicitationId": f"visit {mark}", "vendor": 1}
+        data = {"elicitations": [{**URL["params"], **own}], "vendor": 1}
+        raise Failed(-32042, "visit this first", data)
 
     async def _live(self, peer: Peer, question: Json) -> Json:
         number = f"ask-{id(peer)}-{len(self.asked)}"

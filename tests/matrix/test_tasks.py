@@ -123,7 +123,9 @@ async def test_a_task_can_be_cancelled(house: House, server: str) -> None:
 @pytest.mark.parametrize("number", ["task/0", "wb1.AAAA", ""])
 async def test_an_id_that_the_gateway_has_not_given_is_nobodys(house: House, number: str) -> None:
     wire = await house.caller("modern-http")
+    wire.capabilities = WITH_TASKS
     heard = await wire.request("tasks/get", {"taskId": number})
+    wire.capabilities = {}
     assert heard.error["code"] == -32602
 
 
