@@ -104,6 +104,8 @@ class Listing:
     resolve: Resolve
     revision: Callable[[], Revision]
     clock: Clock
+    own: Callable[[], tuple[JsonObject, ...]] = tuple
+    """Tools of the gateway's own, as the revision in force has them."""
     page_size: int = 200
     _cache: "dict[tuple[object, ...], _View]" = field(
         default_factory=dict[tuple[object, ...], _View]
@@ -149,11 +151,14 @@ class Listing:
             if len(self._cache) >= _MOST_VIEWS:
                 self._cache.clear()
             call = self._stand_in(who, _FORMS[kind].method)
-            found = self._cache[key] = _view(
+            definitions = [
                 definition
                 for tool in self._offered(kind)
                 if (definition := self._definition(kind, call, tool)) is not None
-            )
+            ]
+            if kind is Listed.TOOLS:
+                definitions = sorted([*definitions, *self.own()], key=lambda one: str(one["name"]))
+            found = self._cache[key] = _view(definitions)
         return found
 
     def _offered(self, kind: Listed) -> tuple[Tool, ...]:

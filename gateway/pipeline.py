@@ -17,6 +17,7 @@ from gateway.relay.holding import Holding
 from gateway.relay.parking import Parking
 from gateway.relay.relay import Relay
 from gateway.relay.seals import SealBroken
+from gateway.relay.tools import OwnTools
 from gateway.steps import (
     claim,
     constrain,
@@ -166,6 +167,7 @@ class Pipeline:
     states: states.States
     parking: Parking
     holding: Holding
+    own_tools: OwnTools
 
     async def handle(self, call: ProposedCall) -> Finished:
         """Weigh a call, carry it out if it may be, and say how it ended.
@@ -215,9 +217,8 @@ class Pipeline:
             return await self.owner.run(lambda: self._finish(case, ticket))
 
     async def _judged(self, call: ProposedCall, ticket: Ticket) -> Case | Answer | Refusal:
-        errand = self.holding.errands.find(call) if call.method.is_task else None
-        if errand is not None:  # a task of our own: a held call whose caller need not come back
-            return await self.holding.errands.handle(call, errand)
+        if self.own_tools.has(call):
+            return await self.own_tools.handle(call)
         case = await self.resolve(call)
         if isinstance(case, Refusal):
             return case

@@ -19,6 +19,7 @@ from gateway.events.redact import Redactor
 from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.states import States
+from gateway.relay.tools import OwnTools
 from gateway.steps import gate
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
@@ -89,6 +90,7 @@ class Approving:
     deciding: Deciding
     documents: Documents
     pages: Pages
+    tools: OwnTools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,8 @@ class Around:
     """The arguments of a tool (`server.name`) without what the gateway puts into them."""
     answer: Callable[[Operation], Answer | Refusal]
     """What the caller of an operation that has ended was told."""
+    offers_own: Callable[[], bool]
+    """Whether agents see tools of the gateway's own."""
 
 
 def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> Approving:
@@ -145,8 +149,19 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
             clock=clock,
         ),
     )
+    tools = OwnTools(
+        are_offered=around.offers_own,
+        find=store.approvals.get,
+        wait=holding.wait,
+        errands=holding.errands,
+    )
     return Approving(
-        people=people, holding=holding, deciding=deciding, documents=documents, pages=pages
+        people=people,
+        holding=holding,
+        deciding=deciding,
+        documents=documents,
+        pages=pages,
+        tools=tools,
     )
 
 

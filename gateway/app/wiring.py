@@ -23,6 +23,7 @@ from gateway.app.watch import ToolWatch
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
+from gateway.config.settings import Settings
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
@@ -31,7 +32,6 @@ from gateway.housekeeping import Reloader, Snapshots
 from gateway.listing import Listing
 from gateway.operations import keys
 from gateway.pipeline import Pipeline, sees
-from gateway.relay.holding import Holding
 from gateway.relay.outbound import Outbounds
 from gateway.relay.parking import Parking
 from gateway.relay.questions import Questions, capabilities_for
@@ -129,11 +129,12 @@ class Wiring:
                 window_s=window_s,
                 own=lambda tool, arguments: _own(activation.current(), tool, arguments),
                 answer=answer,
+                offers_own=lambda: _offers_own(settings, activation.current()),
             ),
         )
         around = self._around(servers.catalog, resolve, owner, relay.outbounds, people)
         parts = operating(self.keeping.store, settings.operations, around)
-        pipeline = self._pipeline(servers.catalog, resolve, parts, relay, people.holding)
+        pipeline = self._pipeline(servers.catalog, resolve, parts, relay, people)
         gateway = Gateway(
             pipeline=pipeline,
             approving=people,
@@ -151,6 +152,7 @@ class Wiring:
                 resolve=resolve,
                 revision=activation.current,
                 clock=self.clock,
+                own=people.tools.definitions,
             ),
             servers=servers,
             activation=activation,
@@ -222,9 +224,9 @@ class Wiring:
         )
 
     def _pipeline(
-        self, catalog: Catalog, resolve: Resolve, parts: Operating, relay: Relay, holding: Holding
+        self, catalog: Catalog, resolve: Resolve, parts: Operating, relay: Relay, people: Approving
     ) -> Pipeline:
-        owner, record, states = parts.around.owner, parts.around.record, holding.states
+        owner, record, states = parts.around.owner, parts.around.record, people.holding.states
         return Pipeline(
             resolve=resolve,
             claim=parts.claim,
@@ -236,7 +238,8 @@ class Wiring:
             relay=relay,
             states=states,
             parking=Parking(owner, states),
-            holding=holding,
+            holding=people.holding,
+            own_tools=people.tools,
             normalise=Normalise(
                 max_result_bytes=self.loaded.settings.limits.max_result_bytes,
                 digest=self.keeping.digest,
@@ -294,6 +297,11 @@ class Wiring:
                 id=ids.ulid(), at=now, by=because, errors=[outcome.problem]
             )
         self.say(event)
+
+
+def _offers_own(settings: Settings, revision: Revision) -> bool:
+    expose = settings.expose
+    return expose.own_tools and not expose.transparent and revision.policy.holds_any
 
 
 def _own(revision: Revision, tool: str, arguments: JsonObject) -> JsonObject:

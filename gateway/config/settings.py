@@ -72,6 +72,10 @@ class ExposeSettings(Section):
         le=128,
         description="longest name; shorter leaves room for a host's prefix",
     )
+    own_tools: bool = Field(
+        default=True,
+        description="show `gateway_wait` where a rule has calls held; never with `transparent`",
+    )
 
 
 class ListenSettings(Section):

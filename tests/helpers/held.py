@@ -88,6 +88,7 @@ def a_house(
     policy: str = ASK,
     settings: Mapping[str, Any] | None = None,
     hold_s: float = 0.0,
+    own_tools: bool = False,
     **contract: Any,
 ) -> House:
     """Return a house whose calls are held for `hold_s` seconds."""
@@ -112,12 +113,15 @@ def a_house(
             window_s=window_s,
             own=lambda tool, arguments: arguments,
             answer=answer,
+            offers_own=lambda: own_tools,
         ),
     )
     made.append(people)
     claim = replace(pipeline.claim, people=people.people, vault=people.people.vault)
     operate = replace(pipeline.operate, vault=people.people.vault)
-    changed = replace(pipeline, claim=claim, operate=operate, holding=people.holding)
+    changed = replace(
+        pipeline, claim=claim, operate=operate, holding=people.holding, own_tools=people.tools
+    )
     law = _law_of(changed)
     return House(writes=replace(inner, pipeline=changed), people=people, law=law)
 

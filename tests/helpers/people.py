@@ -10,6 +10,7 @@ from gateway.operations import refusals
 from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.states import States
+from gateway.relay.tools import OwnTools
 from gateway.steps import gate
 from gateway.store.vault import Vault
 from gateway.types.actors import Actor
@@ -25,6 +26,7 @@ from gateway.types.events import Event, Stage
 from gateway.types.json import JsonObject
 from gateway.types.operations import Operation
 from tests.helpers.events import an_event
+from tests.helpers.relays import some_states
 
 
 class Wordless:
@@ -98,4 +100,15 @@ def a_holding(states: States, hold_s: float = 0.0) -> Holding:
             call_off=Nobody().call_off,
             clock=SystemClock(),
         ),
+    )
+
+
+def no_tools() -> OwnTools:
+    """Return a gateway's own tools, of which it shows none."""
+    holding = a_holding(some_states())
+    return OwnTools(
+        are_offered=lambda: False,
+        find=holding.find,
+        wait=holding.wait,
+        errands=holding.errands,
     )

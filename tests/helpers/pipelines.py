@@ -37,7 +37,7 @@ from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Operation, OpState, Peer
 from gateway.types.outcomes import Finished
 from gateway.types.relay import Ear, Outbound
-from tests.helpers.people import a_holding, some_people
+from tests.helpers.people import a_holding, no_tools, some_people
 from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.relays import a_relay, some_states
 from tests.helpers.shelves import Law, Shelf, a_resolve
@@ -214,4 +214,5 @@ def a_pipeline(
         states=states,
         parking=Parking(owner, states),
         holding=a_holding(states),
+        own_tools=no_tools(),
     )
