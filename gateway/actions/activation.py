@@ -11,6 +11,7 @@ from gateway.actions import revisions
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
 from gateway.policy.findings import Level
+from gateway.policy.lint_terms import Terms
 from gateway.revision import Revision, Unreviewed
 
 _log = logging.getLogger("weighbridge")
@@ -36,6 +37,7 @@ class Activation:
     keep: Callable[[Revision, str], Awaitable[None]]  # stores it whole; raises StoreUnavailable
     tell: Callable[[Reloaded, str], None]  # event and metric
     servers: frozenset[str] = frozenset()  # the configured ones
+    terms: Terms | None = None
     problem: str = ""
     warnings: int = 0
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -105,4 +107,5 @@ class Activation:
             at=self.clock.now(),
             prefix=f"{self.folder}/",
             servers=self.servers,
+            terms=self.terms,
         )

@@ -10,7 +10,7 @@ from gateway.actions import trial
 from gateway.contracts import files as contract_files
 from gateway.contracts import schemas
 from gateway.errors import FileError, FilesError, SchemaError
-from gateway.policy import cases, testing
+from gateway.policy import cases, lint_terms, testing
 from gateway.policy import compile as policies
 from gateway.policy import files as policy_files
 from gateway.policy.findings import Finding, Level
@@ -94,10 +94,12 @@ def build(
     at: datetime,
     prefix: str = "",
     servers: Iterable[str] = (),
+    terms: lint_terms.Terms | None = None,
 ) -> Built:
     """Compile, lint and test; `prefix` goes before file names in messages.
 
-    `servers` are the configured ones, which rules may name before any contract does.
+    `servers` are the configured ones, which rules may name before any contract does; `terms` are
+    what the configuration says of operations.
     """
     errors: list[FileError] = []
     contracts = _contracts(folder, prefix, errors)
@@ -111,6 +113,8 @@ def build(
     if errors:
         return Built(revision=None, errors=tuple(errors))
     findings = lint(parsed, contracts, servers=servers)
+    if terms is not None:
+        findings = (*findings, *lint_terms.check(contracts, terms))
     try:
         policy = policies.compile_policy(parsed)
     except FilesError as error:

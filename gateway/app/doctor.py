@@ -12,6 +12,7 @@ from gateway.app.inspect import Inspection, everything, inspect
 from gateway.app.surfaces import lacks
 from gateway.clock import SystemClock
 from gateway.config.load import Loaded
+from gateway.config.terms import terms
 from gateway.contracts.standing import in_words, tally
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
 from gateway.events.envelope import Origin
@@ -81,6 +82,7 @@ def _build(loaded: Loaded) -> revisions.Built:
         at=SystemClock().now(),
         prefix=f"{settings.policies}/",
         servers=settings.servers,
+        terms=terms(settings),
     )
 
 

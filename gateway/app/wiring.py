@@ -24,6 +24,7 @@ from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
 from gateway.config.settings import Settings
+from gateway.config.terms import terms
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
@@ -96,6 +97,7 @@ class Wiring:
             keep=self.keeping.keep_revision,
             tell=self._reloaded,
             servers=frozenset(settings.servers),
+            terms=terms(settings),
         )
         await activation.start()
         servers.catalog.expect(lambda: activation.current().contracts)

@@ -11,6 +11,7 @@ from gateway.actions import revisions
 from gateway.cli.options import load
 from gateway.clock import SystemClock
 from gateway.config.settings import Settings
+from gateway.config.terms import terms
 from gateway.errors import FileError
 from gateway.revision import Unreviewed
 
@@ -57,4 +58,5 @@ def _built(folder: Path | None, settings: Settings | None) -> revisions.Built:
         at=SystemClock().now(),
         prefix=f"{folder}/",
         servers=servers,
+        terms=terms(settings) if settings is not None else None,
     )

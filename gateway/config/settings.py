@@ -246,7 +246,7 @@ class OperationsSettings(Section):
         default=90 * 86400.0,
         ge=86400,
         description="how long ended operations are listed; unknown ones stay until they are "
-        "settled",
+        "settled, and those whose contract has a longer `window` until that is over",
     )
 
 

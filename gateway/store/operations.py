@@ -300,7 +300,7 @@ class Operations:
 
         def work(transaction: Transaction) -> None:
             transaction.execute("forget_outcomes", {"now": now, "before": outcomes_before})
-            transaction.execute("forget_operations", {"before": operations_before})
+            transaction.execute("forget_operations", {"now": now, "before": operations_before})
 
         await self._worker.write(work, durable=False)
 

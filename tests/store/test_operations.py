@@ -126,6 +126,16 @@ async def test_what_ended_is_forgotten_and_what_is_unknown_stays(store: Store) -
     assert await store.operations.get(lost.op_id) is not None
 
 
+async def test_what_still_answers_the_same_call_is_not_forgotten(store: Store) -> None:
+    """case: IDM-06"""
+    done = (await claim(store, wanted())).operation
+    await settle(store, done, OpState.SUCCEEDED, outcome="sealed", replay_until=LATER)
+    await store.operations.forget(outcomes_before=LATER, operations_before=LATER)
+    found = await store.operations.get(done.op_id)
+    assert found is not None
+    assert found.outcome == "sealed"
+
+
 async def test_what_the_database_refuses_holds_nothing_else_up(store: Store) -> None:
     taken = (await claim(store, wanted())).operation
 

@@ -133,8 +133,8 @@ WHERE replay_until > 0 AND replay_until < :now AND outcome <> '' AND check_at = 
   AND state IN ('succeeded', 'failed_final', 'compensated') AND settled_at < :before;
 
 -- name: forget_operations
--- Remove what ended long ago; never what is unknown.
+-- Remove what ended long ago; never what is unknown, nor what still answers the same call.
 DELETE FROM operations
-WHERE settled_at > 0 AND settled_at < :before
+WHERE settled_at > 0 AND settled_at < :before AND replay_until < :now
   AND state IN ('succeeded', 'failed_final', 'failed_retryable', 'compensated', 'denied',
                 'abandoned');

@@ -1,0 +1,40 @@
+"""Checks of what contracts promise of writes against what the configuration says of their time."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from gateway.policy.findings import Finding
+from gateway.policy.lint_tools import about
+from gateway.types.tools import Contract
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What the configuration says of operations and servers; times in seconds."""
+
+    keep_s: float  # how long ended operations are kept
+    late_window_s: float  # how long an answer is taken after its caller has gone
+    timeout_s: float
+    timeouts_s: Mapping[str, float] = field(default_factory=dict[str, float])  # by server
+    over_stdio: frozenset[str] = frozenset()  # servers
+
+
+def check(contracts: Iterable[Contract], terms: Terms) -> Iterator[Finding]:
+    """Run every check of this module."""
+    for contract in contracts:
+        yield from _kept(contract, terms)
+
+
+def _kept(contract: Contract, terms: Terms) -> Iterator[Finding]:
+    window_s = contract.idempotency.window_s
+    if window_s is not None and window_s > terms.keep_s:
+        yield about(
+            contract,
+            "kept-longer",
+            f"`idempotency.window` of `{contract.tool}` is longer than `operations.keep`; its "
+            f"operations are kept for {_days(window_s)} instead of {_days(terms.keep_s)}",
+        )
+
+
+def _days(seconds: float) -> str:
+    return f"{seconds / 86400:g} days"
