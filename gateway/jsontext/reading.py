@@ -54,7 +54,10 @@ def parse(
 def _check_shape(text: str, max_depth: int, max_nodes: int) -> None:
     """Bound depth and number of values before memory is spent on them."""
     openings = text.count("[") + text.count("{")
-    if openings <= max_depth and openings + text.count(",") + text.count(":") < max_nodes:
+    is_short = len(text) < max_nodes  # each value takes a character
+    if openings <= max_depth and (
+        is_short or openings + text.count(",") + text.count(":") < max_nodes
+    ):
         return
     bare = _STRING.sub("s", text)
     depth = 0
