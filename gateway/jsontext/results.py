@@ -34,18 +34,41 @@ def parse_result(data: bytes) -> Json:
     """Read what a downstream sent, keeping each number exactly, or raise `JsonError`.
 
     Integers beyond 64 bits are exact; a fraction that a float can't carry is a `Decimal`. NaN and
-    lone surrogates are refused. Duplicate keys are refused only in texts with such numbers: the
+    lone surrogates are refused. Duplicate keys are refused only where such numbers are read: the
     fast reader keeps the last one, and nothing is decided by a key that a result repeats.
     """
-    risky = _RISKY_SMALL if len(data) <= _SMALL else _RISKY_LARGE  # pyright: ignore[reportUnknownVariableType] - untyped package
-    if risky.search(data):  # pyright: ignore[reportUnknownMemberType] - untyped package
+    is_small = len(data) <= _SMALL
+    if not is_small and _RISKY_LARGE.search(data):  # pyright: ignore[reportUnknownMemberType] - untyped package
         return _parse_exactly(data)
     try:
         value: Json = orjson.loads(data)
     except orjson.JSONDecodeError as error:
+        if is_small and _RISKY_SMALL.search(data):
+            return _parse_exactly(data)
         raise hooks.syntax(error) from None
+    if is_small and _has_float(value) and _RISKY_SMALL.search(data):
+        return _parse_exactly(data)
     _check_depth(data, value)
     return value
+
+
+def _has_float(value: Json) -> bool:
+    """Whether anything in it may have been rounded; integers were not, if they still are some.
+
+    To look at the few values of a small text takes less time than to look for numbers in it.
+    """
+    level: list[Json] = [value]
+    while level:
+        deeper: list[Json] = []
+        for member in level:
+            if isinstance(member, dict):
+                deeper += member.values()
+            elif isinstance(member, list):
+                deeper += member
+            elif isinstance(member, float):
+                return True
+        level = deeper
+    return False
 
 
 def parse_halves(data: bytes) -> Json:
