@@ -33,6 +33,8 @@ class Said:
     rule: str = ""
     call_id: str = ""
     op_id: str = ""  # the operation that it was about
+    request: str = ""  # the request for approval that it was about
+    binding: str = ""  # the first digits of that request's binding, which people alone are shown
     replayed: bool = False
     surprise: str = ""
 
@@ -150,6 +152,7 @@ def _read(result: JsonObject, step: Step) -> Said:
         rule=str(outcome.get("rule", "")),
         call_id=str(outcome.get("call_id", "")),
         op_id=str(outcome.get("op_id", "")),
+        request=str(outcome.get("approval_id", "")),
         replayed=outcome.get("replayed") is True,
         surprise=surprise,
     )

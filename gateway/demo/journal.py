@@ -26,10 +26,11 @@ def operations(config: Path) -> Mapping[str, int]:
     return Counter(str(each.get("state", "")) for each in found)
 
 
-def asked(config: Path, *words: str) -> Sequence[JsonObject]:
+def asked(config: Path, *words: str, is_refused: bool = False) -> Sequence[JsonObject]:
     """Return the objects that a `weighbridge` command prints, one a line or in a list.
 
-    Raises DemoFault when it fails or prints anything else.
+    Raises DemoFault when it prints anything else, or ends otherwise than it has to: with 0, or with
+    1 where it has to refuse.
     """
     name = f"`weighbridge {' '.join(words[:2])}`"
     command = [*weighbridge(), *words, "--config", str(config), "--json"]
@@ -39,7 +40,7 @@ def asked(config: Path, *words: str) -> Sequence[JsonObject]:
         )
     except subprocess.TimeoutExpired:
         raise DemoFault(f"{name} gave no answer") from None
-    if done.returncode != 0:
+    if done.returncode != int(is_refused) or (is_refused and not done.stdout.strip()):
         said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
         raise DemoFault(f"{name} failed: {said[-1] if said else 'no word why'}")
     values = [_parsed(line, name) for line in done.stdout.splitlines() if line.strip()]

@@ -61,7 +61,8 @@ def calls_head(printer: Printer) -> None:
 def call(printer: Printer, number: int, ended: Ended, *, in_books: str = "") -> None:
     """Write one line: who asked for what, how it ended, by which rule, and why."""
     line, said = ended.line, ended.said
-    tone = Tone.REFUSED if isinstance(line, Step) and said.status != Status.OK else Tone.GOOD
+    is_refused = said.status != Status.OK if isinstance(line, Step) else line.is_refused
+    tone = Tone.REFUSED if is_refused else Tone.GOOD
     cells = (
         Cell(text=f"{number:2}"),
         Cell(text=line.tenant if isinstance(line, Step) else "-"),

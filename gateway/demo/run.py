@@ -9,8 +9,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -24,14 +24,14 @@ from gateway.demo.agent import Said, difference
 from gateway.demo.helpdesk import Totals
 from gateway.demo.processes import DemoFault
 from gateway.demo.report import Ended
-from gateway.demo.scene import OP, Command, Line, Step, Surprise
+from gateway.demo.scene import BINDING, OP, REQUEST, Command, Line, Step, Surprise
 from gateway.demo.script import script
 from gateway.demo.stage import Stage, raised
 from gateway.demo.table import Printer, Tone
 from gateway.errors import first_cause
 from gateway.types.json import JsonObject
 
-BOOKS: Final = Totals(customers=6, notes=2, opened=1, refunds=2, cancelled=1, refunded_cents=2500)
+BOOKS: Final = Totals(customers=6, notes=2, opened=1, refunds=3, cancelled=1, refunded_cents=42500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,24 +114,25 @@ async def _introduce(stage: Stage, options: Options, printer: Printer) -> None:
 
 async def _play(stage: Stage, lines: Sequence[Line], printer: Printer) -> Sequence[Ended]:
     ended: list[Ended] = []
-    op_id = ""
+    names: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if line.cue is not None:
             await stage.cue(line.cue)
-        said = await _said(stage, line, op_id)
-        op_id = said.op_id or op_id
+        said = await _said(stage, line, names)
+        known = {OP: said.op_id, REQUEST: said.request, BINDING: said.binding}
+        names |= {word: name for word, name in known.items() if name}
         ended.append(Ended(line=line, said=said, difference=difference(line, said)))
         in_books = report.books(stage.workspace.books.totals()) if line.shows_books else ""
         report.call(printer, number, ended[-1], in_books=in_books)
     return ended
 
 
-async def _said(stage: Stage, line: Line, op_id: str) -> Said:
-    """Return what came of a line; commands are about the operation of the last call."""
+async def _said(stage: Stage, line: Line, names: Mapping[str, str]) -> Said:
+    """Return what came of a line; `names` are what the words of commands stand for."""
     if isinstance(line, Step):
         return await stage.agents[line.tenant].call(line)
-    words = [op_id if word == OP else word for word in line.words]
-    ask = partial(journal.asked, stage.workspace.config, *words)
+    words = [names.get(word, word) for word in line.words]
+    ask = partial(journal.asked, stage.workspace.config, *words, is_refused=line.is_refused)
     try:
         return _shown(line, await anyio.to_thread.run_sync(ask))
     except DemoFault as fault:
@@ -139,14 +140,20 @@ async def _said(stage: Stage, line: Line, op_id: str) -> Said:
 
 
 def _shown(command: Command, rows: Sequence[JsonObject]) -> Said:
-    """Return what a command shows, which has to be one operation."""
+    """Return what a command shows, which has to be one operation or request."""
     if len(rows) != 1:
-        return Said(status=f"{len(rows)} operations", reason="")
-    status = str(rows[0].get("state", ""))
+        return Said(status=f"{len(rows)} rows", reason="")
+    row = rows[0]
+    said = Said(
+        status=str(row.get("cast") or row.get("state", "")),
+        reason="",
+        request=str(row.get("approval_id", "")),
+        binding=str(row.get("binding_short", "")),
+    )
     try:
-        return Said(status=status, reason=command.observe(rows[0]))
+        return replace(said, reason=command.observe(row))
     except Surprise as error:
-        return Said(status=status, reason="", surprise=str(error))
+        return replace(said, surprise=str(error))
 
 
 def _conclude(

@@ -5,13 +5,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from gateway.types.approvals import ApprovalState, Cast
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import OpState
 from gateway.types.outcomes import Status
 
 ACME: Final = "acme"
 GLOBEX: Final = "globex"
-OP: Final = "OP"  # in a command: the operation of the last call that had one
+# In a command: the operation and the request for approval of the last line that had one, and the
+# first digits of what the request is bound to, as the last command showed them.
+OP: Final = "OP"
+REQUEST: Final = "REQUEST"
+BINDING: Final = "BINDING"
 
 Observe: TypeAlias = Callable[[JsonObject], str]
 
@@ -50,14 +55,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One command of a person, about one operation, and the state that it has to show."""
+    """One command of a person, about one operation or request, and what it has to show."""
 
     shows: str
     words: tuple[str, ...]  # after `weighbridge`
-    status: OpState
+    status: (
+        OpState | ApprovalState | Cast
+    )  # the state of what it is about, or what became of a vote
     observe: Observe = lambda _row: ""  # puts the one row that it prints in words; raises Surprise
     cue: Cue | None = None
     shows_books: bool = False
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the gateway has to refuse what the person wants."""
+        return isinstance(self.status, Cast) and not self.status.is_accepted
 
 
 Line: TypeAlias = Step | Command

@@ -6,9 +6,10 @@ the point, and the servers behind the gateway would have carried out nearly ever
 
 from typing import Final
 
+from gateway.demo.decisions import DECISIONS, refund, refund_of
 from gateway.demo.scene import ACME, GLOBEX, Cue, Line, Step, Surprise
 from gateway.demo.writes import WRITES
-from gateway.types.json import Json, JsonObject
+from gateway.types.json import JsonObject
 from gateway.types.outcomes import Status
 
 CHANGED_TOOL: Final = "desk__list_tickets"
@@ -39,10 +40,6 @@ def _record(result: JsonObject) -> str:
     return f"{result.get('name')}, {result.get('city')}; no phone, e-mail as a digest"
 
 
-def _refund(result: JsonObject) -> str:
-    return f"refund {result.get('refund_id')}: {result.get('amount')} {result.get('currency')}"
-
-
 def _note(result: JsonObject) -> str:
     return f"note {result.get('note_id')} on {result.get('customer_id')}"
 
@@ -66,16 +63,7 @@ def _filter(result: JsonObject) -> str:
     return str(tenant)
 
 
-def _refund_of(amount: Json) -> JsonObject:
-    return {
-        "customer_id": "c-1001",
-        "amount": amount,
-        "currency": "EUR",
-        "reason": "charged twice",
-    }
-
-
-_WEIGHED: Final[tuple[Step, ...]] = (
+_FIRST: Final[tuple[Step, ...]] = (
     Step(
         tenant=ACME,
         shows="a read that is allowed; policy writes the tenant into the arguments",
@@ -87,7 +75,7 @@ _WEIGHED: Final[tuple[Step, ...]] = (
         tenant=ACME,
         shows="an id from a ticket's text proves nothing: tickets are written by customers",
         tool="desk__refund",
-        arguments=_refund_of(25),
+        arguments=refund_of(25),
         status=Status.PROVENANCE_FAILED,
         code="origin_unknown",
     ),
@@ -104,26 +92,18 @@ _WEIGHED: Final[tuple[Step, ...]] = (
         tenant=ACME,
         shows="the same refund again: now the id has an origin",
         tool="desk__refund",
-        arguments=_refund_of(25),
+        arguments=refund_of(25),
         rule="desk.refund.small",
-        observe=_refund,
+        observe=refund,
         shows_events=True,
     ),
-    Step(
-        tenant=ACME,
-        shows="a larger one needs a person, and nobody can be asked in this demo",
-        tool="desk__refund",
-        arguments=_refund_of(400),
-        status=Status.APPROVAL_DENIED,
-        rule="desk.refund.large",
-        code="no_approver",
-        shows_events=True,
-    ),
+)
+_WEIGHED: Final[tuple[Step, ...]] = (
     Step(
         tenant=ACME,
         shows="no person either above the cap",
         tool="desk__refund",
-        arguments=_refund_of(5000),
+        arguments=refund_of(5000),
         status=Status.DENIED,
         rule="desk.refund.cap",
         code="amount_over_cap",
@@ -132,7 +112,7 @@ _WEIGHED: Final[tuple[Step, ...]] = (
         tenant=ACME,
         shows="arguments that don't fit: told where, what was expected and what came",
         tool="desk__refund",
-        arguments=_refund_of("25,00"),
+        arguments=refund_of("25,00"),
         status=Status.INVALID_ARGUMENTS,
         code="schema",
     ),
@@ -140,7 +120,7 @@ _WEIGHED: Final[tuple[Step, ...]] = (
         tenant=ACME,
         shows="NaN is not JSON, though Python writes it; `NaN > 1000` would be false",
         tool="desk__refund",
-        arguments=_refund_of(float("nan")),
+        arguments=refund_of(float("nan")),
         status=Status.INVALID_ARGUMENTS,
         code="not_json",
         raw=True,
@@ -242,7 +222,7 @@ _CHANGED: Final = Step(
     cue=Cue.REWRITE,
 )
 
-SCRIPT: Final[tuple[Line, ...]] = (*_WEIGHED, *WRITES, _CHANGED)
+SCRIPT: Final[tuple[Line, ...]] = (*_FIRST, *DECISIONS, *_WEIGHED, *WRITES, _CHANGED)
 
 
 def script(*, with_time: bool) -> tuple[Line, ...]:

@@ -1,6 +1,7 @@
 """The folder of one demo: the books, the gateway's configuration, and a key for each tenant."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,29 @@ _AGENTS: Final[Mapping[str, JsonObject]] = {
     },
 }
 
+# People who decide in the terminal, as users of the same names. `ana` is the one for whom the agent
+# works, so her role is worth nothing where her own calls are decided.
+_PEOPLE: Final[tuple[JsonObject, ...]] = (
+    {"user": "ana", "tenant": ACME, "roles": ["finance-lead"]},
+    {"user": "fern", "tenant": ACME, "roles": ["finance-lead"]},
+    {"user": "ben", "tenant": ACME, "roles": ["finance-lead"]},
+)
+_RULE: Final = """\
+# The one rule that does not ship with Weighbridge. Its time is so short that the demo can wait for
+# its end.
+apiVersion: weighbridge/v1
+kind: PolicySet
+metadata: {name: demo}
+
+rules:
+  - id: demo.refund.goodwill
+    decision: require_approval
+    reason: what nobody is owed is paid by a person
+    match: {tools: [desk.refund], roles: {any: [support]}}
+    when: args.reason == "goodwill"
+    approval: {approvers: {roles: [finance-lead]}, expires: 1s}
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
@@ -55,7 +79,10 @@ class Workspace:
         return cls(folder=folder, books=books, keys=keys)
 
     def write_config(self, *, python: str, desk_port: int, time_server: Path | None) -> None:
-        """Write the configuration: three servers, two keys, and the policies that ship with us."""
+        """Write the configuration: three servers, two keys, and people who decide.
+
+        The policies are those that ship with us, with one rule more.
+        """
         servers: JsonObject = {
             "crm": {
                 "command": python,
@@ -73,11 +100,14 @@ class Workspace:
         settings: JsonObject = {
             "servers": servers,
             "listen": {"address": "127.0.0.1:0"},
-            "admin": {"address": "127.0.0.1:0"},
+            "admin": {"address": "127.0.0.1:0", "accounts": list(_PEOPLE)},
+            "approvals": {"hold": {"default": "1200ms"}},  # by then the agent is told to come back
             "identity": {"api_keys": [self._entry(tenant) for tenant in self.keys]},
             "store": "sqlite:///weighbridge.db",
-            "policies": str(policies()),
+            "policies": "policies",
         }
+        shutil.copytree(policies(), self.folder / "policies")
+        (self.folder / "policies" / "demo.yaml").write_text(_RULE, encoding="utf-8")
         text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
         self.config.write_text(text, encoding="utf-8")
 

@@ -33,3 +33,29 @@ def test_rows_come_from_lines_and_from_lists_alike(
         journal, "weighbridge", lambda: [sys.executable, "-c", f"print({printed!r})"]
     )
     assert journal.operations(tmp_path / "config.yaml") == {"succeeded": 2, "ready": 1}
+
+
+@pytest.mark.parametrize(
+    ("program", "is_refused", "said"),
+    [
+        ("print('{}')", True, "failed: {}"),  # carried out, though it has to refuse
+        ("raise SystemExit(1)", True, "no word why"),
+        ("print('{}'); raise SystemExit(2)", True, "failed: {}"),
+        ("print('{}'); raise SystemExit(1)", False, "failed: {}"),
+    ],
+)
+def test_a_command_that_ends_otherwise_than_it_has_to_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, is_refused: bool, said: str
+) -> None:
+    monkeypatch.setattr(journal, "weighbridge", lambda: [sys.executable, "-c", program])
+    with pytest.raises(DemoFault, match=said):
+        journal.asked(tmp_path / "config.yaml", "approvals", "approve", is_refused=is_refused)
+
+
+def test_a_command_that_has_to_refuse_says_why_in_its_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = """print('{"cast": "too_late"}'); raise SystemExit(1)"""
+    monkeypatch.setattr(journal, "weighbridge", lambda: [sys.executable, "-c", program])
+    rows = journal.asked(tmp_path / "config.yaml", "approvals", "approve", is_refused=True)
+    assert rows == ({"cast": "too_late"},)

@@ -22,7 +22,8 @@ def test_the_script_shows_every_way_of_ending_that_it_is_there_for() -> None:
     assert {step.status for step in _STEPS} == {
         Status.OK,
         Status.PROVENANCE_FAILED,
-        Status.APPROVAL_DENIED,
+        Status.APPROVAL_PENDING,
+        Status.APPROVAL_EXPIRED,
         Status.DENIED,
         Status.INVALID_ARGUMENTS,
         Status.LIMIT_EXCEEDED,

@@ -26,10 +26,12 @@ async def test_each_agent_is_listed_what_its_role_and_credential_allow(tmp_path:
             "desk__list_tickets",
             "desk__open_ticket",
             "desk__refund",
+            "gateway_wait",
         }
         assert await raised.agents[GLOBEX].tools() == {
             "crm__get_customer",
             "crm__search_customers",
+            "gateway_wait",
         }
         await raised.cue(Cue.REWRITE)
         assert "desk__list_tickets" not in await raised.agents[ACME].tools()

@@ -14,7 +14,10 @@ def test_the_configuration_loads_and_lets_each_tenants_key_in(tmp_path: Path) ->
     made.write_config(python=sys.executable, desk_port=4711, time_server=Path("/bin/true"))
     settings = loading.load(made.config, {}).settings
     assert list(settings.servers) == ["crm", "desk", "time"]
-    assert settings.policies == policies()
+    assert {each.name for each in policies().glob("*.yaml")} | {"demo.yaml"} == {
+        each.name for each in settings.policies.glob("*.yaml")
+    }
+    assert {each.tenant for each in settings.admin.accounts} == {"acme"}
     keys = ApiKeys(settings.identity.api_keys)
     for tenant, key in made.keys.items():
         assert keys.principal(key, now=SystemClock().now()).tenant == tenant
