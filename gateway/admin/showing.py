@@ -12,7 +12,7 @@ from typing import Final
 from gateway.approvals import ballot, lines, words
 from gateway.approvals.binding import short
 from gateway.approvals.lines import Group, Row, Unreadable
-from gateway.approvals.matching import missing, same_person
+from gateway.approvals.matching import missing
 from gateway.approvals.visible import visible
 from gateway.crossing.showing import shown
 from gateway.store.vault import Vault
@@ -20,7 +20,9 @@ from gateway.types.approvals import (
     Approval,
     ApprovalState,
     Approver,
+    Assurance,
     Cast,
+    Channel,
     Choice,
     Factor,
     Ruling,
@@ -39,6 +41,7 @@ _HEADINGS: Final[Mapping[Group, str]] = {
     Group.REQUESTER: "Who asks",
     Group.RULE: "Why it waits for a person",
 }
+_AROUND: Final = frozenset({Group.CALL, Group.REQUESTER, Group.RULE})
 _STATES: Final[Mapping[ApprovalState, str]] = {
     ApprovalState.PENDING: "waiting",
     ApprovalState.APPROVED: "approved, not sent yet",
@@ -47,6 +50,17 @@ _STATES: Final[Mapping[ApprovalState, str]] = {
     ApprovalState.CANCELLED: "cancelled",
     ApprovalState.SUPERSEDED: "replaced",
     ApprovalState.CONSUMED: "approved and sent",
+}
+
+_BY: Final[Mapping[Channel, str]] = {
+    Channel.PAGE: "here",
+    Channel.TERMINAL: "in the terminal",
+    Channel.ELICITATION: "in the agent's client",
+}
+_SURE: Final[Mapping[Assurance, str]] = {
+    Assurance.AUTHENTICATED: "logged in at the identity provider",
+    Assurance.LOCAL: "with a local account",
+    Assurance.CLIENT_ASSERTED: "as that client says",
 }
 
 
@@ -65,6 +79,7 @@ class Section:
 
     heading: str
     rows: Sequence[Row]
+    is_plain: bool  # says what stands around the call, and not what will be sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +168,7 @@ class View:
             summary=next(iter(by_group.get(Group.SUMMARY, [])), None),
             top=by_group.get(Group.TOP, []),
             sections=[
-                Section(heading=heading, rows=by_group[group])
+                Section(heading=heading, rows=by_group[group], is_plain=group in _AROUND)
                 for group, heading in _HEADINGS.items()
                 if group in by_group
             ],
@@ -202,13 +217,12 @@ class View:
             decided=self._moment(approval.decided_at) if approval.decided_at else None,
             waits_for=words.lacking(_missing(approval, votes)) if is_pending else "",
             is_mine=is_pending and self._cast(approval, votes, Choice.DENY).is_accepted,
-            voted=ballot.own_vote(votes, self.person) is not None,
+            voted=any(each.user == self.person.user for each in votes),
         )
 
     def _rights(self, approval: Approval, votes: Sequence[Vote], *, is_readable: bool) -> Rights:
         yes = self._cast(approval, votes, Choice.APPROVE)
         no = self._cast(approval, votes, Choice.DENY)
-        is_requester = same_person(self.person.user, approval.user)
         now = self._now
         withdrawal = ballot.judge_withdrawal(approval, votes, self.person, now=now)
         cancellation = ballot.judge_cancellation(approval, self.person, now=now)
@@ -216,7 +230,7 @@ class View:
             approve=yes.is_accepted and is_readable,
             deny=no.is_accepted,
             withdraw=withdrawal.is_accepted,
-            cancel=cancellation.is_accepted and is_requester,
+            cancel=cancellation.is_accepted,
             reopen=ballot.judge_reopening(approval, self.person).is_accepted,
             why_not="" if no.is_accepted else words.said(Ruling(cast=no, approval=approval)),
         )
@@ -226,7 +240,7 @@ class View:
         return ballot.judge(approval, votes, self.person, choice, approval.binding, now=self._now)
 
     def _said(self, vote: Vote) -> Said:
-        how = f"{vote.channel.value}, {vote.assurance.value.replace('_', ' ')}"
+        how = f"{_BY[vote.channel]}, {_SURE[vote.assurance]}"
         return Said(
             user=visible(vote.user),
             is_yes=vote.choice is Choice.APPROVE,

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from jinja2 import UndefinedError
 
@@ -38,3 +40,47 @@ def test_markup_in_a_text_is_text() -> None:
 def test_the_style_has_an_address_of_its_own_and_may_be_kept() -> None:
     assert STYLE_PATH.startswith("/style-")
     assert "immutable" in style().headers["cache-control"]
+
+
+def palettes() -> list[dict[str, str]]:
+    """Return the colours of the style by name: by day, and by night."""
+    text = bytes(style().body).decode()
+    blocks = re.findall(r":root \{(.*?)\}", text, re.S)
+    return [dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", block)) for block in blocks]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two colours (WCAG 2.2, 1.4.3)."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        ]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    bright, dark = sorted((light(one), light(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+TEXTS = (
+    *(
+        (text, ground)
+        for text in ("ink", "soft", "accent")
+        for ground in ("paper", "card", "sunken")
+    ),
+    *(("no", ground) for ground in ("card", "sunken", "no-soft")),
+    *((text, ground) for text, ground in (("yes", "yes-soft"), ("warn", "warn-soft"))),
+    *((f"on-{each}", each) for each in ("accent", "yes", "no")),
+    *(("ink", ground) for ground in ("no-soft", "line")),
+    ("warn", "card"),
+)
+
+
+@pytest.mark.parametrize("night", [0, 1])
+def test_every_text_stands_out_from_its_ground_by_day_and_by_night(night: int) -> None:
+    colours = palettes()[night]
+    assert colours.keys() == palettes()[0].keys()
+    low = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in TEXTS}
+    assert {pair: ratio for pair, ratio in low.items() if ratio < 4.5} == {}
+    assert contrast(colours["strong-line"], colours["card"]) >= 3  # the borders of fields

@@ -29,13 +29,19 @@ class Page:
         self._ids = itertools.count(1)
 
     async def command(self, method: str, **params: Any) -> dict[str, Any]:
-        """Carry out a command of the DevTools protocol."""
+        """Carry out a command of the DevTools protocol; between two pages, on the next one."""
+        async with asyncio.timeout(60):
+            while _is_between_pages(message := await self._said(method, params)):
+                await asyncio.sleep(0.05)
+        assert "error" not in message, message
+        return message["result"]
+
+    async def _said(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         number = next(self._ids)
         await self._socket.send_json({"id": number, "method": method, "params": params})
         while (message := await self._socket.receive_json()).get("id") != number:
             pass
-        assert "error" not in message, message
-        return message["result"]
+        return message
 
     async def evaluate(self, script: str) -> Any:
         """Evaluate an expression in the page."""
@@ -67,6 +73,10 @@ class Page:
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
         done = await self.command("Page.captureScreenshot", format="png", clip=clip)
         return base64.b64decode(done["data"])
+
+
+def _is_between_pages(message: dict[str, Any]) -> bool:
+    return "execution context" in str(message.get("error", {}).get("message", ""))
 
 
 @asynccontextmanager
