@@ -6,6 +6,7 @@ No gateway is contacted: what is asked for is a row, and whoever sweeps the stor
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from gateway import ids, jsontext
@@ -122,7 +123,8 @@ class Compensating:
             raise _Unmakeable(str(error)) from error
         except WeighbridgeError as error:
             raise _Unmakeable(f"`{back.call.tool}` can't be called: {error}") from error
-        key = undo.key_of(op, back, arguments, await self.operations.undoing(op.op_id))
+        earlier = await self.operations.undoing(op.op_id)
+        key = undo.key_of(op, back, arguments, earlier, partial(self.vault.digest, op.tenant))
         shown = self.redactor.value(arguments, tenant=op.tenant, tags=contract.sensitive).value
         body: JsonObject = {"arguments": arguments, "principal": asked.get("principal")}
         kind = contract.compensation.kind.value if contract.compensation is not None else ""

@@ -22,7 +22,7 @@ class Bound:
     tool: str
     pin: str
     contract: str  # digest over what was reviewed
-    arguments: str  # digest over what is sent
+    arguments: str  # keyed digest over what is sent: the rest of a binding is no secret
 
 
 def bind(bound: Bound, op_id: str) -> str:

@@ -85,7 +85,7 @@ class Deciding:
         sealed, digest = "", ""
         if found is not None and proposal is not None and found.tenant == approver.tenant:
             sealed = self.vault.seal(found.tenant, found.approval_id, jsontext.dump(proposal))
-            digest = jsontext.digest(self.own(found.tool, proposal))
+            digest = self.vault.digest(found.tenant, self.own(found.tool, proposal))
         ruling = await self.approvals.cast(
             approver,
             approval_id,

@@ -160,7 +160,7 @@ class _Request:
             tool=case.tool.key,
             pin=case.contract.pin,
             contract=self._contract,
-            arguments=jsontext.digest(arguments),
+            arguments=self.people.vault.digest(case.actor.tenant, arguments),
         )
 
     def made(self, operation: Operation, earlier: Operation | None) -> Approval:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from gateway import ids, jsontext
@@ -31,7 +32,7 @@ def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Oper
             pin=contract.pin,
             revision=case.revision.id,
         )
-    key, op_id = _key(case), ids.new("op")
+    key, op_id = _key(case, vault), ids.new("op")
     injection, compensation = contract.idempotency.inject, contract.compensation
     body: JsonObject = {"arguments": case.arguments or {}, "principal": _principal(case)}
     return Operation(
@@ -64,7 +65,7 @@ def is_alone(case: Case, asked_for: Operation) -> bool:
     return is_by_accident and asked_for.retry not in _SENT_BESIDE
 
 
-def _key(case: Case) -> IntentKey:
+def _key(case: Case, vault: Vault) -> IntentKey:
     call = case.call
     key = keys.derive(
         tenant=case.actor.tenant,
@@ -76,6 +77,7 @@ def _key(case: Case) -> IntentKey:
         idempotency=case.contract.idempotency,
         caller_key=keys.of_caller(call.meta, call.idempotency_key),
         transport_id=_transport_id(call.meta),
+        digest=partial(vault.digest, case.actor.tenant),
     )
     if case.contract.reviewed or key.source is KeySource.CALLER:
         return key

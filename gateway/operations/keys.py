@@ -3,8 +3,9 @@
 import re
 import unicodedata
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, assert_never
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, assert_never
 
 from gateway import jsontext
 from gateway.errors import JsonError, WeighbridgeError
@@ -23,6 +24,10 @@ _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 _NO_UUID: Final = str(uuid.UUID(int=0, version=5))
 _NO_DIGEST: Final = 64 * "0"
 _NAMESPACE: Final = uuid.UUID("0b8f4e0e-53f5-5c5e-9a55-2a3d0c1c7d11")
+
+
+Digest: TypeAlias = Callable[[Json], str]
+"""A keyed digest over the RFC 8785 form of a value: a short secret can't be found from it."""
 
 
 class KeyRefused(WeighbridgeError):
@@ -56,6 +61,7 @@ def derive(
     idempotency: Idempotency,
     caller_key: str | None,
     transport_id: str | None,
+    digest: Digest,
 ) -> IntentKey:
     """Return the key of a call, from the first source that there is; raises `KeyRefused`.
 
@@ -65,19 +71,20 @@ def derive(
     """
     if caller_key is not None:
         _judge(caller_key)
+    made = _Digests(digest)
     try:
-        scope = _digest("scope", tenant, list(principal), server, run_id)
+        scope = made("scope", tenant, list(principal), server, run_id)
         arguments = own(arguments, idempotency.inject)
         normal = _normalised(arguments, idempotency.normalise)
-        intent = _digest("intent", server, tool, _intent(normal, idempotency))
+        intent = made("intent", server, tool, _intent(normal, idempotency))
         source, parts = _source(caller_key, tool, normal, idempotency, intent)
         return IntentKey(
-            key=_digest(source.value, tenant, scope, *parts),
+            key=made(source.value, tenant, scope, *parts),
             source=source,
             scope=scope,
             intent=intent,
-            arguments=jsontext.digest(arguments),
-            transport="" if transport_id is None else _digest("transport", scope, transport_id),
+            arguments=digest(arguments),
+            transport="" if transport_id is None else made("transport", scope, transport_id),
         )
     except JsonError as error:
         raise KeyRefused(f"its arguments can't be compared with those of others: {error}") from None
@@ -92,7 +99,7 @@ def downstream_key(injection: Injection, key: IntentKey, op_id: str) -> str:
     """Return the key for the server: one per operation, the same for all of its attempts."""
     if injection.as_uuid:
         return str(uuid.uuid5(_NAMESPACE, f"{op_id}:{key.key}"))
-    return _digest("downstream", op_id, key.key).removeprefix("sha256:")
+    return jsontext.digest([_VERSION, "downstream", op_id, key.key]).removeprefix("sha256:")
 
 
 def inject(
@@ -156,9 +163,14 @@ def _judge(text: str) -> None:
         raise KeyRefused("its idempotency key holds characters other than printable ASCII")
 
 
-def _digest(kind: str, *parts: Json) -> str:
-    """Digest parts so that no two lists of parts share their bytes, whatever is in them."""
-    return jsontext.digest([_VERSION, kind, *parts])
+@dataclass(frozen=True, slots=True)
+class _Digests:
+    """Digests parts so that no two lists of parts share their bytes, whatever is in them."""
+
+    digest: Digest
+
+    def __call__(self, kind: str, *parts: Json) -> str:
+        return self.digest([_VERSION, kind, *parts])
 
 
 def _source(

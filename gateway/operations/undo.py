@@ -5,6 +5,7 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.jsontext.references import references
+from gateway.operations.keys import Digest
 from gateway.operations.templates import of_result
 from gateway.types.guarantees import Compensation
 from gateway.types.json import Json, JsonObject, JsonPointer
@@ -52,7 +53,11 @@ def restored(data: Json, values: JsonObject) -> Json:
 
 
 def key_of(
-    operation: Operation, back: Compensation, arguments: JsonObject, earlier: Sequence[Operation]
+    operation: Operation,
+    back: Compensation,
+    arguments: JsonObject,
+    earlier: Sequence[Operation],
+    digest: Digest,
 ) -> IntentKey:
     """Return the key of what undoes an operation: whoever asks twice meets the same one.
 
@@ -66,7 +71,7 @@ def key_of(
         source=KeySource.DERIVED,
         scope=operation.key.scope,
         intent=intent,
-        arguments=jsontext.digest(arguments),
+        arguments=digest(arguments),
     )
 
 

@@ -1,7 +1,9 @@
-"""What is kept for later and nobody else may read: AES-256-GCM, bound to its place."""
+"""What is kept for later and nobody else may read: AES-256-GCM, bound to its place, and digests."""
 
 import base64
 import binascii
+import hashlib
+import hmac
 import os
 from collections.abc import Callable
 from functools import lru_cache
@@ -10,10 +12,14 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from gateway import jsontext
 from gateway.errors import WeighbridgeError
+from gateway.store.keys import Keyed
+from gateway.types.json import Json
 
 _NONCE: Final = 12
 _VERSION: Final = "v1."
+_DIGESTS: Final = b"weighbridge/v1/digests"  # what the key of digests is made for
 
 
 class VaultBroken(WeighbridgeError):
@@ -26,9 +32,21 @@ class Vault:
     def __init__(self, key: Callable[[str], bytes]) -> None:
         self._key = key
         self._cipher = lru_cache(maxsize=1024)(self._made)
+        self._keyed = lru_cache(maxsize=1024)(self._begun)
 
     def _made(self, tenant: str) -> AESGCM:
         return AESGCM(self._key(tenant))
+
+    def _begun(self, tenant: str) -> Keyed:
+        return Keyed(hmac.digest(self._key(tenant), _DIGESTS, hashlib.sha256))
+
+    def digest(self, tenant: str, value: Json) -> str:
+        """Return `hmac-sha256:` and 64 hex digits over the RFC 8785 form; raises `JsonError`.
+
+        The same for the same value, on every gateway of the store; who reads the store and guesses
+        at a short secret learns nothing by it.
+        """
+        return f"hmac-sha256:{self._keyed(tenant).digest(jsontext.canonical(value)).hex()}"
 
     def seal(self, tenant: str, place: str, content: bytes) -> str:
         """Return a text in ASCII."""

@@ -130,7 +130,7 @@ class KeySource(StrEnum):
 
 @value
 class IntentKey:
-    """What makes two calls the same: digests are `sha256:` and 64 hex digits."""
+    """What makes two calls the same: keyed digests, `hmac-sha256:` and 64 hex digits."""
 
     key: str
     source: KeySource

@@ -120,7 +120,7 @@ async def test_what_an_approver_would_rather_have_is_sealed_and_known_by_its_dig
     assert found is not None
     opened = vault.open("acme", approval.approval_id, found.proposal)
     assert jsontext.parse(opened) == rather
-    assert found.proposal_hash == jsontext.digest({"amount": 10.0, "to": "x"})
+    assert found.proposal_hash == vault.digest("acme", {"amount": 10.0, "to": "x"})
     ((_, body),) = await house.told(approval)
     assert body["proposal_digest"] == found.proposal_hash
 

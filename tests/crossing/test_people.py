@@ -64,3 +64,12 @@ def test_a_request_is_made_once_however_often_its_transaction_runs() -> None:
 def test_more_than_a_person_reads_is_too_large() -> None:
     assert not is_too_large({"note": "x" * 100})
     assert is_too_large({"note": "x" * MOST_BYTES})
+
+
+def test_a_binding_gives_nothing_of_the_arguments_away_to_who_can_guess_them() -> None:
+    found: set[str] = set()
+    for secret in (b"s" * 32, b"t" * 32):
+        asking = some_people(Vault(TenantKeys(secret).operations)).asking(a_held_case())
+        assert asking is not None
+        found.add(asking.binding("op_1"))
+    assert len(found) == 2  # all else is the same: it takes the key of the store to try a guess

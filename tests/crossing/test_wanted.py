@@ -14,7 +14,7 @@ from gateway.types.guarantees import (
     Injection,
     InjectPlace,
 )
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation, OpState, RetryClass
 from gateway.types.tools import Contract, Effect
 from tests.helpers.cases import a_call, a_case, a_contract, a_tool
@@ -93,3 +93,11 @@ def test_a_row_that_is_there_is_asked_for_under_its_own_key() -> None:
     assert (row.op_id, row.key) == (there.op_id, there.key)
     assert (row.state, row.pin, row.call_id) == (OpState.READY, case.contract.pin, "call_2")
     assert row.revision == case.revision.id
+
+
+def test_no_secret_can_be_found_from_what_a_row_says_of_its_key() -> None:
+    row = asked(a_write())
+    kept = row.key
+    guesses: list[Json] = [{"v": 1}, ["v1", "intent", row.server, row.tool, {"": {"v": 1}}]]
+    assert {kept.arguments, kept.intent, kept.key}.isdisjoint(map(jsontext.digest, guesses))
+    assert kept.arguments == VAULT.digest("acme", {"v": 1})

@@ -47,6 +47,7 @@ def key(arguments: JsonObject, idempotency: Idempotency | None = None, **other: 
         "run_id": "",
         "caller_key": None,
         "transport_id": None,
+        "digest": jsontext.digest,
         **other,
     }
     return derive(arguments=arguments, idempotency=idempotency or Idempotency(), **call)

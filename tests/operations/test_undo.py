@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway import jsontext
 from gateway.operations import undo
 from gateway.types.guarantees import CallTemplate, Readback
 from gateway.types.json import Json, JsonObject
@@ -70,7 +71,7 @@ OP = wanted(op_id="op_1", state=OpState.SUCCEEDED)
 
 def key(*earlier: Operation, is_idempotent: bool = False) -> str:
     back = replace(BACK, is_idempotent=is_idempotent)
-    return undo.key_of(OP, back, {"a": 1}, earlier).key
+    return undo.key_of(OP, back, {"a": 1}, earlier, jsontext.digest).key
 
 
 def attempt(state: OpState, **changes: Any) -> Operation:
@@ -101,5 +102,5 @@ def test_only_a_repeatable_way_back_is_gone_again_in_doubt() -> None:
 
 def test_other_operations_have_other_keys() -> None:
     others = [replace(OP, op_id="op_2"), replace(OP, tenant="globex")]
-    keys = {undo.key_of(op, BACK, {}, ()).key for op in (OP, *others)}
+    keys = {undo.key_of(op, BACK, {}, (), jsontext.digest).key for op in (OP, *others)}
     assert len(keys) == 3

@@ -2,6 +2,7 @@ import pytest
 
 from gateway.store.keys import TenantKeys
 from gateway.store.vault import Vault, VaultBroken
+from gateway.types.json import JsonObject
 
 
 def a_vault(secret: bytes = b"s" * 32) -> Vault:
@@ -28,3 +29,13 @@ def test_what_is_sealed_opens_in_its_place_only() -> None:
 def test_another_store_opens_nothing() -> None:
     with pytest.raises(VaultBroken):
         a_vault(b"t" * 32).open("acme", "op_1", a_vault().seal("acme", "op_1", b"x"))
+
+
+def test_a_digest_is_the_same_for_the_same_value_under_one_key_alone() -> None:
+    value: JsonObject = {"pin": 4711, "n": [1.0]}
+    vault = a_vault()
+    digest = vault.digest("acme", value)
+    assert digest == a_vault().digest("acme", {"n": [1], "pin": 4711.0})
+    others = (vault.digest("globex", value), a_vault(b"t" * 32).digest("acme", value))
+    assert len({digest, *others, vault.digest("acme", {**value, "pin": 4712})}) == 4
+    assert (digest[:12], len(digest)) == ("hmac-sha256:", 76)
