@@ -31,6 +31,7 @@ def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Oper
             state=OpState.READY,
             pin=contract.pin,
             revision=case.revision.id,
+            injection=keys.place(contract.idempotency.inject),
         )
     key, op_id = _key(case, vault), ids.new("op")
     injection, compensation = contract.idempotency.inject, contract.compensation
@@ -49,6 +50,7 @@ def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Oper
         state=OpState.READY,
         call_id=case.call.call_id,
         downstream_key=keys.downstream_key(injection, key, op_id) if injection else "",
+        injection=keys.place(injection),
         compensation=str(compensation.kind) if compensation is not None else "",
         shown=shown(case),
         arguments=vault.seal(case.actor.tenant, key.key, jsontext.dump(body)),

@@ -102,6 +102,11 @@ def downstream_key(injection: Injection, key: IntentKey, op_id: str) -> str:
     return jsontext.digest([_VERSION, "downstream", op_id, key.key]).removeprefix("sha256:")
 
 
+def place(injection: Injection | None) -> str:
+    """Say where the server gets its key: the same text for the same place; empty for none."""
+    return "" if injection is None else f"{injection.place.value}:{injection.name}"
+
+
 def inject(
     arguments: JsonObject,
     meta: JsonObject,

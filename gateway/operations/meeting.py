@@ -87,8 +87,10 @@ def _unknown(found: Operation, wanted: Operation) -> Meeting:
     other = differs(found, wanted)
     if other is not None:
         return other
-    # By what was sent: a key that the server never got can't be known again.
-    keyed = found.retry is RetryClass.KEYED and found.downstream_key != ""
+    # By what was sent: a key that the server never got, or got elsewhere, can't be known again.
+    is_known = found.downstream_key != "" and found.injection != ""
+    is_same = wanted.retry is RetryClass.NATURAL or found.injection == wanted.injection
+    keyed = found.retry is RetryClass.KEYED and is_known and is_same
     if keyed or found.retry is RetryClass.NATURAL:
         return Meeting.AGAIN if wanted.retry in _SAFE_TWICE else Meeting.UNKNOWN
     return Meeting.UNKNOWN

@@ -168,6 +168,7 @@ class Operation:
     call_id: str = ""  # the call that sends, or sent last
     lease_until: int = 0
     downstream_key: str = ""  # what was injected, if anything
+    injection: str = ""  # where, such as `header:Idempotency-Key`; empty where nothing arrives
     verification: VerificationState = VerificationState.NOT_DECLARED
     evidence: str = ""  # how the outcome is known, where that is not its own answer
     compensates: str = ""  # the operation that this one undoes

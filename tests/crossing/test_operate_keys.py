@@ -274,3 +274,24 @@ async def test_what_does_no_harm_twice_is_sent_beside_an_unknown_one(store: Stor
     await alpha.call(asked)
     natural = writes(store, idempotency=Idempotency(retry=RetryClass.NATURAL, ignore=("/note",)))
     assert (await natural.call(asked)).status is Status.OK
+
+
+async def test_a_key_that_has_moved_is_no_proof_that_the_server_knows_it_again(
+    store: Store,
+) -> None:
+    def keyed(place: InjectPlace, name: str) -> Idempotency:
+        inject = Injection(place=place, name=name)
+        return Idempotency(retry=RetryClass.KEYED, inject=inject, is_declared=True)
+
+    before = writes(
+        store, Counting(answers=[LOST]), idempotency=keyed(InjectPlace.META, "reference")
+    )
+    first = await before.call()
+    moved = writes(store, idempotency=keyed(InjectPlace.HEADER, "Idempotency-Key"))
+    again = await moved.call()
+    assert (again.status, outcome_of(again)["op_id"]) == (
+        Status.INDETERMINATE,
+        outcome_of(first)["op_id"],
+    )
+    assert (await before.call()).status is Status.OK
+    assert (moved.server.count, before.server.count) == (0, 2)

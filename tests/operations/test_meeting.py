@@ -104,8 +104,29 @@ def test_a_claim_that_is_repeated_finds_itself() -> None:
 def test_an_unknown_outcome_is_sent_again_only_where_twice_is_once(
     retry: RetryClass, key: str, meeting: Meeting
 ) -> None:
-    wanted = replace(WANTED, retry=retry)
-    assert met(OpState.INDETERMINATE, wanted, retry=retry, downstream_key=key) is meeting
+    place = "header:Idempotency-Key"
+    wanted = replace(WANTED, retry=retry, injection=place)
+    found = met(OpState.INDETERMINATE, wanted, retry=retry, injection=place, downstream_key=key)
+    assert found is meeting
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "meeting"),
+    [
+        ("arg:/reference", "arg:/reference", Meeting.AGAIN),
+        ("arg:/reference", "arg:/idem_key", Meeting.UNKNOWN),
+        ("arg:/reference", "", Meeting.UNKNOWN),
+        ("", "", Meeting.UNKNOWN),
+    ],
+)
+def test_a_key_is_known_again_only_in_the_place_that_it_had(
+    before: str, now: str, meeting: Meeting
+) -> None:
+    keyed = RetryClass.KEYED
+    wanted = replace(WANTED, retry=keyed, injection=now)
+    sent: dict[str, Any] = {"retry": keyed, "downstream_key": "d", "injection": before}
+    assert met(OpState.INDETERMINATE, wanted, **sent) is meeting
+    assert met(OpState.FAILED_RETRYABLE, wanted, **sent) is Meeting.AGAIN
 
 
 def test_a_contract_that_became_safer_frees_nothing_that_was_sent_before() -> None:

@@ -20,13 +20,14 @@ ORDER BY created_at DESC LIMIT 1;
 INSERT INTO operations (
     op_id, tenant, run_id, actor_user, server, tool, pin, revision, scope, idem_key, key_source,
     generation, intent_hash, args_hash, transport, retry, state, epoch, owner, call_id,
-    lease_until, downstream_key, verification, evidence, compensates, compensation, created_at,
-    dispatched_at, settled_at, replay_until, check_at, shown, arguments, outcome
+    lease_until, downstream_key, injection, verification, evidence, compensates, compensation,
+    created_at, dispatched_at, settled_at, replay_until, check_at, shown, arguments, outcome
 ) VALUES (
     :op_id, :tenant, :run_id, :actor_user, :server, :tool, :pin, :revision, :scope, :idem_key,
     :key_source, :generation, :intent_hash, :args_hash, :transport, :retry, :state, :epoch, :owner,
-    :call_id, :lease_until, :downstream_key, :verification, :evidence, :compensates, :compensation,
-    :created_at, :dispatched_at, :settled_at, :replay_until, :check_at, :shown, :arguments, :outcome
+    :call_id, :lease_until, :downstream_key, :injection, :verification, :evidence, :compensates,
+    :compensation, :created_at, :dispatched_at, :settled_at, :replay_until, :check_at, :shown,
+    :arguments, :outcome
 );
 
 -- name: dispatch_operation
@@ -36,6 +37,7 @@ SET state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id
     lease_until = :lease_until, dispatched_at = :now, retry = :retry, args_hash = :args_hash,
     transport = :transport, shown = :shown,
     downstream_key = CASE WHEN downstream_key = '' THEN :downstream_key ELSE downstream_key END,
+    injection = :injection,
     arguments = :arguments, outcome = '', evidence = '', settled_at = 0, check_at = 0, pin = :pin,
     revision = :revision
 WHERE op_id = :op_id AND epoch = :epoch

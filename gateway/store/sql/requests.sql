@@ -52,7 +52,8 @@ WHERE op_id = :op_id AND state IN ('ready', 'failed_retryable', 'awaiting_approv
 -- Commit the intent of an approved call: what is sent is what was kept when people were asked.
 UPDATE operations
 SET state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id,
-    lease_until = :lease_until, dispatched_at = :now, transport = :transport, revision = :revision
+    lease_until = :lease_until, dispatched_at = :now, transport = :transport, revision = :revision,
+    injection = :injection
 WHERE op_id = :op_id AND state = 'awaiting_approval';
 
 -- name: end_held
