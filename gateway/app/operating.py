@@ -51,6 +51,7 @@ class Around:
     patience_s: Callable[[Case], float]
     """How long the caller of a case waits."""
     people: People
+    over_stdio: frozenset[str] = frozenset()  # servers that headers don't reach
     reached: Reached = go_on
 
 
@@ -161,6 +162,7 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
             assumed_window_s=settings.assumed_window,
             lease_s=settings.lease,
         ),
+        over_stdio=around.over_stdio,
         reached=around.reached,
     )
     return Operating(

@@ -222,6 +222,7 @@ class Wiring:
             case_for=resolve.case_for,
             patience_s=outbounds.deadline_s,
             people=people.people,
+            over_stdio=terms(self.loaded.settings).over_stdio,
             reached=self.reached,
         )
 

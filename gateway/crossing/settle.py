@@ -87,7 +87,7 @@ def _verdict(case: Case, delivery: Delivery | None, outcome: Answer | Refusal) -
         raise ValueError("only operations are settled")
     return classify(
         delivery,
-        retry=contract.idempotency.retry,
+        retry=operation.retry,  # as it was sent
         risk=case.risk,
         source=operation.key.source,
         not_executed_on=contract.idempotency.not_executed_on,

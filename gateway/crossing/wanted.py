@@ -9,6 +9,7 @@ from gateway import ids, jsontext
 from gateway.case import Case
 from gateway.operations import keys
 from gateway.store.vault import Vault
+from gateway.types.guarantees import InjectPlace
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import IntentKey, KeySource, Operation, OpState, RetryClass
 
@@ -18,12 +19,20 @@ _SENT_BESIDE: Final = frozenset({RetryClass.READ, RetryClass.NATURAL})
 _TRANSPORT_KEYS: Final = ("claudecode/toolUseId", "callId", "codex/callId")
 
 
-def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Operation:
+def operation(
+    case: Case, *, vault: Vault, shown: Callable[[Case], str], has_headers: bool = True
+) -> Operation:
     """Return the operation of a call; raises `keys.KeyRefused` for a caller's key that is none.
 
-    `shown` gives the arguments as people may see them; what was asked for is sealed.
+    `shown` gives the arguments as people may see them; what was asked for is sealed. A server
+    without headers gets no key in one, and so does not know a repeated request by it.
     """
     asked_for, contract = case.call.operation, case.contract
+    injection = contract.idempotency.inject
+    if injection is not None and injection.place is InjectPlace.HEADER and not has_headers:
+        injection = None
+    retry = contract.idempotency.retry
+    retry = RetryClass.NEVER if retry is RetryClass.KEYED and injection is None else retry
     if asked_for is not None:  # its row is there, with a key of its own
         return replace(
             asked_for,
@@ -31,10 +40,11 @@ def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Oper
             state=OpState.READY,
             pin=contract.pin,
             revision=case.revision.id,
-            injection=keys.place(contract.idempotency.inject),
+            retry=retry,
+            injection=keys.place(injection),
         )
     key, op_id = _key(case, vault), ids.new("op")
-    injection, compensation = contract.idempotency.inject, contract.compensation
+    compensation = contract.compensation
     body: JsonObject = {"arguments": case.arguments or {}, "principal": _principal(case)}
     return Operation(
         op_id=op_id,
@@ -46,7 +56,7 @@ def operation(case: Case, *, vault: Vault, shown: Callable[[Case], str]) -> Oper
         pin=contract.pin,
         revision=case.revision.id,
         key=key,
-        retry=contract.idempotency.retry,
+        retry=retry,
         state=OpState.READY,
         call_id=case.call.call_id,
         downstream_key=keys.downstream_key(injection, key, op_id) if injection else "",

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gateway.policy.findings import Finding
+from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_tools import about
+from gateway.types.guarantees import InjectPlace
 from gateway.types.tools import Contract
 
 
@@ -23,6 +24,7 @@ def check(contracts: Iterable[Contract], terms: Terms) -> Iterator[Finding]:
     """Run every check of this module."""
     for contract in contracts:
         yield from _kept(contract, terms)
+        yield from _placed(contract, terms)
 
 
 def _kept(contract: Contract, terms: Terms) -> Iterator[Finding]:
@@ -33,6 +35,20 @@ def _kept(contract: Contract, terms: Terms) -> Iterator[Finding]:
             "kept-longer",
             f"`idempotency.window` of `{contract.tool}` is longer than `operations.keep`; its "
             f"operations are kept for {_days(window_s)} instead of {_days(terms.keep_s)}",
+        )
+
+
+def _placed(contract: Contract, terms: Terms) -> Iterator[Finding]:
+    injection, server = contract.idempotency.inject, contract.tool.partition(".")[0]
+    if injection is None or injection.place is not InjectPlace.HEADER:
+        return
+    if server in terms.over_stdio:
+        yield about(
+            contract,
+            "unplaced-key",
+            f"`idempotency.inject` of `{contract.tool}` is a header, and `{server}` is spoken with "
+            "over stdio, which has none; use `arg` or `meta`",
+            Level.ERROR,
         )
 
 

@@ -107,6 +107,7 @@ class Claim:
     Raises StoreUnavailable.
     """
     terms: Terms = Terms()
+    over_stdio: frozenset[str] = frozenset()  # servers that headers don't reach
     reached: Reached = go_on
 
     async def __call__(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal | Held:
@@ -120,7 +121,12 @@ class Claim:
             return await self._reserved(case)
         try:
             repetition = repeats.asked(case.call.meta)
-            asked_for = wanted.operation(case, vault=self.vault, shown=self.shown)
+            asked_for = wanted.operation(
+                case,
+                vault=self.vault,
+                shown=self.shown,
+                has_headers=case.tool.server not in self.over_stdio,
+            )
         except keys.KeyRefused as error:
             return Refusal(
                 status=Status.INVALID_ARGUMENTS, code="idempotency_key", reason=str(error)

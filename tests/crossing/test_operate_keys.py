@@ -1,11 +1,13 @@
 """What counts as the same write: keys, other words, and a second time on purpose."""
 
 import asyncio
+from dataclasses import replace
 
 import anyio
 import pytest
 
 from gateway import ids
+from gateway.pipeline import Pipeline
 from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
@@ -13,6 +15,7 @@ from gateway.types import repeats
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace, OnVariant, Repeat
 from gateway.types.json import JsonObject
 from gateway.types.operations import (
+    Delivery,
     Execution,
     Failure,
     OpState,
@@ -21,7 +24,7 @@ from gateway.types.operations import (
 )
 from gateway.types.outcomes import Status
 from tests.helpers.cases import a_principal
-from tests.helpers.writes import Counting, outcome_of, text_of, writes
+from tests.helpers.writes import Counting, outcome_of, said, text_of, writes
 
 KEY = "weighbridge/idempotencyKey"
 LOST = Undelivered(failure=Failure.CLOSED, executed=Execution.UNKNOWN, detail="gone")
@@ -295,3 +298,21 @@ async def test_a_key_that_has_moved_is_no_proof_that_the_server_knows_it_again(
     )
     assert (await before.call()).status is Status.OK
     assert (moved.server.count, before.server.count) == (0, 2)
+
+
+@pytest.mark.parametrize("answer", [LOST, said("no such customer", isError=True)])
+async def test_a_key_that_goes_nowhere_makes_nothing_sendable(
+    store: Store, answer: Delivery
+) -> None:
+    inject = Injection(place=InjectPlace.HEADER, name="Idempotency-Key")
+    keyed = Idempotency(retry=RetryClass.KEYED, inject=inject, is_declared=True)
+
+    def over_stdio(pipeline: Pipeline) -> Pipeline:
+        return replace(pipeline, claim=replace(pipeline.claim, over_stdio=frozenset({"crm"})))
+
+    alpha = writes(store, Counting(answers=[answer]), idempotency=keyed, change=over_stdio)
+    first = await alpha.call()
+    row = await alpha.operation(first)
+    assert (row.retry, row.downstream_key, row.injection) == (RetryClass.NEVER, "", "")
+    await alpha.call()
+    assert alpha.server.count == 1

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.policy.lint_terms import Terms, check
-from gateway.types.guarantees import Idempotency
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.tools import Effect
 from tests.policy.example import TEXT, contract
 
@@ -25,3 +25,12 @@ def test_a_window_beyond_what_is_kept_is_told() -> None:
         "warning kept-longer: `idempotency.window` of `crm.put` is longer than `operations.keep`; "
         "its operations are kept for 365 days instead of 90 days"
     ]
+
+
+def test_a_header_for_a_server_without_headers_is_an_error() -> None:
+    header = Idempotency(inject=Injection(place=InjectPlace.HEADER, name="Idempotency-Key"))
+    meta = Idempotency(inject=Injection(place=InjectPlace.META, name="key"))
+    over_stdio = replace(TERMS, over_stdio=frozenset({"crm"}))
+    assert found(header) == found(meta, terms=over_stdio) == []
+    [told] = found(header, terms=over_stdio)
+    assert told.startswith("error unplaced-key: `idempotency.inject` of `crm.put` is a header")
