@@ -5,8 +5,8 @@ from typing import Final
 from gateway.clock import Clock
 
 _WINDOW_S: Final = 60.0
-_PER_PEER: Final = 20
-_IN_ALL: Final = 200
+_PER_PEER: Final = 60  # a proxy is one address for all who come through it
+_IN_ALL: Final = 300
 
 
 class Attempts:

@@ -19,14 +19,15 @@ def holds(secret: str, path: str, given: str) -> bool:
     return hmac.compare_digest(token(secret, path).encode(), given.encode("utf-8", "replace"))
 
 
-def is_from_here(headers: Headers) -> bool:
+def is_from_here(headers: Headers, base_url: str) -> bool:
     """Whether a browser says that a form was sent by a page of this very host and port.
 
-    Another port of the same machine is another program, which may belong to an agent, though the
-    browser sends it the same cookies. `Host` is one of ours already: the listener checks it.
+    `base_url` is where people reach us, for a proxy that passes `Host` on as another one; `Host` is
+    one of ours in any case, the listener has checked it. Another port of the same machine is
+    another program, which may belong to an agent, though the browser sends it the same cookies.
     """
     origin = headers.get("origin")
     if origin is None:  # an old browser, or none: then the other header has to say so
         return headers.get("sec-fetch-site") == "same-origin"
     host = headers.get("host", "").lower()
-    return origin.lower() in (f"http://{host}", f"https://{host}")
+    return origin.lower() in (f"http://{host}", f"https://{host}", base_url)

@@ -73,6 +73,7 @@ class Entrance:
             sessions=Sessions(self.store.logins, people, admin.session, is_https=self._is_https),
             people=people,
             clock=self.clock,
+            base_url=self.base_url,
             say=self._say,
             note_turned_away=self.note_turned_away,
         )
@@ -87,7 +88,6 @@ class Entrance:
             provider=Provider(entry, clock=self.clock, is_trusted=is_private_url),
             vault=Vault(lambda tenant: key),
             attempts=attempts,
-            base_url=self.base_url,
         )
         return login.routes()
 

@@ -68,7 +68,7 @@ class Login:
 
     async def use(self, request: Request) -> Response:
         """Log in whom a link lets in."""
-        if not csrf.is_from_here(request.headers):
+        if not csrf.is_from_here(request.headers, self.room.base_url):
             return self._refuse(request, "open the link itself, and use its button", status=403)
         if not self.attempts.let(peer_of(request.scope)):
             return self._refuse(request, _TOO_MANY, status=429)

@@ -32,6 +32,7 @@ _PLACE: Final = "login"
 _LASTS_S: Final = 600
 _HOME: Final = "/approvals"
 _OURS: Final = re.compile(r"/approvals(/[A-Za-z0-9_]{1,64})?", re.ASCII)
+_ERROR: Final = re.compile(r"[a-z_]{1,60}", re.ASCII)  # the codes of RFC 6749, 4.1.2.1
 _LOST: Final = "this login was not begun in this browser, or more than 10 minutes ago; log in again"
 
 
@@ -56,7 +57,6 @@ class OidcLogin:
     provider: Provider
     vault: Vault
     attempts: Attempts
-    base_url: str
 
     def routes(self) -> Sequence[Route]:
         """Return the pages with their paths."""
@@ -93,8 +93,9 @@ class OidcLogin:
         if begun is None or not _same(given.get("state", ""), begun.attempt.state):
             return self._refuse(request, _LOST, status=403)
         if "code" not in given:
-            said = "the provider did not log you in"
-            return self._refuse(request, f"{said} ({given.get('error', '')[:100]})", status=403)
+            error = given.get("error", "")
+            why = f" ({error})" if _ERROR.fullmatch(error) else ""
+            return self._refuse(request, f"the provider did not log you in{why}", status=403)
         try:
             principal = await self.provider.person(
                 begun.attempt,
@@ -126,7 +127,7 @@ class OidcLogin:
 
     @property
     def _redirect_uri(self) -> str:
-        return f"{self.base_url}{CALLBACK}"
+        return f"{self.room.base_url}{CALLBACK}"
 
     def _sealed(self, begun: _Begun) -> str:
         until = self.room.clock.now().timestamp() + _LASTS_S
@@ -159,7 +160,7 @@ class OidcLogin:
                 return None
 
     def _keep(self, answer: Response, value: str, lasts_s: int) -> None:
-        secure = "; Secure" if self.base_url.startswith("https://") else ""
+        secure = "; Secure" if self.room.base_url.startswith("https://") else ""
         answer.headers.append(
             "Set-Cookie",
             f"{_COOKIE}={value}; Max-Age={lasts_s}; Path=/login; HttpOnly; SameSite=Lax{secure}",

@@ -23,7 +23,7 @@ def draft(document: JsonObject | None) -> str:
         return ""
     if len(jsontext.dump(arguments)) > MOST_BYTES:
         return ""
-    return _laid(arguments, "")
+    return laid_out(arguments)
 
 
 def read(text: str, document: JsonObject | None) -> JsonObject:
@@ -44,15 +44,17 @@ def read(text: str, document: JsonObject | None) -> JsonObject:
     return proposed
 
 
-def _laid(value: Json, indent: str) -> str:
-    """Lay JSON out over lines without touching a digit of its numbers."""
+def laid_out(value: Json, indent: str = "") -> str:
+    """Return JSON over several lines, without touching a digit; what hides is written out."""
     inner = f"{indent}  "
     match value:
         case dict() if value:
-            members = [f"{inner}{_text(key)}: {_laid(item, inner)}" for key, item in value.items()]
+            members = [
+                f"{inner}{_text(key)}: {laid_out(item, inner)}" for key, item in value.items()
+            ]
             return "{\n" + ",\n".join(members) + f"\n{indent}}}"
         case list() if value:
-            items = [f"{inner}{_laid(item, inner)}" for item in value]
+            items = [f"{inner}{laid_out(item, inner)}" for item in value]
             return "[\n" + ",\n".join(items) + f"\n{indent}]"
         case _:
             return _text(value)

@@ -34,6 +34,7 @@ class Room:
     sessions: Sessions
     people: People
     clock: Clock
+    base_url: str
     say: Callable[[Event], None]
     note_turned_away: Callable[[TurnedAway], None]
 
@@ -70,7 +71,7 @@ class Room:
 
     async def form(self, request: Request, current: Current) -> dict[str, str] | Response:
         """Return the fields of a form of ours, or the answer to one that isn't."""
-        if not csrf.is_from_here(request.headers):
+        if not csrf.is_from_here(request.headers, self.base_url):
             return self.refuse(current, _FOREIGN, status=403)
         try:
             fields = await forms.read(request)

@@ -9,13 +9,16 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
+from gateway import jsontext
+from gateway.admin.proposals import laid_out
 from gateway.approvals import ballot, lines, words
 from gateway.approvals.binding import short
 from gateway.approvals.lines import Group, Row, Unreadable
 from gateway.approvals.matching import missing
 from gateway.approvals.visible import visible
 from gateway.crossing.showing import shown
-from gateway.store.vault import Vault
+from gateway.errors import JsonError
+from gateway.store.vault import Vault, VaultBroken
 from gateway.types.approvals import (
     Approval,
     ApprovalState,
@@ -142,6 +145,7 @@ class Sheet:
     not_before: Moment | None
     closed_reason: str
     replaces: str
+    proposed: str  # what an approver would rather have, as JSON
     revision: str
     long: Sequence[int]  # the numbers of the rows that have to be unfolded
 
@@ -182,6 +186,7 @@ class View:
             not_before=self._moment(approval.not_before) if self._is_early(approval) else None,
             closed_reason=visible(approval.closed_reason),
             replaces=approval.replaces,
+            proposed=self._proposed(approval),
             revision=approval.revision,
             long=[at for at, row in enumerate(rows) if row.long],
         )
@@ -192,6 +197,15 @@ class View:
             return shown(approval, self.vault)
         except Unreadable:
             return None
+
+    def _proposed(self, approval: Approval) -> str:
+        if not approval.proposal:
+            return ""
+        try:
+            kept = self.vault.open(approval.tenant, approval.approval_id, approval.proposal)
+            return laid_out(jsontext.parse_result(kept))
+        except (VaultBroken, JsonError):
+            return "(it can't be read any more)"
 
     def _rows(self, approval: Approval) -> tuple[Sequence[Row], str]:
         try:

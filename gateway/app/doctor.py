@@ -11,12 +11,14 @@ from gateway.actions import revisions
 from gateway.app.inspect import Inspection, everything, inspect
 from gateway.app.surfaces import lacks
 from gateway.clock import SystemClock
+from gateway.config.addresses import is_private_url
 from gateway.config.load import Loaded
 from gateway.config.terms import terms
 from gateway.contracts.standing import in_words, tally
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
 from gateway.events.envelope import Origin
 from gateway.identity.authenticate import Authenticator
+from gateway.identity.provider import Provider
 from gateway.policy.findings import Level
 from gateway.revision import Revision, Unreviewed
 from gateway.servers.state import ServerStatus
@@ -52,6 +54,7 @@ async def examine(
         found += _contracts(inspection, revision)
         found += _approvals(loaded, revision)
     found += await _identity(loaded)
+    found += await _provider(loaded)
     found.append(await _store(loaded))
     found += _telemetry(environ)
     return tuple(found)
@@ -229,6 +232,25 @@ async def _identity(loaded: Loaded) -> tuple[Diagnosis, ...]:
             mend="look at `jwks_url` or `jwks_file` under `identity.jwt`; tokens need the keys",
         )
         for problem in problems
+    )
+
+
+async def _provider(loaded: Loaded) -> tuple[Diagnosis, ...]:
+    oidc = loaded.settings.admin.oidc
+    if oidc is None:
+        return ()
+    provider = Provider(oidc, clock=SystemClock(), is_trusted=is_private_url)
+    problem = await provider.problem()
+    if not problem:
+        found = f"people can log in at `{oidc.issuer}`"
+        return (Diagnosis(part="identity", ok=True, found=found),)
+    return (
+        Diagnosis(
+            part="identity",
+            ok=False,
+            found=f"nobody can log in at the identity provider: {problem}",
+            mend="look at `admin.oidc.issuer`, and whether the provider can be reached from here",
+        ),
     )
 
 

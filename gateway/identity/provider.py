@@ -15,6 +15,7 @@ from gateway.errors import JsonError, WeighbridgeError
 from gateway.identity import claims
 from gateway.identity.challenge import Rejected
 from gateway.identity.jwks import UrlKeys
+from gateway.identity.keys import KeysUnavailable
 from gateway.identity.tokens import Issuer, proven
 from gateway.types.calls import Principal
 from gateway.types.json import Json, JsonObject
@@ -150,6 +151,15 @@ class Provider:
         self._is_trusted = is_trusted
         self._known: _Known | None = None
         self._known_until = 0.0
+
+    async def problem(self) -> str:
+        """Say why nobody could log in there right now; empty when people can."""
+        try:
+            known = await self._discovered()
+            await known.issuer.source.keys(kid="")
+        except (ProviderUnavailable, KeysUnavailable) as error:
+            return str(error)
+        return ""
 
     async def address(self, attempt: Attempt, *, redirect_uri: str) -> str:
         """Return where the browser goes to log in; raises ProviderUnavailable."""

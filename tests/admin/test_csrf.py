@@ -22,6 +22,8 @@ def test_a_token_is_good_for_one_login_and_one_form() -> None:
         ({"origin": "http://127.0.0.1:3000"}, False),
         ({"origin": "http://127.0.0.1"}, False),
         ({"origin": "http://localhost:8701"}, False),
+        ({"origin": "https://approvals.example.com"}, True),  # as people reach it
+        ({"origin": "http://approvals.example.com"}, False),
         ({"origin": "null"}, False),
         ({"origin": "null", "sec-fetch-site": "same-origin"}, False),
         ({"origin": ""}, False),
@@ -32,4 +34,5 @@ def test_a_token_is_good_for_one_login_and_one_form() -> None:
     ],
 )
 def test_a_form_comes_from_this_very_host_and_port(headers: dict[str, str], is_ours: bool) -> None:
-    assert csrf.is_from_here(Headers({"host": "127.0.0.1:8701", **headers})) is is_ours
+    sent = Headers({"host": "127.0.0.1:8701", **headers})
+    assert csrf.is_from_here(sent, "https://approvals.example.com") is is_ours

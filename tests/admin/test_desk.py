@@ -284,6 +284,9 @@ async def test_a_proposal_goes_with_the_denial_and_is_kept_sealed(tmp_path: Path
         kept = vault.open("acme", found.approval_id, found.proposal)
         assert jsontext.parse(kept) == {**ARGUMENTS, "amount": 125}
         assert found.proposal_hash
+        after = (await ann.get(page_of(approval))).text
+        assert "Proposed instead" in after
+        assert "&#34;amount&#34;: 125" in after
 
 
 async def test_what_is_hidden_from_approvers_can_not_be_proposed(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from gateway.app.doctor import Diagnosis, examine
+from gateway.clock import SystemClock
 from tests.helpers.fake_server import Script, tool
 from tests.helpers.issuer import key_set, public_jwk, rsa_key
+from tests.helpers.provider import CLIENT, providing
 from tests.helpers.workspaces import Workspace, a_workspace
 from tests.journeys import house
 
@@ -149,6 +151,17 @@ def issuer(keys: Path) -> dict[str, Any]:
         "tenant": "org",
     }
     return {"identity": {"jwt": [entry]}}
+
+
+async def test_the_provider_at_which_people_log_in_is_asked(tmp_path: Path) -> None:
+    async with providing(SystemClock()) as fake:
+        oidc = {"issuer": fake.issuer, "client_id": CLIENT, "tenant": "acme"}
+        place = a_workspace(tmp_path, admin={"oidc": oidc})
+        (fine,) = (await examined(place))["identity"]
+        assert (fine.ok, fine.found) == (True, f"people can log in at `{fake.issuer}`")
+    ((problem, mend),) = mends(await examined(place), "identity")
+    assert problem.startswith("nobody can log in at the identity provider: ")
+    assert "`admin.oidc.issuer`" in mend
 
 
 async def test_keys_of_an_issuer_are_looked_for(tmp_path: Path) -> None:

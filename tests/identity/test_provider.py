@@ -195,6 +195,15 @@ async def test_a_provider_that_is_away_is_an_outage() -> None:
         await provider.address(ATTEMPT, redirect_uri=CALLBACK)
 
 
+async def test_whether_people_could_log_in_is_found_out_without_anybody() -> None:
+    async with providing(HandClock()) as fake:
+        assert await a_provider(fake).problem() == ""
+        fake.discovery = {"jwks_uri": f"{fake.issuer}/nowhere"}
+        assert "HTTP 404" in await a_provider(fake).problem()
+        fake.discovery = {"issuer": "https://other.example.com"}
+        assert "of another issuer" in await a_provider(fake).problem()
+
+
 async def test_what_a_provider_says_about_itself_is_asked_again_in_time() -> None:
     clock = HandClock()
     async with providing(clock) as fake:
