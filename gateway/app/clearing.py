@@ -101,13 +101,15 @@ class Clearing:
 
     async def look(self, operation: Operation) -> None:
         """Look at an operation that is due, if no other gateway does."""
-        later = self._in(self._pause_s(operation))
+        try:
+            case, problem = self.recall.case(operation), ""
+        except WeighbridgeError as error:
+            case, problem = None, str(error)
+        later = self._in(self._pause_s(operation, case))
         if not await self.operations.take_check(operation, later=later):
             return
-        try:
-            case = self.recall.case(operation)
-        except WeighbridgeError as error:
-            _log.warning("%s: can't be looked at: %s", operation.op_id, error)
+        if case is None:
+            _log.warning("%s: can't be looked at: %s", operation.op_id, problem)
             return
         if operation.state is OpState.INDETERMINATE:
             await self.resolve(case, operation)
@@ -131,15 +133,27 @@ class Clearing:
         if arguments is None:
             return False
         case = replace(case, operation=operation, arguments=arguments)
+        left_s = self._unknown_for_s(operation, case)
         match await self.checks.lookup(case, operation, now_us=self._in(0.0)):
             case Found.HAPPENED:
                 return await self._settled(case, operation, OpEvent.RESOLVE_HAPPENED)
-            case Found.ABSENT if self.living.has(operation):
+            case Found.ABSENT if left_s > 0 or self.living.has(operation):
                 return False
             case Found.ABSENT:
                 return await self._settled(case, operation, OpEvent.RESOLVE_NOT_HAPPENED)
             case Found.UNKNOWN:
                 return False
+
+    def _unknown_for_s(self, operation: Operation, case: Case) -> float:
+        """Return for how long nothing proves absence: by a clock of this process' own.
+
+        After a lease ran out, not before whoever held it can't send any more.
+        """
+        declared = case.contract.idempotency.lookup
+        least_s = declared.absent_after_s if declared is not None else 0.0
+        if operation.evidence == _LEASE:
+            least_s = max(least_s, self.living.lease_s)
+        return least_s - self.living.age_s(operation)
 
     def _asked(self, operation: Operation) -> JsonObject | None:
         try:
@@ -219,12 +233,14 @@ class Clearing:
         content = jsontext.dump(kept.to_json(outcome))
         return self.vault.seal(operation.tenant, operation.op_id, content)
 
-    def _pause_s(self, operation: Operation) -> float:
+    def _pause_s(self, operation: Operation, case: Case | None) -> float:
         """Return the time to the next look: what has been open for long is looked at less often."""
         open_s = max(0, self._in(0.0) - operation.dispatched_at) / _SECOND
         if operation.verification is VerificationState.PENDING:
             return min(_PAUSE_S, max(1.0, open_s / 4))
-        return min(_LONGEST_S, max(_PAUSE_S, open_s / 2))
+        pause_s = min(_LONGEST_S, max(_PAUSE_S, open_s / 2))
+        left_s = 0.0 if case is None else self._unknown_for_s(operation, case)
+        return pause_s if left_s <= 0 else min(pause_s, max(1.0, left_s))
 
     def _in(self, seconds: float) -> int:
         return microseconds(self.clock.now()) + round(seconds * _SECOND)

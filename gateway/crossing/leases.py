@@ -15,6 +15,7 @@ from gateway.store.times import microseconds
 from gateway.types.operations import Operation
 
 _SECOND: Final = 1_000_000
+_MOST_KNOWN: Final = 10_000  # attempts whose age is known
 
 
 class Table(Protocol):
@@ -43,9 +44,26 @@ class Living:
     clock: Clock
     lease_s: float
     _held: dict[str, _Lease] = field(default_factory=dict[str, _Lease])
+    _known: dict[tuple[str, int], float] = field(default_factory=dict[tuple[str, int], float])
+
+    def age_s(self, operation: Operation) -> float:
+        """Return for how many seconds this process has known of an attempt; 0 at first sight.
+
+        Times in rows are those of the gateway that wrote them, whose clock may be another one, or
+        have been set since. An attempt is at least as old as this process has known of it.
+        """
+        now_s = self.clock.monotonic()
+        return now_s - self._known_since(operation, now_s)
+
+    def _known_since(self, operation: Operation, now_s: float) -> float:
+        attempt = operation.op_id, operation.epoch
+        if attempt not in self._known and len(self._known) >= _MOST_KNOWN:
+            del self._known[next(iter(self._known))]  # it is known anew, and so counts as younger
+        return self._known.setdefault(attempt, now_s)
 
     def begin(self, operation: Operation) -> None:
         """Keep a lease alive that was just taken."""
+        self._known_since(operation, self.clock.monotonic())
         now_us = microseconds(self.clock.now())
         left_s = min(self.lease_s, (operation.lease_until - now_us) / _SECOND)
         self._held[operation.op_id] = _Lease(

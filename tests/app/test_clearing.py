@@ -16,6 +16,7 @@ from gateway.errors import StoreUnavailable
 from gateway.operations.templates import Known
 from gateway.steps.claim import Terms
 from gateway.store.keys import TenantKeys
+from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
 from gateway.store.vault import Vault
 from gateway.types.guarantees import CallTemplate, Idempotency, Lookup, Readback, Wait
@@ -32,6 +33,7 @@ from gateway.types.operations import (
 )
 from gateway.types.outcomes import Finished, Status
 from tests.helpers.fake_server import until_async
+from tests.helpers.issuer import HandClock
 from tests.helpers.operations import claim
 from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.writes import PUT, Counting, Writes, outcome_of, said, text_of, writes
@@ -115,6 +117,69 @@ async def test_a_lookup_that_proves_absence_makes_it_sendable(store: Store) -> N
     assert (await alpha.operation(first)).state is OpState.FAILED_RETRYABLE
     again = await alpha.call()
     assert (again.status, alpha.server.count) == (Status.OK, 2)
+
+
+async def test_absence_is_proved_by_the_time_that_a_gateway_has_known_of_a_call(
+    store: Store,
+) -> None:
+    """A clock that is ahead, or was set, makes nothing older. case: IDM-07"""
+    alpha = writes(
+        store,
+        Counting(answers=[LOST]),
+        idempotency=a_lookup(120),
+        reads=Scripted([{"there": False}]),
+    )
+    first = await alpha.call()
+    ahead = HandClock()
+    ahead.move(10 * 365 * 86400.0)
+    living = Living(table=store.operations, clock=ahead, lease_s=15)
+    other = replace(a_clearing(alpha), living=living, clock=ahead)
+
+    async def asked() -> OpState:
+        found = await alpha.operation(first)
+        await other.resolve(other.recall.case(found), found)
+        return (await alpha.operation(first)).state
+
+    assert await asked() is OpState.INDETERMINATE
+    ahead.move(119)
+    assert await asked() is OpState.INDETERMINATE
+    ahead.move(1)
+    assert await asked() is OpState.FAILED_RETRYABLE
+
+
+async def test_absence_is_looked_for_as_soon_as_it_can_be_proved(store: Store) -> None:
+    alpha = writes(
+        store, Counting(answers=[LOST]), idempotency=a_lookup(5), reads=Scripted([{"there": False}])
+    )
+    await alpha.call()
+    [due] = await store.operations.due()
+    await a_clearing(alpha).look(due)
+    [row] = await store.operations.find(OperationFilter())
+    assert 0 < row.check_at - due.check_at <= 6_000_000
+
+
+async def test_what_lost_its_lease_is_not_absent_within_another(store: Store) -> None:
+    alpha = writes(store, idempotency=a_lookup(), reads=Scripted([{"there": False}]))
+    done = await alpha.operation(await alpha.call())
+    died = await claim(store, _again(done), lease_s=-1)
+    clock = HandClock()
+    clock.move(10 * 365 * 86400.0)
+    living = Living(table=store.operations, clock=clock, lease_s=15)
+    clearing = replace(a_clearing(alpha), living=living, clock=clock)
+    [lost] = await store.operations.lost()
+    await clearing.lose(lost)
+    for seconds, state in ((14, OpState.INDETERMINATE), (2, OpState.FAILED_RETRYABLE)):
+        found = await store.operations.get(died.operation.op_id)
+        assert found is not None
+        await clearing.resolve(clearing.recall.case(found), found)
+        clock.move(seconds)
+        found = await store.operations.get(died.operation.op_id)
+        assert found is not None
+        assert found.state is OpState.INDETERMINATE
+        await clearing.resolve(clearing.recall.case(found), found)
+        found = await store.operations.get(died.operation.op_id)
+        assert found is not None
+        assert found.state is state
 
 
 async def test_what_is_still_open_at_a_gateway_is_not_absent(store: Store) -> None:
