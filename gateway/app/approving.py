@@ -137,7 +137,9 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
         document=documents.of,
         bells=bells,
         states=around.states,
-        terms=Terms(hold_s=approvals.hold.seconds, url=pages.of),
+        terms=Terms(
+            hold_s=approvals.hold.seconds, comes_back=approvals.hold.comes_back, url=pages.of
+        ),
         clock=clock,
         errands=Errands(
             seals=around.states.seals,

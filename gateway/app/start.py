@@ -93,6 +93,7 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
     ):
         owner = ProcessOwner(owned)
         gateway = await wiring.gateway(owner)
+        stopping.tell(gateway.approving.holding.close)
         door = DoorBook(wiring.keeping.store.events, wiring.clock)
         gateway.note_turned_away = door.note
         await tasks.start(gateway.servers.run)

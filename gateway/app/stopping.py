@@ -20,11 +20,18 @@ class Stopping:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._began: float | None = None
+        self._told: list[Callable[[], None]] = []
 
     def begin(self) -> None:
-        """Start to count, once."""
+        """Start to count, once, and tell whoever wants to know."""
         if self._began is None:
             self._began = self._clock.monotonic()
+            for each in self._told:
+                each()
+
+    def tell(self, callback: Callable[[], None]) -> None:
+        """Have `callback` called when the stop begins."""
+        self._told.append(callback)
 
     def left(self, until_s: float) -> float:
         """Return the seconds up to a moment of the stop, 0 when it has passed."""

@@ -90,6 +90,12 @@ class HoldSettings(Section):
         description="for clients by the name that they give themselves; `*` stands for any "
         "characters, capitals don't matter, the first that fits counts",
     )
+    rounds: Many[Name] = Field(
+        default=(),
+        description="clients, by name as in `clients`, that answer a bare `requestState` by "
+        "themselves (MCP 2026-07-28): their calls wait in up to nine requests, each of them held "
+        "so long",
+    )
 
     @field_validator("clients")
     @classmethod
@@ -105,6 +111,11 @@ class HoldSettings(Section):
             if fnmatchcase(name, pattern.casefold()):
                 return seconds
         return self.default
+
+    def comes_back(self, client: str) -> bool:
+        """Tell whether a client with this name makes the next request of a call by itself."""
+        name = client.casefold()
+        return any(fnmatchcase(name, pattern.casefold()) for pattern in self.rounds)
 
 
 class WebhookSettings(Section):

@@ -6,10 +6,12 @@ request, and to a call that is judged and claimed anew.
 
 import asyncio
 import logging
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
+
+import anyio
 
 from gateway import jsontext
 from gateway.case import Case
@@ -80,7 +82,15 @@ class Bells:
 
     def ring(self, approval: Approval) -> None:
         """Wake everybody who waits for a request."""
-        for bell in self._waiting.get(approval.approval_id, ()):
+        self._ring(self._waiting.get(approval.approval_id, ()))
+
+    def ring_all(self) -> None:
+        """Wake everybody who waits for anything."""
+        for waiting in self._waiting.values():
+            self._ring(waiting)
+
+    def _ring(self, waiting: Iterable[asyncio.Future[None]]) -> None:
+        for bell in waiting:
             if not bell.done():
                 bell.set_result(None)
 
@@ -127,11 +137,43 @@ class Holding:
     held: Callable[[str, Approval], None] = lambda call_id, approval: None
     """Told of each call that is held, by its id."""
     _fruitless: OrderedDict[str, int] = field(default_factory=OrderedDict[str, int])
+    _present: Counter[str] = field(default_factory=Counter[str])  # callers by request
+    _is_closing: bool = False
+
+    def close(self) -> None:
+        """Hold nobody any longer, since the gateway stops; requests are there when it is back."""
+        self._is_closing = True
+        self.bells.ring_all()
 
     async def __call__(self, case: Case, held: Held) -> Answer | Refusal | None:
         """Return what the caller gets now; None: there is a decision, so weigh the call again."""
         approval = held.approval
         self.held(case.call.call_id, approval)
+        self._present[approval.approval_id] += 1
+        has_left = False
+        try:
+            return await self._carried(case, approval)
+        except asyncio.CancelledError:
+            has_left = True
+            raise
+        finally:
+            self._present[approval.approval_id] -= 1
+            if not self._present[approval.approval_id]:
+                del self._present[approval.approval_id]
+                if has_left and case.contract.approval.cancel_on_disconnect:
+                    await self._left(approval)
+
+    async def _left(self, approval: Approval) -> None:
+        """End a request that the last of its callers has left, where the contract wants that."""
+        if self._is_closing:
+            return  # it is the gateway that leaves
+        with anyio.CancelScope(shield=True):
+            try:
+                await self.deciding.call_off(approval, "its caller went away while it was held")
+            except StoreUnavailable as error:
+                _log.warning("%s: can't be called off: %s", approval.approval_id, error)
+
+    async def _carried(self, case: Case, approval: Approval) -> Answer | Refusal | None:
         if asks_client(approval.clause) and not case.call.rounds:
             asked = await self._confirmed(case, approval)
             if asked is not _NOBODY:
@@ -214,7 +256,11 @@ class Holding:
             patience_s = min(patience_s, at_most_s)
         until_s = loop.time() + min(patience_s, self._left_s(approval))
         told_s, told, pause, seen = -_TELL_S, 0, _FIRST_S, approval
-        while seen.state is ApprovalState.PENDING and (left_s := until_s - loop.time()) > 0:
+        while (
+            seen.state is ApprovalState.PENDING
+            and not self._is_closing
+            and (left_s := until_s - loop.time()) > 0
+        ):
             if loop.time() - told_s >= _TELL_S:
                 await call.caller.progress(told * _STEP, None, gate.waiting(seen))
                 told_s, told = loop.time(), told + 1
@@ -239,7 +285,7 @@ class Holding:
         """Have a client come back by itself, where it is known to do that."""
         call = case.call
         is_able = call.caller.era is Era.MODERN and self.terms.comes_back(call.client_name)
-        if not is_able or call.rounds >= MOST_ROUNDS:
+        if not is_able or call.rounds >= MOST_ROUNDS or self._is_closing:
             return None
         token = self.states.decide(call, approval.approval_id, round=call.rounds + 1, asked=False)
         return _round(token, {})

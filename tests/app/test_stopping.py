@@ -19,6 +19,16 @@ def test_everything_counts_from_the_same_moment() -> None:
     assert stopping.left(SERVERS_S) == SERVERS_S - 6
 
 
+def test_whoever_wants_to_know_is_told_once_that_it_begins() -> None:
+    told: list[str] = []
+    stopping = Stopping(HandClock())
+    stopping.tell(lambda: told.append("begun"))
+    assert told == []
+    stopping.begin()
+    stopping.left(CALLS_S)
+    assert told == ["begun"]
+
+
 def test_a_stop_that_nobody_announced_begins_when_it_is_asked_about() -> None:
     assert Stopping(HandClock()).left(WHOLE_S) == WHOLE_S
 

@@ -99,3 +99,14 @@ def test_an_address_is_https_and_has_a_name_of_its_own() -> None:
     assert "is not a name" in fault(webhooks=[HOOK | {"name": "a b"}])
     assert "the same `name`" in fault(webhooks=[HOOK, HOOK])
     assert read(webhooks=[HOOK | {"url": "http://127.0.0.1:9/x"}]).webhooks[0].key
+
+
+def test_no_client_is_taken_to_come_back_by_itself_unless_the_configuration_says_so() -> None:
+    assert not read().hold.comes_back("mcp")
+    hold = read(hold={"rounds": ["MCP", "desk-*"]}).hold
+    assert [hold.comes_back(each) for each in ("mcp", "Desk-1", "mcp2", "")] == [
+        True,
+        True,
+        False,
+        False,
+    ]

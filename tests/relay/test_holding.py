@@ -1,6 +1,7 @@
 """Calls that wait for a decision: held, asked, told to come back."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,12 +10,20 @@ import pytest
 from gateway.errors import AskRefused, AskUnanswered
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
-from gateway.types.approvals import Approval, ApprovalState, Assurance, Channel, Choice
+from gateway.types.approvals import (
+    Approval,
+    ApprovalNotes,
+    ApprovalState,
+    Assurance,
+    Cast,
+    Channel,
+    Choice,
+)
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Status
 from tests.helpers.approvals import an_approver
-from tests.helpers.cases import AbsentCaller
+from tests.helpers.cases import AbsentCaller, a_principal
 from tests.helpers.held import House, a_house
 from tests.helpers.writes import outcome_of, text_of
 
@@ -230,12 +239,145 @@ async def test_a_request_that_is_taken_back_ends_the_wait_and_asks_nobody_anew(
     assert await store.approvals.find(_OPEN) == []
 
 
+async def test_who_leaves_ends_the_request_where_the_contract_wants_that(store: Store) -> None:
+    """case: APR-04"""
+    house = a_house(store, hold_s=30, approval=ApprovalNotes(cancel_on_disconnect=True))
+    held = asyncio.ensure_future(house.call())
+    [approval] = await _until_asked(store)
+    held.cancel()
+    await asyncio.wait({held})
+    found = await store.approvals.get(approval)
+    assert found is not None
+    assert (found.state, found.closed_reason) == (
+        ApprovalState.CANCELLED,
+        "its caller went away while it was held",
+    )
+    late = await house.people.deciding.decide(
+        an_approver(), approval, Choice.APPROVE, found.binding
+    )
+    assert late.cast is Cast.ALREADY_DECIDED
+    assert house.server.count == 0
+
+
+async def test_a_request_for_which_another_caller_still_waits_stays(store: Store) -> None:
+    house = a_house(store, hold_s=30, approval=ApprovalNotes(cancel_on_disconnect=True))
+    first = asyncio.ensure_future(house.call())
+    [approval] = await _until_asked(store)
+    seen: list[str] = []
+    house.people.holding.held = lambda call_id, held: seen.append(held.approval_id)
+    second = asyncio.ensure_future(house.call())
+    await _until(lambda: seen)
+    first.cancel()
+    await asyncio.wait({first})
+    await house.people.deciding.decide(
+        an_approver(), approval, Choice.APPROVE, await _binding(store, approval)
+    )
+    assert (await second).status is Status.OK
+    assert house.server.count == 1
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+async def test_a_gateway_that_stops_lets_its_callers_go_and_ends_no_request(
+    store: Store, leaves: bool
+) -> None:
+    """case: APR-07"""
+    house = a_house(store, hold_s=30, approval=ApprovalNotes(cancel_on_disconnect=True))
+    held = asyncio.ensure_future(house.call())
+    [approval] = await _until_asked(store)
+    house.people.holding.close()
+    if leaves:
+        held.cancel()
+        await asyncio.wait({held})
+    else:
+        told = outcome_of(await held)
+        assert (told["status"], told["approval_id"]) == ("approval_pending", approval)
+    found = await store.approvals.get(approval)
+    assert found is not None
+    assert found.state is ApprovalState.PENDING
+
+
+ROUNDS = {"hold": {"default": "0s", "rounds": ["driver-*"]}}
+
+
+async def _rounds(house: House, caller: Asked, name: str = "driver-1", **changes: Any) -> Any:
+    """Come back with each bare state, as drivers do; return all results."""
+    results = [await house.call(caller=caller, client_name=name)]
+    while results[-1].status is Status.INPUT_REQUIRED:
+        assert "inputRequests" not in results[-1].result
+        params = {"requestState": results[-1].result["requestState"]}
+        again = await house.call(caller=caller, client_name=name, params=params, **changes)
+        results.append(again)
+    return results
+
+
+async def test_a_client_that_comes_back_by_itself_does_so_eight_times_and_is_then_told(
+    store: Store,
+) -> None:
+    house, caller = a_house(store, settings=ROUNDS), Asked(era=Era.MODERN, form={"url": {}})
+    *rounds, last = await _rounds(house, caller)
+    assert len(rounds) == 8
+    assert last.status is Status.APPROVAL_PENDING
+    assert len(await store.approvals.find(_OPEN)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "era"), [("driver-1", Era.LEGACY), ("other", Era.MODERN), ("", Era.MODERN)]
+)
+async def test_other_clients_are_told_at_once(store: Store, name: str, era: Era) -> None:
+    house, caller = a_house(store, settings=ROUNDS), Asked(era=era, form={"url": {}})
+    [told] = await _rounds(house, caller, name)
+    assert told.status is Status.APPROVAL_PENDING
+
+
+async def test_a_round_after_the_decision_sends_the_call_and_one_more_gets_the_same_answer(
+    store: Store,
+) -> None:
+    house, caller = a_house(store, settings=ROUNDS), Asked(era=Era.MODERN, form={"url": {}})
+    asked = await house.call(caller=caller, client_name="driver-1")
+    back: JsonObject = {"requestState": asked.result["requestState"]}
+    [approval] = await _until_asked(store)
+    await house.people.deciding.decide(
+        an_approver(), approval, Choice.APPROVE, await _binding(store, approval)
+    )
+    done = await house.call(caller=caller, client_name="driver-1", params=back)
+    again = await house.call(caller=caller, client_name="driver-1", params=back)
+    assert (done.status, again.status) == (Status.OK, Status.OK)
+    assert outcome_of(again)["replayed"] is True
+    assert house.server.count == 1
+
+
+async def test_the_state_of_another_principal_is_refused_and_tells_nothing(store: Store) -> None:
+    """case: APR-03"""
+    house, caller = a_house(store, settings=ROUNDS), Asked(era=Era.MODERN, form={"url": {}})
+    asked = await house.call(caller=caller, client_name="driver-1")
+    [approval] = await _until_asked(store)
+    await house.people.deciding.decide(
+        an_approver(), approval, Choice.APPROVE, await _binding(store, approval)
+    )
+    stolen = await house.call(
+        caller=caller,
+        client_name="driver-1",
+        principal=a_principal(user="eve"),
+        params={"requestState": asked.result["requestState"]},
+    )
+    assert stolen.error is not None
+    assert stolen.error.code == -32602
+    assert approval not in str(stolen)
+    assert house.server.count == 0
+
+
 def _back(asked: Any, answer: JsonObject) -> JsonObject:
     """Return the params of the next round."""
     return {
         "requestState": asked.result["requestState"],
         "inputResponses": {"confirm": answer},
     }
+
+
+async def _until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(15):
+        while not condition():
+            await asyncio.sleep(0.01)
 
 
 async def _votes(house: House) -> Any:
