@@ -25,6 +25,7 @@ def check(contracts: Iterable[Contract], terms: Terms) -> Iterator[Finding]:
     for contract in contracts:
         yield from _kept(contract, terms)
         yield from _placed(contract, terms)
+        yield from _looked_up(contract, terms)
 
 
 def _kept(contract: Contract, terms: Terms) -> Iterator[Finding]:
@@ -50,6 +51,27 @@ def _placed(contract: Contract, terms: Terms) -> Iterator[Finding]:
             "over stdio, which has none; use `arg` or `meta`",
             Level.ERROR,
         )
+
+
+def _looked_up(contract: Contract, terms: Terms) -> Iterator[Finding]:
+    lookup, server = contract.idempotency.lookup, contract.tool.partition(".")[0]
+    if lookup is None:
+        return
+    absent_s = lookup.absent_after_s
+    timeout_s = contract.timeout_s or terms.timeouts_s.get(server, terms.timeout_s)
+    longest_s = timeout_s + terms.late_window_s
+    if absent_s >= longest_s:
+        return
+    is_in_time = absent_s < timeout_s
+    until = "a call may take" if is_in_time else "an answer is taken (`operations.late_window`)"
+    yield about(
+        contract,
+        "absent-early",
+        f"`idempotency.lookup.absent_after` of `{contract.tool}` is {absent_s:g} s, less than the "
+        f"{timeout_s if is_in_time else longest_s:g} s that {until}; once its gateway has died, a "
+        "request that is still under way at the server would be sent again",
+        Level.WARNING if is_in_time else Level.INFO,
+    )
 
 
 def _days(seconds: float) -> str:

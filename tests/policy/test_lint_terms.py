@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.policy.lint_terms import Terms, check
-from gateway.types.guarantees import Idempotency, Injection, InjectPlace
+from gateway.types.guarantees import CallTemplate, Idempotency, Injection, InjectPlace, Lookup
 from gateway.types.tools import Effect
 from tests.policy.example import TEXT, contract
 
@@ -34,3 +34,20 @@ def test_a_header_for_a_server_without_headers_is_an_error() -> None:
     assert found(header) == found(meta, terms=over_stdio) == []
     [told] = found(header, terms=over_stdio)
     assert told.startswith("error unplaced-key: `idempotency.inject` of `crm.put` is a header")
+
+
+def test_absence_before_a_request_can_be_over_is_told() -> None:
+    def after(seconds: float) -> Idempotency:
+        call = CallTemplate(tool="crm.find")
+        return Idempotency(lookup=Lookup(call=call, found="true", absent_after_s=seconds))
+
+    assert found(after(660)) == []
+    [soon] = found(after(60))
+    assert soon.startswith("info absent-early: ")
+    assert "60 s, less than the 660 s that an answer is taken" in soon
+    [early] = found(after(59))
+    assert early.startswith("warning absent-early: ")
+    assert "59 s, less than the 60 s that a call may take" in early
+    slow = replace(TERMS, timeouts_s={"crm": 1000})
+    assert found(after(999), terms=slow)[0].startswith("warning")
+    assert found(after(60), timeout_s=5.0, terms=replace(TERMS, late_window_s=30)) == []
