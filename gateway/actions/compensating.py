@@ -14,7 +14,7 @@ from gateway.actions.operations import OperationRefused, Reading, Who, named
 from gateway.clock import Clock
 from gateway.crossing.remains import Gone, Remains
 from gateway.errors import WeighbridgeError
-from gateway.events import admin
+from gateway.events import admin, concealed
 from gateway.events.redact import Redactor
 from gateway.operations import compensate, keys, templates, undo
 from gateway.operations.compensate import Readiness, Step
@@ -26,7 +26,7 @@ from gateway.types.events import Event
 from gateway.types.guarantees import Compensation
 from gateway.types.json import JsonObject
 from gateway.types.operations import Operation, OpState
-from gateway.types.tools import Contract
+from gateway.types.tools import Contract, Sensitivity
 
 
 class Operations(Reading, Protocol):
@@ -118,15 +118,20 @@ class Compensating:
         remains = Remains(vault=self.vault)
         try:
             asked = remains.asked(op)
-            arguments = templates.fill(back.call.args, remains.known(op))
+            known = remains.known(op)
+            arguments = templates.fill(back.call.args, known)
         except Gone as error:
             raise _Unmakeable(str(error)) from error
         except WeighbridgeError as error:
             raise _Unmakeable(f"`{back.call.tool}` can't be called: {error}") from error
         earlier = await self.operations.undoing(op.op_id)
         key = undo.key_of(op, back, arguments, earlier, partial(self.vault.digest, op.tenant))
-        shown = self.redactor.value(arguments, tenant=op.tenant, tags=contract.sensitive).value
+        hidden = self._concealed(op, known)
+        tags = concealed.tagged(arguments, contract.sensitive, hidden)
+        shown = self.redactor.value(arguments, tenant=op.tenant, tags=tags).value
         body: JsonObject = {"arguments": arguments, "principal": asked.get("principal")}
+        if hidden:
+            body["concealed"] = concealed.to_json(hidden)
         kind = contract.compensation.kind.value if contract.compensation is not None else ""
         op_id, injection = ids.new("op"), contract.idempotency.inject
         return Operation(
@@ -169,6 +174,17 @@ class Compensating:
             # Should this come to nothing, the gateway that takes the row up makes up for it.
             await self.operations.mark(op, state, f"{who.by} wants it undone{because}", [])
         return Asked(step=step, undo=row, is_new=is_new)
+
+    def _concealed(self, op: Operation, known: templates.Known) -> dict[str, Sensitivity]:
+        """Return what is tagged in the operation that is to be undone, wherever it stands then."""
+        contract = self.contracts.get(op.tool)
+        if contract is None:
+            return {}
+        results = {**contract.sensitive, **contract.sensitive_results}
+        found = concealed.values(known.args, contract.sensitive)
+        for data in (known.result, known.old):
+            found |= concealed.values(data, results)
+        return found
 
     async def _same(self, op: Operation, wanted: Operation) -> Operation:
         for each in await self.operations.undoing(op.op_id):

@@ -25,6 +25,7 @@ from gateway.crossing.people import People
 from gateway.crossing.recall import Recall
 from gateway.crossing.remains import Remains
 from gateway.crossing.waiting import Waiter
+from gateway.events import concealed
 from gateway.events.redact import Redactor
 from gateway.pipeline import Pipeline
 from gateway.steps.claim import Claim, Terms
@@ -194,9 +195,10 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
 
 
 def _shown(redactor: Redactor, case: Case) -> str:
-    redacted = redactor.value(
-        case.arguments or {}, tenant=case.actor.tenant, tags=case.contract.sensitive
-    )
+    arguments, own = case.arguments or {}, case.contract.sensitive
+    hidden = {**concealed.values(arguments, own), **case.call.concealed}
+    tags = concealed.tagged(arguments, own, hidden)
+    redacted = redactor.value(arguments, tenant=case.actor.tenant, tags=tags)
     return jsontext.dump(redacted.value).decode()
 
 

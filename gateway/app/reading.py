@@ -9,6 +9,7 @@ from gateway import ids
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.crossing.reads import NotRead
+from gateway.events import concealed
 from gateway.operations.templates import Known, fill, of_result
 from gateway.types.calls import Nobody, ProposedCall
 from gateway.types.causes import Cause
@@ -16,6 +17,7 @@ from gateway.types.guarantees import CallTemplate
 from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Rejected
 from gateway.types.outcomes import Finished, Status
+from gateway.types.tools import Sensitivity
 
 Look: TypeAlias = Callable[[ProposedCall], Awaitable[tuple[Finished, Delivery | None]]]
 Origin: TypeAlias = Callable[[str], Awaitable[str]]
@@ -69,6 +71,7 @@ class Reading:
             received_at=self.clock.now(),
             cause=cause.value,
             parent=case.call.call_id,
+            concealed=_concealed(case, known),
         )
         try:
             async with asyncio.timeout(deadline_s):
@@ -78,6 +81,15 @@ class Reading:
         except TimeoutError:
             return NotRead(reason=f"`{call.tool}` gave no answer in {deadline_s:g} s", for_now=True)
         return _data(call, finished, delivery)
+
+
+def _concealed(case: Case, known: Known) -> dict[str, Sensitivity]:
+    """Return what may stand in no event of a read: it is filled with values of another call."""
+    contract = case.contract
+    found = concealed.values(known.args, contract.sensitive)
+    for data in (known.result, known.old):
+        found |= concealed.values(data, {**contract.sensitive, **contract.sensitive_results})
+    return {**found, **case.call.concealed}
 
 
 def _data(call: CallTemplate, finished: Finished, delivery: Delivery | None) -> Json | NotRead:

@@ -1,18 +1,19 @@
 """An operation as a case again: for late answers, checks and the way back, whoever runs them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.errors import JsonError, WeighbridgeError
+from gateway.events import concealed
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
-from gateway.types.tools import Tool
+from gateway.types.tools import Sensitivity, Tool
 
 _EMPTY: Final[JsonObject] = {}
 
@@ -27,6 +28,7 @@ class Asked:
 
     arguments: JsonObject
     principal: Principal
+    concealed: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Recall:
         return Asked(
             arguments=_object(body.get("arguments")),
             principal=_principal(_object(body.get("principal"))),
+            concealed=concealed.from_json(body.get("concealed")),
         )
 
     def call(self, operation: Operation, *, call_id: str) -> ProposedCall:
@@ -65,6 +68,7 @@ class Recall:
             principal=asked.principal,
             caller=Nobody(),
             received_at=self.clock.now(),
+            concealed=asked.concealed,
         )
 
     def case(self, operation: Operation) -> Case:

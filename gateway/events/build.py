@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from gateway.events import effects, originals, questions, turns
+from gateway.events import concealed, effects, originals, questions, turns
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
 from gateway.types import repeats
@@ -27,6 +27,7 @@ from gateway.types.tools import Effect, Kind
 _NAME: Final = 128  # characters of a name that a caller made up
 _REASON: Final = 1_000
 _URI: Final = 2_000
+_NO_TAGS: Final[concealed.Tags] = {}
 _US: Final = 1_000  # nanoseconds
 
 
@@ -46,11 +47,12 @@ def authorization(
     decision = record.decision or Decision()
     arguments = _arguments(record, redactor, record.call.arguments)
     denied = refusal is not None or decision.effect is DecisionEffect.DENY
+    reason = refusal.reason if refusal is not None else decision.reason
     body = _tool(record, redactor) | {
         "decision": str(DecisionEffect.DENY) if denied else str(decision.effect),
         "status": str(Status.OK) if refusal is None else str(refusal.status),
         "code": (refusal.code if refusal is not None else "") or decision.code,
-        "reason": _reason(redactor, refusal.reason if refusal is not None else decision.reason),
+        "reason": _reason(record, redactor, reason),
         "rule": (refusal.rule if refusal is not None else "") or decision.rule,
         "revision": decision.revision,
         "arguments": capped(arguments.value),
@@ -122,7 +124,7 @@ def ended(
     if row.error_class is not None:
         body["error_class"] = str(row.error_class)
     if reason:
-        body["reason"] = _reason(redactor, reason)
+        body["reason"] = _reason(record, redactor, reason)
     if record.decision is not None and record.decision.rule:
         body["rule"] = record.decision.rule
     if record.error_code is not None:
@@ -135,7 +137,9 @@ def ended(
             original,
             record.contract,
             record.call.arguments,
-            redact=lambda value, tags: redactor.value(value, tenant=tenant, tags=tags),
+            redact=lambda value, tags: redactor.value(
+                value, tenant=tenant, tags=concealed.tagged(value, tags, record.call.concealed)
+            ),
         )
         body["original"] = capped(kept)
     if record.sent_ns:
@@ -182,9 +186,11 @@ def side_effect(
     tenant = _tenant(record)
     told = effects.described(
         effect,
-        redact=lambda value, tags: redactor.value(value, tenant=tenant, tags=tags),
+        redact=lambda value, tags: redactor.value(
+            value, tenant=tenant, tags=concealed.tagged(value, tags, record.call.concealed)
+        ),
         digest=lambda value: redactor.digest(value, tenant=tenant),
-        text=redactor.text,
+        text=lambda text: _reason(record, redactor, text),
     )
     body = _tool(record, redactor) | told.body
     event = _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
@@ -213,7 +219,7 @@ def model_turn(
         text=redactor.text,
     )
     if error:
-        body["error"] = _reason(redactor, error)
+        body["error"] = _reason(record, redactor, error)
     stage = Stage.FAILED if result is None else Stage.FINISHED
     return _event(record, body, EventKind.MODEL_TURN, stage, id=id, at=at)
 
@@ -226,7 +232,7 @@ def question(
     body = _tool(record, redactor) | questions.described(
         inquiry,
         digest=lambda value: redactor.digest(value, tenant=tenant),
-        text=lambda text: _reason(redactor, text),
+        text=lambda text: _reason(record, redactor, text),
     )
     stage = questions.stage_of(inquiry.outcome)
     return _event(record, body, EventKind.AUTHORIZATION, stage, id=id, at=at)
@@ -271,7 +277,8 @@ def _tenant(record: CallRecord) -> str:
 
 
 def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) -> Redacted:
-    tags = record.contract.sensitive if record.contract is not None else None
+    own = record.contract.sensitive if record.contract is not None else _NO_TAGS
+    tags = concealed.tagged(arguments, own, _concealed(record))
     return redactor.value(arguments, tenant=_tenant(record), tags=tags)
 
 
@@ -295,8 +302,19 @@ def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
     return named
 
 
-def _reason(redactor: Redactor, reason: str) -> str:
-    return redactor.text(reason[: 2 * _REASON])[:_REASON] if reason else ""
+def _reason(record: CallRecord, redactor: Redactor, reason: str) -> str:
+    """Return a text as it may be kept; a server may repeat what it was sent."""
+    if not reason:
+        return ""
+    told = concealed.in_text(reason[: 2 * _REASON], _concealed(record))
+    return redactor.text(told)[:_REASON]
+
+
+def _concealed(record: CallRecord) -> concealed.Concealed:
+    tags = record.contract.sensitive if record.contract is not None else None
+    if not tags:
+        return record.call.concealed
+    return {**concealed.values(record.call.arguments, tags), **record.call.concealed}
 
 
 def _obligations(decision: Decision) -> JsonObject:
@@ -317,7 +335,7 @@ def _repeats(record: CallRecord, redactor: Redactor) -> JsonObject:
         return {}
     if asked is None:
         return {}
-    return {"repeats": {"op": asked.op_id, "reason": _reason(redactor, asked.reason)}}
+    return {"repeats": {"op": asked.op_id, "reason": _reason(record, redactor, asked.reason)}}
 
 
 def _constraint(constraint: Constraint) -> Json:

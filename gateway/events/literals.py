@@ -24,8 +24,8 @@ def pattern(secrets: Iterable[str]) -> str:
 
     Longer forms come first, so that a secret is hidden whole where its parts are secrets too.
     """
-    forms = {form for secret in secrets for part in _parts(secret) for form in _forms(part)}
-    ordered = sorted(forms, key=lambda form: (-len(form), form))
+    found = {form for secret in secrets for part in _parts(secret) for form in forms(part)}
+    ordered = sorted(found, key=lambda form: (-len(form), form))
     return "|".join(matcher.escape(form) for form in ordered)
 
 
@@ -48,7 +48,8 @@ def _url_parts(url: str) -> list[str]:
     return [password, unquote(password), *(value for _, value in parse_qsl(split.query))]
 
 
-def _forms(secret: str) -> Iterator[str]:
+def forms(secret: str) -> Iterator[str]:
+    """Yield a text in all forms that are looked for."""
     yield secret
     yield quote(secret)
     quoted = quote(secret, safe="")

@@ -1,5 +1,6 @@
 """A proposed call, and who proposes it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -7,6 +8,7 @@ from typing import Final, Protocol
 
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
+from gateway.types.tools import Sensitivity
 from gateway.types.values import value
 
 
@@ -214,5 +216,7 @@ class ProposedCall:
     # Set inside only, for calls that the gateway makes for the sake of an operation:
     operation: Operation | None = None  # one whose row is there already: what undoes another
     rounds: int = 0  # how often its caller has come back for a decision by `requestState`
+    concealed: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
+    """Values that it was made with and that may stand in no event of it, as texts."""
     cause: str = ""  # one of CAUSES
     parent: str = ""  # the call for whose sake it is made

@@ -20,6 +20,7 @@ from gateway.types.guarantees import (
     InjectPlace,
 )
 from gateway.types.operations import Operation, OpState, RetryClass
+from gateway.types.tools import Sensitivity
 from tests.helpers.operations import claim, settle, wanted
 from tests.helpers.undoings import (
     ANN,
@@ -44,6 +45,17 @@ async def test_the_row_asks_for_the_way_back_as_the_same_principal(store: Store)
     assert (row.tool, row.server, row.user, row.tenant) == ("desk.cancel", "desk", "sam", "acme")
     assert (row.state, row.compensates) == (OpState.READY, op.op_id)
     assert [one.op_id for one in await store.operations.ready()] == [row.op_id]
+
+
+async def test_what_the_write_was_given_in_confidence_stays_so_in_what_undoes_it(
+    store: Store,
+) -> None:
+    known = contracts()
+    refund = replace(known["desk.refund"], sensitive_results={"/refund_id": Sensitivity.SECRET})
+    op = await a_refund(store, result={"refund_id": "r1-hyacinth"})
+    row = await asked(store, op, known={**known, "desk.refund": refund})
+    assert "hyacinth" not in row.shown
+    assert opened(store, row)["concealed"] == {"r1-hyacinth": "secret"}
 
 
 async def test_people_see_its_arguments_redacted(store: Store) -> None:

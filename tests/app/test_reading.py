@@ -13,7 +13,8 @@ from gateway.types.guarantees import CallTemplate
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery, Rejected
 from gateway.types.outcomes import Finished, Status
-from tests.helpers.cases import a_case, a_principal
+from gateway.types.tools import Sensitivity
+from tests.helpers.cases import a_case, a_contract, a_principal
 
 GET = CallTemplate(tool="crm.get", args={"id": "$args.id"})
 
@@ -108,3 +109,13 @@ async def test_a_read_is_linked_to_the_call_that_it_is_about() -> None:
     reading.origin = origin
     await read(reading)
     assert [call.trace_header for call in seen] == ["trace of call_1"]
+
+
+async def test_a_read_knows_what_must_not_be_kept_of_the_values_that_it_is_filled_with() -> None:
+    seen: list[ProposedCall] = []
+    tags = {"/token": Sensitivity.SECRET}
+    case = a_case(contract=a_contract(sensitive=tags, sensitive_results={"/mail": tags["/token"]}))
+    known = Known(args={"id": 7, "token": "hyacinth"}, result={"mail": "a@b.example"})
+    reading = a_reading(Status.OK, came(structuredContent={"id": 7}), seen)
+    await reading.read(case, GET, known, deadline_s=15, cause=Cause.VERIFICATION)
+    assert seen[0].concealed == {"hyacinth": "secret", "a@b.example": "secret"}

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -332,3 +333,29 @@ def test_the_digests_of_a_side_effect_are_those_of_its_tenant() -> None:
     )
     assert ours["key"] != theirs["key"]
     assert ours["downstream_key"] != theirs["downstream_key"]
+
+
+def test_a_reason_that_repeats_a_tagged_argument_is_kept_without_it() -> None:
+    call = a_call(arguments={"token": "hyacinth-99", "note": "for hyacinth-99"})
+    record = a_record(call=call, contract=a_contract(sensitive={"/token": Sensitivity.SECRET}))
+    reason = '`crm` answered with an error and says: "no such person hyacinth-99"'
+    ended = build.ended(record, REDACTOR, id="e", at=NOW, reason=reason)
+    assert str(ended.body["reason"]).endswith('says: "no such person [redacted:secret]"')
+    judged = build.authorization(record, REDACTOR, refusal=None, id="e", at=NOW)
+    secret: JsonObject = {"$redacted": "secret"}
+    assert judged.body["arguments"] == {"token": secret, "note": secret}
+    assert judged.erased == ("/arguments/token", "/arguments/note")
+
+
+def test_a_call_of_the_gateway_hides_what_another_one_was_given_in_confidence() -> None:
+    hidden = {"hyacinth-99": Sensitivity.SECRET, "4711": Sensitivity.SECRET}
+    call = replace(a_call(arguments={"t": "hyacinth-99", "p": 4711}), concealed=hidden)
+    record, effect = a_record(call=call), an_effect(arguments=call.arguments)
+    events = [
+        build.authorization(record, REDACTOR, refusal=None, id="e", at=NOW),
+        build.started(record, REDACTOR, id="e", at=NOW, arguments=call.arguments),
+        build.ended(record, REDACTOR, id="e", at=NOW, reason="no row 4711 of hyacinth-99"),
+        build.side_effect(record, REDACTOR, id="e", at=NOW, effect=effect),
+    ]
+    bodies = [str(event.body) for event in events]
+    assert not [body for body in bodies if "hyacinth" in body or "4711" in body]

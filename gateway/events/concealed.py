@@ -1,0 +1,97 @@
+"""What a contract calls secret or personal stays so wherever else it turns up in events of a call.
+
+A field is tagged at its place. Its value may stand elsewhere as well: in what a server says of it,
+in another argument, and in calls that the gateway makes with it, to check or undo a write.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Final
+
+from gateway import jsontext
+from gateway.events import literals
+from gateway.events.scanner import marker
+from gateway.types.json import Json, JsonObject, JsonPointer
+from gateway.types.tools import Sensitivity
+
+_SHORTEST: Final = 3  # characters: anything shorter stands in innocent texts everywhere
+_WHOLE: Final = 5  # shorter ones count as whole words only
+_CUT: Final = "…"  # what a text of the gateway ends a quotation with that was too long
+
+Tags = Mapping[JsonPointer, Sensitivity]
+Concealed = Mapping[str, Sensitivity]
+"""Values as texts, each with what it counts as."""
+
+
+def values(value: Json, tags: Tags) -> dict[str, Sensitivity]:
+    """Return the texts and numbers at tagged places; what is secret anywhere is secret."""
+    found: dict[str, Sensitivity] = {}
+    for pattern, kind in tags.items():
+        for _, tagged in jsontext.walk(value, pattern):
+            for text in (text for _, text in _leaves(tagged, "")):
+                if len(text) >= _SHORTEST and found.get(text) is not Sensitivity.SECRET:
+                    found[text] = kind
+    return found
+
+
+def tagged(value: Json, tags: Tags, concealed: Concealed) -> Tags:
+    """Return tags that name the places as well at which a concealed value stands."""
+    if not concealed:
+        return tags
+    found: dict[JsonPointer, Sensitivity] = {}
+    for pointer, text in _leaves(value, ""):
+        kind = concealed.get(text)
+        if kind is not None:
+            found[pointer] = kind
+        elif in_text(text, concealed) != text:
+            found[pointer] = Sensitivity.SECRET
+    return {**found, **tags}
+
+
+def in_text(text: str, concealed: Concealed) -> str:
+    """Return a text without such values, also where it was cut in the middle of one."""
+    for secret, kind in sorted(concealed.items(), key=lambda item: -len(item[0])):
+        put = marker(str(kind))
+        if len(secret) < _WHOLE:
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", put, text)
+            continue
+        for form in literals.forms(secret):
+            text = text.replace(form, put)
+        text = _without_beginning(text, secret, put)
+    return text
+
+
+def _without_beginning(text: str, secret: str, put: str) -> str:
+    if _CUT not in text:
+        return text
+    for length in range(len(secret) - 1, _SHORTEST, -1):
+        text = text.replace(secret[:length] + _CUT, put + _CUT)
+    return text
+
+
+def _leaves(value: Json, pointer: JsonPointer) -> Iterator[tuple[JsonPointer, str]]:
+    match value:
+        case dict() as members:
+            for key, member in members.items():
+                yield from _leaves(member, f"{pointer}/{jsontext.escape(key)}")
+        case list() as items:
+            for at, item in enumerate(items):
+                yield from _leaves(item, f"{pointer}/{at}")
+        case bool() | None:
+            return
+        case str() as text:
+            yield pointer, text
+        case int() | float() | Decimal() as number:
+            yield pointer, str(number)
+
+
+def to_json(concealed: Concealed) -> JsonObject:
+    """Return the form in which a row keeps them, sealed."""
+    return {text: str(kind) for text, kind in concealed.items()}
+
+
+def from_json(kept: Json) -> dict[str, Sensitivity]:
+    """Return what a row keeps; nothing where it keeps none."""
+    members = kept if isinstance(kept, dict) else {}
+    return {text: Sensitivity(str(kind)) for text, kind in members.items()}
