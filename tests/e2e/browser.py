@@ -59,6 +59,12 @@ class Page:
         except TimeoutError:
             raise AssertionError(f"the page shows: {text}") from None
 
+    async def whole(self) -> None:
+        """Wait until the page is there to its end."""
+        async with asyncio.timeout(60):
+            while await self.evaluate("document.readyState") != "complete":
+                await asyncio.sleep(0.05)
+
     async def click(self, words: str) -> None:
         """Click the last thing on the page with exactly this text."""
         found = await self.evaluate(

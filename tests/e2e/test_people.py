@@ -110,6 +110,7 @@ async def keep(page: Page, name: str, width: int, **options: Any) -> None:
 async def go(page: Page, url: str, *words: str) -> None:
     await page.command("Page.navigate", url=url)
     await page.shows(words)
+    await page.whole()
 
 
 @asynccontextmanager
