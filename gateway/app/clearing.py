@@ -185,6 +185,7 @@ class Clearing:
         done = await self.operations.settle(settlement, told, before=OpState.INDETERMINATE)
         if done:
             _log.info("%s: a lookup says: %s", operation.op_id, state.value)
+            self.living.forget(operation)
             self.joins.ended(operation.op_id)
         return True  # by this lookup or somebody else's word
 

@@ -15,7 +15,7 @@ from gateway.store.times import microseconds
 from gateway.types.operations import Operation
 
 _SECOND: Final = 1_000_000
-_MOST_KNOWN: Final = 10_000  # attempts whose age is known
+_MOST_KNOWN: Final = 10_000  # attempts without a known outcome, and their age
 
 
 class Table(Protocol):
@@ -60,6 +60,10 @@ class Living:
         if attempt not in self._known and len(self._known) >= _MOST_KNOWN:
             del self._known[next(iter(self._known))]  # it is known anew, and so counts as younger
         return self._known.setdefault(attempt, now_s)
+
+    def forget(self, operation: Operation) -> None:
+        """Let go of the age of an attempt whose outcome is known."""
+        self._known.pop((operation.op_id, operation.epoch), None)
 
     def begin(self, operation: Operation) -> None:
         """Keep a lease alive that was just taken."""

@@ -185,6 +185,8 @@ class Operate:
         except StoreUnavailable as error:
             is_kept = False
             _log.error("%s: its outcome is not kept yet: %s", operation.op_id, error)
+        if end.state is not OpState.INDETERMINATE:
+            self.living.forget(operation)
         self.joins.ended(operation.op_id)
         return ticket.finished(end.outcome, kept=is_kept)
 
@@ -229,6 +231,7 @@ class Operate:
         )
         if settled:
             _log.info("%s: its outcome is known: %s", operation.op_id, end.state.value)
+            self.living.forget(operation)
             self.joins.ended(operation.op_id)
             return
         now = await self.operations.get(operation.op_id)

@@ -154,3 +154,21 @@ async def test_only_the_attempt_that_was_claimed_is_held() -> None:
     assert living.has(operation)
     living.end(operation)
     assert not await living.hold(operation)
+
+
+async def test_an_attempt_is_as_old_as_this_process_has_known_of_it() -> None:
+    living, _, clock, operation = a_lease()
+    clock.move(7)
+    assert (living.age_s(operation), living.age_s(replace(operation, epoch=3))) == (7, 0)
+    living.end(operation)
+    clock.move(1)
+    assert living.age_s(operation) == 8
+    living.forget(operation)
+    assert living.age_s(operation) == 0
+
+
+async def test_what_is_known_makes_no_unknown_attempt_younger(store: Store) -> None:
+    alpha = writes(store)
+    await alpha.call()
+    [row] = await store.operations.find(OperationFilter())
+    assert alpha.pipeline.operate.living.age_s(row) == 0  # it was let go of
