@@ -18,7 +18,7 @@ from gateway.store.vault import Vault
 from gateway.types.events import Event
 from gateway.types.guarantees import CompensationClass
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Operation, OpState, VerificationState
+from gateway.types.operations import FAILED, Operation, OpState, VerificationState
 from gateway.types.tools import Contract
 
 _BY_HAND: Final = "settled by "  # how the evidence of a person begins
@@ -32,6 +32,9 @@ _UNSETTLED: Final = frozenset(
 )
 _COMES_BACK: Final = frozenset({CompensationClass.COMPENSATABLE, CompensationClass.RETRIABLE})
 _UNDO: Final = "undo it with `weighbridge ops compensate {op} --execute`"
+_RAN: Final = (
+    "it was carried out and its tool answered with an error; the same call may be made again"
+)
 _WAYS_OUT: Final[Mapping[OpState, str]] = {
     OpState.PROPOSED: "it is being weighed",
     OpState.DENIED: "nothing was sent, and nothing will be",
@@ -178,7 +181,8 @@ def when(at: int) -> str | None:
 def way_out(op: Operation) -> str:
     """Say what can be done about an operation in its state."""
     comes_back = op.state is OpState.SUCCEEDED and op.compensation in _COMES_BACK
-    text = _UNDO if comes_back else _WAYS_OUT[op.state]
+    has_run = op.state is OpState.FAILED_RETRYABLE and op.evidence == FAILED
+    text = _UNDO if comes_back else _RAN if has_run else _WAYS_OUT[op.state]
     return text.format(op=op.op_id, lease=when(op.lease_until))
 
 

@@ -34,7 +34,7 @@ from gateway.store.store import Store
 from gateway.store.vault import Vault
 from gateway.types.calls import ProposedCall
 from gateway.types.operations import Operation
-from gateway.types.outcomes import Refusal
+from gateway.types.outcomes import Answer, Refusal
 from gateway.types.tools import Tool
 
 
@@ -52,6 +52,8 @@ class Around:
     patience_s: Callable[[Case], float]
     """How long the caller of a case waits."""
     people: People
+    leaving: Callable[[Case, Answer | Refusal], Answer | Refusal]
+    """Let through of an outcome that was kept what may leave today."""
     over_stdio: frozenset[str] = frozenset()  # servers that headers don't reach
     reached: Reached = go_on
 
@@ -157,6 +159,7 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
         vault=vault,
         shown=lambda case: _shown(around.redactor, case),
         patience_s=around.patience_s,
+        leaving=around.leaving,
         resolve=clearing.resolve,
         terms=Terms(
             window_s=settings.window,

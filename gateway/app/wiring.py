@@ -222,6 +222,7 @@ class Wiring:
             case_for=resolve.case_for,
             patience_s=outbounds.deadline_s,
             people=people.people,
+            leaving=self._normalise().again,
             over_stdio=terms(self.loaded.settings).over_stdio,
             reached=self.reached,
         )
@@ -243,13 +244,14 @@ class Wiring:
             parking=Parking(owner, states),
             holding=people.holding,
             own_tools=people.tools,
-            normalise=Normalise(
-                max_result_bytes=self.loaded.settings.limits.max_result_bytes,
-                digest=self.keeping.digest,
-            ),
+            normalise=self._normalise(),
             record=record,
             owner=owner,
         )
+
+    def _normalise(self) -> Normalise:
+        limits = self.loaded.settings.limits
+        return Normalise(max_result_bytes=limits.max_result_bytes, digest=self.keeping.digest)
 
     def _record(self, redactor: Redactor) -> Record:
         return Record(

@@ -16,7 +16,7 @@ from gateway.crossing.remains import RECEIVED
 from gateway.crossing.settle import Ending, ending
 from gateway.errors import StoreUnavailable
 from gateway.operations import undo
-from gateway.results import kept
+from gateway.results import kept, minimise
 from gateway.store.operations import Settlement
 from gateway.store.times import microseconds
 from gateway.store.vault import Vault
@@ -246,7 +246,9 @@ class Operate:
     def _settlement(self, case: Case, ticket: Ticket, end: Ending) -> Settlement:
         operation = _of(case)
         now = microseconds(self.clock.now())
+        output = minimise.of_case(case.decision.output, case.contract.sensitive_results)
         body = kept.to_json(end.outcome) | _for_later(case, ticket, end)
+        body[kept.OUTPUT] = minimise.fingerprint(output)
         sealed = self.vault.seal(operation.tenant, operation.op_id, jsontext.dump(body))
         return Settlement(
             op_id=operation.op_id,

@@ -19,6 +19,7 @@ from gateway.types.outcomes import (
 from gateway.types.values import value
 
 OUTCOME = "weighbridge/outcome"  # key in `_meta`
+DATA = "weighbridge/data"  # key in the data of an error: what a server gave that is no object
 UNTRUSTED = "weighbridge/untrusted"  # key in `_meta`
 # JSON-RPC codes of refusals where MCP has no result that could carry one.
 REFUSED: Final = 1000  # our own: outside of what JSON-RPC (-32768 to -32000) and MCP reserve
@@ -128,14 +129,15 @@ def _error_code(status: Status, subject: Subject) -> int:
 
 
 def _told(error: WireError, outcome: JsonObject) -> WireError:
-    """Add the outcome to a server's error where its data has room for a member."""
+    """Add the outcome to a server's error where its data has room for a member, or has to."""
     if error.data is None:
         return replace(error, data={OUTCOME: outcome})
-    return (
-        replace(error, data={**error.data, OUTCOME: outcome})
-        if isinstance(error.data, dict)
-        else error
-    )
+    if isinstance(error.data, dict):
+        return replace(error, data={**error.data, OUTCOME: outcome})
+    if outcome["status"] != Status.INDETERMINATE.value:
+        return error
+    # Its caller has to learn that nobody knows, and by which id to find out.
+    return replace(error, data={DATA: error.data, OUTCOME: outcome})
 
 
 def missing(name: str, method: Method) -> Refusal:

@@ -6,6 +6,7 @@ from gateway.types.operations import Execution, Verification, VerificationState
 from gateway.types.outcomes import Answer, Refusal, Status, WireError
 
 _VERSION = 1
+OUTPUT = "output"  # member beside an outcome: by what it was minimised
 
 
 class NotKept(WeighbridgeError):

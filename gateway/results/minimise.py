@@ -10,6 +10,7 @@ from gateway.results import members
 from gateway.types.calls import Method
 from gateway.types.decisions import OutputPolicy, RedactAs, Redaction
 from gateway.types.json import Json, JsonObject
+from gateway.types.tools import Sensitivity
 
 Digest: TypeAlias = Callable[[Json], str]  # keyed: the same value, the same digest, in one tenant
 
@@ -236,6 +237,18 @@ def _texts(value: Json, told: list[str]) -> None:
     elif isinstance(value, list):
         for member in value:
             _texts(member, told)
+
+
+def of_case(output: OutputPolicy, sensitive_results: Mapping[str, Sensitivity]) -> OutputPolicy:
+    """Return what is kept back by policy, and by a contract that calls fields secret."""
+    secret = [path for path, kind in sensitive_results.items() if kind is Sensitivity.SECRET]
+    return with_secrets(output, secret)
+
+
+def fingerprint(output: OutputPolicy) -> str:
+    """Return what tells whether a result was minimised by the same: `sha256:…`."""
+    redact: list[Json] = [[each.path, each.form.value] for each in output.redact]
+    return jsontext.digest([[*output.keep], redact])
 
 
 def with_secrets(output: OutputPolicy, secret_paths: Sequence[str]) -> OutputPolicy:

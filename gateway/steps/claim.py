@@ -13,8 +13,8 @@ from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.crossing.people import People, is_too_large
 from gateway.errors import JsonError, StoreUnavailable
-from gateway.operations import keys, refusals
-from gateway.results import kept
+from gateway.operations import again, keys, refusals
+from gateway.results import kept, minimise
 from gateway.steps import gate
 from gateway.store.claims import MOST_PENDING, Wanted
 from gateway.store.requests import Held
@@ -26,7 +26,7 @@ from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect, Exceeded, Limit
 from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant, Repeat
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Met, Operation
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect
@@ -101,6 +101,8 @@ class Claim:
     vault: Vault
     shown: Callable[[Case], str]  # the arguments as people may see them: JSON
     patience_s: Callable[[Case], float]
+    leaving: Callable[[Case, Answer | Refusal], Answer | Refusal]
+    """Let through of an outcome that was kept what may leave today."""
     resolve: Callable[[Case, Operation], Awaitable[bool]]
     """Find out what became of an open operation; whether more is known now.
 
@@ -242,7 +244,7 @@ class Claim:
             case Met.OVER_LIMIT:
                 return _over(case, claim.limit, claim.retry_after_s)
             case Met.SETTLED:
-                return replace(self.told(claim.operation), replayed=True)
+                return replace(self._again(case, claim.operation), replayed=True)
             case Met.CONFLICT | Met.VARIANT:
                 return self._differs(case, claim)
             case Met.JOINED:
@@ -288,15 +290,26 @@ class Claim:
         return replace(case, operation=operation, arguments=arguments, injected=injected)
 
     def told(self, operation: Operation) -> Answer | Refusal:
-        """Return what the caller of an operation that has ended was told."""
+        """Return what is told of an operation that has ended: its answer, as far as that holds."""
+        return again.told(operation, self._kept(operation)[0])
+
+    def _again(self, case: Case, operation: Operation) -> Answer | Refusal:
+        """Return the same to a call that repeats it: nothing that the rules of today keep back."""
+        outcome, output = self._kept(operation)
+        told = again.told(operation, outcome)
+        now = minimise.of_case(case.decision.output, case.contract.sensitive_results)
+        return told if output == minimise.fingerprint(now) else self.leaving(case, told)
+
+    def _kept(self, operation: Operation) -> tuple[Answer | Refusal, Json]:
+        """Return an outcome, and by what it was minimised."""
         try:
             sealed = self.vault.open(operation.tenant, operation.op_id, operation.outcome)
             content = jsontext.parse_result(sealed)
-            outcome = kept.from_json(content if isinstance(content, dict) else {})
+            body = content if isinstance(content, dict) else {}
+            return kept.from_json(body), body.get(kept.OUTPUT)
         except (VaultBroken, JsonError, kept.NotKept) as error:
             _log.error("%s: its outcome can't be repeated: %s", operation.op_id, error)
-            return refusals.outcome_lost()
-        return outcome
+            return refusals.outcome_lost(), None
 
     def _differs(self, case: Case, claim: types.Claim) -> Refusal:
         operation = claim.operation

@@ -60,6 +60,20 @@ class Normalise:
         kept = {name: each for name, each in left.result.items() if name in (*original, "_meta")}
         return replace(refusal, original=kept)
 
+    def again(self, case: Case, outcome: Answer | Refusal) -> Answer | Refusal:
+        """Return an outcome that was kept with only what may leave by the rules of today."""
+        if isinstance(outcome, Refusal):
+            return self.refused(case, outcome)
+        delivered = Delivered(
+            result=outcome.result,
+            size=len(jsontext.dump(outcome.result)),
+            redactions=outcome.redactions,
+        )
+        left = self(case, Verified(delivered=delivered, verification=outcome.verification))
+        if isinstance(left, Refusal):
+            return left
+        return replace(outcome, result=left.result, redactions=left.redactions)
+
     def around(self, case: Case, task: JsonObject) -> minimise.Minimised:
         """Return what may leave of a finished task beside its result."""
         return self._minimised(case, task)

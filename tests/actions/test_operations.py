@@ -78,6 +78,12 @@ def test_every_state_has_a_way_out(state: OpState) -> None:
     assert text
 
 
+def test_a_call_whose_tool_failed_is_not_said_to_have_never_run() -> None:
+    ran = wanted(state=OpState.FAILED_RETRYABLE, evidence="its answer is an error")
+    assert operations.way_out(ran).startswith("it was carried out")
+    assert "not carried out" in operations.way_out(replace(ran, evidence="it was never sent"))
+
+
 def test_a_way_back_is_named_where_there_is_one() -> None:
     op = wanted(state=OpState.SUCCEEDED, compensation="compensatable")
     assert f"`weighbridge ops compensate {op.op_id} --execute`" in operations.way_out(op)

@@ -184,6 +184,7 @@ def a_pipeline(
         vault=vault,
         shown=lambda case: jsontext.dump(case.arguments or {}).decode(),
         patience_s=relay.outbounds.deadline_s,
+        leaving=Normalise(max_result_bytes=100_000, digest=digest).again,
         resolve=unresolved,
         terms=terms or Terms(),
     )

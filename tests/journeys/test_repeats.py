@@ -444,3 +444,34 @@ async def test_after_its_window_a_call_is_a_new_one_and_its_answer_said_so(tmp_p
         assert anew["op_id"] != first["op_id"]
         assert anew["replay_until"] > first["replay_until"]
         assert sent(alpha, "put_item", {"v": 1}) == 2
+
+
+HIDING = """\
+rules:
+  - id: all
+    decision: allow
+    match: {tools: ['*']}
+    output: {redact: [{path: /iban, as: remove}]}
+"""
+
+
+async def test_an_answer_that_is_told_again_holds_no_more_than_the_policy_of_today_lets_out(
+    tmp_path: Path,
+) -> None:
+    answer: Json = {**text("done"), "structuredContent": {"id": 1, "iban": "DE02"}}
+    with FakeHttp(Script(tools=[PUT], on_call={"put_item": [{"reply": answer}]})) as server:
+        config, law = house.config({"alpha": house.http(server)}), contracts("alpha")
+        async with running(tmp_path, config, contracts=law) as gateway:
+            await gateway.listed("alpha__put_item")
+            first, key = fresh(), {KEY: "hidden since"}
+            before = await gateway.call("alpha__put_item", first, _meta=key)
+            assert before["structuredContent"] == {"id": 1, "iban": "DE02"}
+            (tmp_path / "policies/policy.yaml").write_text(HIDING)
+            gateway.process.send_signal(signal.SIGHUP)
+            async with asyncio.timeout(10):
+                while "DE02" in str(await gateway.call("alpha__put_item", fresh())):
+                    await asyncio.sleep(0.02)
+            after = await gateway.call("alpha__put_item", first, _meta=key)
+    assert outcome(after)["replayed"] is True
+    assert after["structuredContent"] == {"id": 1}
+    assert outcome(after)["redactions"] == 1

@@ -21,6 +21,7 @@ ADDITIONS: Final[dict[str, str]] = {
     '_meta["io.modelcontextprotocol/serverInfo"]': "the gateway; none for handshake callers",
     '_meta["io.modelcontextprotocol/subscriptionId"]': "that of the caller's own stream",
     'error.data["weighbridge/outcome"]': "added to a server's error with no data, or an object",
+    'error.data["weighbridge/data"]': "holds other data of a write of which nobody knows",
     "name": "`server__name` for tools and prompts, unless `expose.transparent` is set",
     "uri": "`weighbridge://server/…` while two servers list the same URI",
     "annotations": "hints that play a call down are corrected",
@@ -89,6 +90,8 @@ def plain_error(error: Json) -> Json:
     if type(error.get("data")) is not dict:
         return error
     data: Json = error["data"]
+    if "weighbridge/data" in data:
+        return {**error, "data": data["weighbridge/data"]}
     kept = {key: each for key, each in data.items() if not key.startswith(_OWN)}
     bare = {key: each for key, each in error.items() if key != "data"}
     return {**bare, "data": kept} if kept else bare

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.results import envelope
 from gateway.types.calls import Era, Method
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import TABLE, Answer, Refusal, Status, WireError
 
@@ -141,6 +141,22 @@ def test_a_servers_own_error_passes_as_it_came() -> None:
     error = envelope.refuse(refusal, subject).error
     assert error is not None
     assert (error.code, error.message) == (-32603, "disk")
+
+
+@pytest.mark.parametrize("data", ["text", 7, [1], True])
+def test_who_can_not_know_is_told_so_whatever_data_the_servers_error_has(data: Json) -> None:
+    own = WireError(code=-32603, message="disk", data=data)
+    subject = replace(SUBJECT, op_id="op_1")
+    unknown = Refusal(status=Status.INDETERMINATE, reason="r", error=own)
+    error = envelope.refuse(unknown, subject).error
+    assert error is not None
+    assert isinstance(error.data, dict)
+    assert error.data[envelope.DATA] == data
+    outcome = error.data[envelope.OUTCOME]
+    assert isinstance(outcome, dict)
+    assert (outcome["status"], outcome["op_id"]) == ("indeterminate", "op_1")
+    known = replace(unknown, status=Status.TOOL_FAILED)
+    assert envelope.refuse(known, subject).error == own
 
 
 def test_arguments_that_a_prompt_can_not_take_are_invalid_params() -> None:
