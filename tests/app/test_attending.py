@@ -79,7 +79,7 @@ def house(open_store: OpenStore) -> House:
 
 
 async def test_what_nobody_decided_in_time_ends_and_its_operation_with_it(house: House) -> None:
-    """case: APR-05"""
+    """case: APR-07"""
     late, fresh = await house.asked(), await house.asked(decide_by=10**18)
     house.clock.move(1801)
     await house.attending().once()

@@ -22,7 +22,6 @@ class Case:
 
 _RENEWAL: Final = "credentials for servers are fixed values; there is no token to renew yet"
 _VIRTUAL: Final = "there is one endpoint; subsets are made by policy for each caller"
-_APPROVALS: Final = "a call that needs a person is refused: there is no approver surface yet"
 _OPERATIONS: Final = "at-most-once by key is refused: operations are not kept yet"
 
 _CASES: Final[dict[str, Case]] = {
@@ -375,52 +374,47 @@ _CASES: Final[dict[str, Case]] = {
     "APR-01": Case(
         sentence="an approval is for the exact call that was shown",
         source="mcp-hangar/mcp-hangar#674",
-        left=_APPROVALS,
     ),
     "APR-02": Case(
         sentence="a server's own hints raise the class of a call and never lower it",
         source="NousResearch/hermes-agent#81151",
-        left=_APPROVALS,
+        note="no server is trusted so far that its hints would lower a class",
     ),
     "APR-03": Case(
         sentence="only a named approver decides, and never the caller",
         source="mcp-hangar/mcp-hangar#665",
-        left=_APPROVALS,
     ),
     "APR-04": Case(
         sentence="a caller that leaves neither loses an approved call nor runs it twice",
         source="NousResearch/hermes-agent#106678",
-        left=_APPROVALS,
     ),
     "APR-05": Case(
         sentence="a tool that changed after it was accepted is not called until it is reviewed",
         source="gridctl/gridctl#287",
-        left=_APPROVALS,
     ),
     "APR-06": Case(
         sentence="an approver of another tenant neither sees nor decides",
         source="mcp-hangar/mcp-hangar#688",
-        left=_APPROVALS,
     ),
     "APR-07": Case(
         sentence="a pending approval outlives a restart, and is never taken as given",
         source="vivekchand/clawmetry#4491",
-        left=_APPROVALS,
     ),
     "APR-08": Case(
         sentence="the same call asked again is one question",
         source="gridctl/gridctl#1150",
-        left=_APPROVALS,
     ),
     "APR-09": Case(
         sentence="a restart of a server is no new definition",
         source="DobermanCore/Doberman-Core#246",
-        left=_APPROVALS,
+        note=(
+            "icons are for display and not pinned; the order of a list counts, that of `required` "
+            "as well"
+        ),
     ),
     "APR-10": Case(
         sentence="a rejection needs the same right as an approval",
         source="alphaonedev/ai-memory-mcp#3388",
-        left=_APPROVALS,
     ),
     "IDM-01": Case(
         sentence="a repeated call gets the stored end and is not sent again",
@@ -477,9 +471,9 @@ _CASES: Final[dict[str, Case]] = {
         sentence="each call has exactly one final event with its true status",
         source="Abilityai/trinity#2807",
         note=(
-            "a call that is held for approval ends as `approval_denied` while there is no "
-            "approver surface, so `rejected` and `expired` are one end; malformed messages and "
-            "rejected credentials are no calls: they are counted in `admin` events"
+            "a call that people decide about ends as `approval_pending`, `approval_denied` or "
+            "`approval_expired`; malformed messages and rejected credentials are no calls: they "
+            "are counted in `admin` events"
         ),
     ),
     "OBS-06": Case(

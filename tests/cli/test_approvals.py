@@ -62,7 +62,7 @@ def test_all_states_are_listed_when_asked_for_and_a_limit_is_told(desk: Desk) ->
 
 
 def test_one_request_is_shown_with_all_that_is_decided_about(desk: Desk) -> None:
-    """case: APR-04"""
+    """case: APR-01"""
     approval = desk.request(clause=TWO, not_before=1_000_000, replaces="apr_0")
     shown = desk.place.run("approvals", "show", approval.approval_id).stdout
     lines = dict(line.strip().split("  ", 1) for line in shown.splitlines() if "  " in line.strip())
@@ -97,7 +97,7 @@ def test_a_program_gets_the_same_and_nothing_that_is_sealed(desk: Desk) -> None:
 
 @pytest.mark.parametrize("spoof", SPOOFS, ids=lambda spoof: spoof.name)
 def test_nothing_of_a_value_can_deceive_in_a_terminal(spoof: Spoof, desk: Desk) -> None:
-    """case: APR-08"""
+    """case: APR-01"""
     approval = desk.request(a_document({"value": spoof.value}))
     shown = desk.place.run("approvals", "show", approval.approval_id, "--full").stdout
     for part in spoof.seen:

@@ -281,7 +281,7 @@ def test_who_gave_the_digits_already_is_asked_for_a_yes(desk: Desk) -> None:
 
 
 def test_no_value_begins_a_line_of_the_screen(desk: Desk) -> None:
-    """case: APR-08"""
+    """case: APR-01"""
     row = "x" * 60 + " " * 8 + "Amount " + " " * 8 + "1.00"
     approval = desk.request(a_document({"amount": 400, "note": row * 20}))
     _, screen = typed(desk, approval, "")
@@ -291,7 +291,7 @@ def test_no_value_begins_a_line_of_the_screen(desk: Desk) -> None:
 
 
 def test_what_was_decided_meanwhile_is_not_decided_again(desk: Desk) -> None:
-    """case: APR-02"""
+    """case: APR-10"""
     approval = desk.request()
     words = ("approvals", "approve", approval.approval_id, "--as", "lea")
     terminal = Terminal(desk, *words)

@@ -65,6 +65,7 @@ def test_annotations_raise_a_guess(annotations: Any, effect: Effect, risk: Risk)
 
 @pytest.mark.parametrize("name", ["send_mail", "delete_item"])
 def test_annotations_never_lower_a_guess(name: str) -> None:
+    """case: APR-02"""
     plain = draft(a_tool(name)).contract
     harmless = draft(
         a_tool(name, readOnlyHint=True, destructiveHint=False, idempotentHint=True)

@@ -49,12 +49,14 @@ def test_a_condition_never_lowers() -> None:
 
 
 def test_a_servers_hint_never_lowers() -> None:
+    """case: APR-02"""
     hints: JsonObject = {"readOnlyHint": True, "destructiveHint": False}
     case = classified({}, hints, effect=Effect.DESTRUCTIVE, risk=Risk.CRITICAL)
     assert (case.effect, case.risk) == (Effect.DESTRUCTIVE, Risk.CRITICAL)
 
 
 def test_a_servers_hint_can_raise() -> None:
+    """case: APR-02"""
     case = classified({}, {"destructiveHint": True}, effect=Effect.WRITE, risk=Risk.LOW)
     assert (case.effect, case.risk) == (Effect.DESTRUCTIVE, Risk.HIGH)
 
