@@ -26,6 +26,7 @@ from gateway.config.load import Loaded
 from gateway.config.settings import Settings
 from gateway.config.terms import terms
 from gateway.crossing.failpoints import Reached, go_on
+from gateway.crossing.presence import Callers
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.redact import Redactor
@@ -235,7 +236,11 @@ class Wiring:
             resolve=resolve,
             claim=parts.claim,
             dispatch=Dispatch(
-                server=catalog.server, relay=relay, patience=parts.patience, leases=parts.living
+                server=catalog.server,
+                relay=relay,
+                patience=parts.patience,
+                leases=parts.living,
+                callers=Callers(joined=parts.claim.joins.awaits),
             ),
             operate=parts.operate,
             checks=parts.checks,

@@ -1,6 +1,7 @@
 """Waiting for the same call that is under way, here or at another gateway."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -17,12 +18,26 @@ class Joins:
     def __init__(self, read: Callable[[str], Awaitable[Operation | None]]) -> None:
         self._read = read
         self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        self._joined: Counter[str] = Counter()
 
     async def wait(self, operation: Operation, until_s: float) -> bool:
         """Wait until an attempt is over; False when the loop's clock shows `until_s` before.
 
         Raises StoreUnavailable.
         """
+        self._joined[operation.op_id] += 1
+        try:
+            return await self._wait(operation, until_s)
+        finally:
+            self._joined[operation.op_id] -= 1
+            if not self._joined[operation.op_id]:
+                del self._joined[operation.op_id]
+
+    def awaits(self, op_id: str) -> bool:
+        """Whether anybody waits here for an operation that another call carries out."""
+        return op_id in self._joined
+
+    async def _wait(self, operation: Operation, until_s: float) -> bool:
         loop, pause = asyncio.get_running_loop(), _FIRST_S
         while (left := until_s - loop.time()) > 0:
             bell: asyncio.Future[None] = loop.create_future()

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
+from gateway.crossing.presence import Waiting
 from gateway.errors import AskRefused
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivery, Execution, Failure, Undelivered
 from gateway.types.relay import Ear, Outbound
 
-# Requests to one server that nobody waits for: each may hold a place of the server.
+# Requests to one server that nobody waits for: they hold no place of it, so they are few.
 MOST_LATE: Final = 4
 _GONE: Final = -32603  # JSON-RPC internal error: nobody is there to be asked
 
@@ -104,13 +105,15 @@ class Patience:
         if self.window_s <= 0 or self._late[server] >= MOST_LATE:
             return Waited(await request(outbound, ear))
         listening = None if ear is None else Listening(ear)
-        longer = replace(outbound, late_s=self.window_s)
+        patience = Waiting()
+        longer = replace(outbound, late_s=self.window_s, patience=patience)
         under_way = self.starter.aside(lambda: request(longer, listening))
         self.reached(Failpoint.AFTER_SEND)
         if await _in_time(under_way, outbound.deadline_s, listening):
             return Waited(under_way.result())
         if listening is not None:
             listening.close()
+        patience.leave()
         self._late[server] += 1
         under_way.add_done_callback(lambda _: self._ended(server))
         return Waited(

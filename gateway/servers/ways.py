@@ -96,6 +96,8 @@ class Ways:
         if refused is not None:
             return refused
         place = Place(self.places)
+        if outbound.patience is not None:
+            outbound.patience.on_left(place.leave)
         try:
             connection = lane or self._life.connection or await self._life.connected(deadline)
             if isinstance(connection, Undelivered):

@@ -55,6 +55,8 @@ class Outbound:
     """A write whose contract lets its server be told that nobody waits; of reads it always is."""
     presence: Presence | None = None
     """Of the caller of a write that may be cancelled; other writes don't learn that it left."""
+    patience: Presence | None = None
+    """Ends once the caller is answered without it: a request that goes on keeps no place then."""
     may_leave: Callable[[], bool] | None = None
     """Asked directly before it is sent: whether it still may be."""
     owner: str = ""

@@ -63,3 +63,13 @@ async def test_nobody_who_left_is_remembered() -> None:
     await asyncio.gather(waiting, return_exceptions=True)
     joins.ended(UNDER_WAY.op_id)
     assert vars(joins)["_waiting"] == {}
+
+
+async def test_who_waits_is_known_until_the_wait_is_over() -> None:
+    joins = Joins(Table().read)
+    wait = asyncio.ensure_future(joins.wait(UNDER_WAY, soon(15)))
+    await asyncio.sleep(0)
+    assert joins.awaits(UNDER_WAY.op_id)
+    wait.cancel()
+    await asyncio.gather(wait, return_exceptions=True)
+    assert not joins.awaits(UNDER_WAY.op_id)

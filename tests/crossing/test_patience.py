@@ -151,3 +151,31 @@ async def test_the_end_of_an_elicitation_is_told_after_the_answer_as_well() -> N
     listening.close()
     await listening.completed("e-1")
     assert person.heard == ["e-1"]
+
+
+async def test_a_request_that_nobody_waits_for_any_more_is_to_keep_no_place() -> None:
+    server, left = Slow(), asyncio.Event()
+
+    async def request(outbound: Outbound, ear: Ear | None) -> Delivery:
+        assert outbound.patience is not None
+        outbound.patience.on_left(left.set)
+        return await server.request(outbound, ear)
+
+    waited = await a_patience().wait("alpha", request, outbound(), None)
+    assert left.is_set()
+    server.go.set()
+    assert waited.late is not None
+    assert await waited.late == DONE
+
+
+async def test_a_request_whose_answer_comes_in_time_keeps_its_place_until_then() -> None:
+    left = asyncio.Event()
+
+    async def request(outbound: Outbound, ear: Ear | None) -> Delivery:
+        del ear
+        assert outbound.patience is not None
+        outbound.patience.on_left(left.set)
+        return DONE
+
+    assert (await a_patience().wait("alpha", request, outbound(15), None)).delivery == DONE
+    assert not left.is_set()

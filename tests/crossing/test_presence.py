@@ -13,6 +13,7 @@ from gateway.types.guarantees import Idempotency
 from gateway.types.operations import Execution, Failure, OpState, Undelivered
 from tests.helpers.cases import a_case, a_contract, a_tool
 from tests.helpers.fake_server import until_async
+from tests.helpers.operations import wanted
 from tests.helpers.writes import Counting, writes
 
 SAFE = Idempotency(is_cancel_safe=True, is_declared=True)
@@ -52,6 +53,19 @@ def test_a_caller_that_got_its_answer_has_not_left() -> None:
         waiting.on_left(lambda: told.append(2))
         raise asyncio.CancelledError
     assert told == [2]
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_a_write_that_others_wait_for_as_well_is_not_cancelled(joined: bool) -> None:
+    tool, told = a_tool(), list[int]()
+    callers = Callers(joined=lambda op_id: joined and op_id == "op_1")
+    case = a_case(tool=tool, contract=a_contract(tool, idempotency=SAFE))
+    with suppress(asyncio.CancelledError), callers.waiting(case):
+        waiting = callers.of(replace(case, operation=wanted(op_id="op_1")))
+        assert waiting is not None
+        waiting.on_left(lambda: told.append(1))
+        raise asyncio.CancelledError
+    assert told == ([] if joined else [1])
 
 
 @pytest.mark.parametrize("is_safe", [True, False])

@@ -475,3 +475,19 @@ async def test_an_answer_that_is_told_again_holds_no_more_than_the_policy_of_tod
     assert outcome(after)["replayed"] is True
     assert after["structuredContent"] == {"id": 1}
     assert outcome(after)["redactions"] == 1
+
+
+async def test_a_write_that_nobody_waits_for_any_more_keeps_no_place_of_its_server(
+    tmp_path: Path,
+) -> None:
+    go = tmp_path / "go"
+    script = Script(tools=TOOLS, on_call={"slow": [{"wait_for_file": str(go)}, {"reply": DONE}]})
+    with FakeHttp(script) as server:
+        config = house.config({"alpha": house.http(server, max_calls=1)})
+        async with running(tmp_path, config, contracts=contracts("alpha")) as gateway:
+            await gateway.listed("alpha__slow", "alpha__find")
+            hung = await gateway.call("alpha__slow", fresh())
+            read = await gateway.call("alpha__find", fresh())
+            go.touch()
+    assert outcome(hung)["status"] == "indeterminate"
+    assert outcome(read)["status"] == "ok"
