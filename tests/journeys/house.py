@@ -211,9 +211,18 @@ async def client(gateway: Gateway, era: str) -> AsyncGenerator[ModernHttp | Lega
 
 def operations(folder: Path, **wanted: Any) -> list[Json]:
     """Return the rows of operations as they lie in the file, those with these columns."""
+    return _rows(folder, "SELECT * FROM operations ORDER BY created_at", wanted)
+
+
+def requests(folder: Path, **wanted: Any) -> list[Json]:
+    """Return the rows of requests for approval as they lie in the file, with these columns."""
+    return _rows(folder, "SELECT * FROM approvals ORDER BY created_at", wanted)
+
+
+def _rows(folder: Path, query: str, wanted: Mapping[str, Any]) -> list[Json]:
     with closing(sqlite3.connect(f"file:{folder}/store.db?mode=ro", uri=True)) as store:
         store.row_factory = sqlite3.Row
-        rows = store.execute("SELECT * FROM operations ORDER BY created_at").fetchall()
+        rows = store.execute(query).fetchall()
     found = [dict(row) for row in rows]
     return [one for one in found if wanted.items() <= one.items()]
 
