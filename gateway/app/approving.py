@@ -18,6 +18,7 @@ from gateway.events import approvals as events
 from gateway.events.redact import Redactor
 from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
+from gateway.relay.places import MOST, Places
 from gateway.relay.states import States
 from gateway.relay.tools import OwnTools
 from gateway.steps import gate
@@ -108,6 +109,8 @@ class Around:
     offers_own: Callable[[], bool]
     """Whether agents see tools of the gateway's own."""
 
+    most_requests: int = 4 * MOST
+    """How many requests of agents are served at once."""
 
 def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> Approving:
     """Build the parts."""
@@ -151,6 +154,7 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
             clock=clock,
         ),
     )
+        places=Places(most=approvals.hold.places(around.most_requests)),
     tools = OwnTools(
         are_offered=around.offers_own,
         find=store.approvals.get,

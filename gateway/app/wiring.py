@@ -134,6 +134,7 @@ class Wiring:
                 answer=answer,
                 offers_own=lambda: _offers_own(settings, activation.current()),
             ),
+                most_requests=settings.listen.max_concurrency,
         )
         around = self._around(servers.catalog, resolve, owner, relay.outbounds, people)
         parts = operating(self.keeping.store, settings.operations, around)

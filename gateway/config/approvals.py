@@ -20,6 +20,7 @@ _SECRET: Final = "whsec_"  # noqa: S105 - the prefix that Standard Webhooks give
 _SECRET_BYTES: Final = range(24, 65)  # by the same
 
 _LONGEST_HOLD_S: Final = 3600.0
+_SHARE: Final = 4  # of all requests under way, those that only wait get a quarter
 
 # How long clients wait for a tool, by the name that they give themselves; a minute for the others.
 # A hint for comfort: who is held too long calls again and finds the same request.
@@ -96,6 +97,14 @@ class HoldSettings(Section):
         "themselves (MCP 2026-07-28): their calls wait in up to nine requests, each of them held "
         "so long",
     )
+    most: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="calls that are held at the same time, a quarter of them for one principal "
+        "and 4 for one request; one more is told `approval_pending` at once; default: a quarter "
+        "of `listen.max_concurrency`",
+    )
 
     @field_validator("clients")
     @classmethod
@@ -111,6 +120,10 @@ class HoldSettings(Section):
             if fnmatchcase(name, pattern.casefold()):
                 return seconds
         return self.default
+
+    def places(self, max_concurrency: int) -> int:
+        """Return how many calls are held at once, of a gateway that serves so many requests."""
+        return self.most or max(1, max_concurrency // _SHARE)
 
     def comes_back(self, client: str) -> bool:
         """Tell whether a client with this name makes the next request of a call by itself."""

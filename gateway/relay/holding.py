@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
@@ -19,6 +20,7 @@ from gateway.clock import Clock
 from gateway.errors import AskRefused, StoreUnavailable
 from gateway.relay import confirming
 from gateway.relay.errands import Errands
+from gateway.relay.places import Places
 from gateway.relay.states import RESPONSES, STATE, Decided, States
 from gateway.steps import gate
 from gateway.store.requests import Held, asks_client
@@ -136,6 +138,8 @@ class Holding:
     """Tasks of the gateway's own, for callers that know the extension."""
     held: Callable[[str, Approval], None] = lambda call_id, approval: None
     """Told of each call that is held, by its id."""
+    places: Places = field(default_factory=Places)
+    """For how many calls at once there is room; who finds none is told to come back."""
     _fruitless: OrderedDict[str, int] = field(default_factory=OrderedDict[str, int])
     _present: Counter[str] = field(default_factory=Counter[str])  # callers by request
     _is_closing: bool = False
@@ -184,13 +188,16 @@ class Holding:
         begun = self.errands.begin(case.call, approval)
         if begun is not None:
             return begun
-        seen = await self.wait(case.call, approval)
+        with self._place(case.call, approval) as is_held:
+            seen = await self._waited(case.call, approval, None if is_held else 0.0)
         if seen.state in _SETTLED:
             self._fruitless.pop(approval.approval_id, None)
             return None
         if not seen.state.is_open:
             return gate.ended(seen)
-        return self._next_round(case, seen) or self._pending(seen)
+        # Who finds no place is to come back later, and not with another round at once.
+        again = self._next_round(case, seen) if is_held else None
+        return again or self._pending(seen)
 
     def later(self, held: Held) -> Refusal:
         """Return what a call gets that nobody holds."""
@@ -216,11 +223,14 @@ class Holding:
             question: JsonObject = {"method": str(Method.ELICIT), "params": params}
             return _round(token, {_CONFIRM: question})
         within_s = min(_ASK_S, self._left_s(approval))
-        try:
-            said = await call.caller.ask(str(Method.ELICIT), params, within_s=within_s)
-        except AskRefused as refused:
-            _log.info("%s: its client did not confirm: %s", call.call_id, refused)
-            return _NOBODY
+        with self._place(call, approval) as is_held:
+            if not is_held:
+                return self._pending(approval)
+            try:
+                said = await call.caller.ask(str(Method.ELICIT), params, within_s=within_s)
+            except AskRefused as refused:
+                _log.info("%s: its client did not confirm: %s", call.call_id, refused)
+                return _NOBODY
         is_decided = await self._decided(call, approval.approval_id, said)
         return None if is_decided else _NOBODY
 
@@ -248,7 +258,19 @@ class Holding:
     async def wait(
         self, call: ProposedCall, approval: Approval, at_most_s: float | None = None
     ) -> Approval:
-        """Hold a call until something is decided, its client loses patience, or time is up."""
+        """Hold a call until something is decided, its client loses patience, or time is up.
+
+        It is not held at all when there is no place for it.
+        """
+        with self._place(call, approval) as is_held:
+            return await self._waited(call, approval, at_most_s if is_held else 0.0)
+
+    def _place(self, call: ProposedCall, approval: Approval) -> AbstractContextManager[bool]:
+        return self.places.take(call.principal.owner, approval.approval_id)
+
+    async def _waited(
+        self, call: ProposedCall, approval: Approval, at_most_s: float | None
+    ) -> Approval:
         loop = asyncio.get_running_loop()
         # Nobody waits for a call that the gateway makes by itself.
         patience_s = 0.0 if call.operation is not None else self.terms.hold_s(call.client_name)

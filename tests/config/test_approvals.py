@@ -67,6 +67,12 @@ def test_no_client_is_held_for_more_than_an_hour() -> None:
     assert "3600" in fault(hold={"default": "2h"})
 
 
+def test_held_calls_take_up_a_quarter_of_the_places_unless_it_is_said_how_many() -> None:
+    assert read().hold.places(256) == 64
+    assert read().hold.places(1) == 1
+    assert read(hold={"most": 10}).hold.places(256) == 10
+
+
 def test_an_address_is_told_of_its_tenants_and_stages_alone() -> None:
     other = HOOK | {"name": "b", "tenants": ["globex"], "stages": ["decided"]}
     settings = read(webhooks=[HOOK, other])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import AskRefused, AskUnanswered
+from gateway.relay.tools import WAIT
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
 from gateway.types.approvals import (
@@ -294,6 +295,78 @@ async def test_a_gateway_that_stops_lets_its_callers_go_and_ends_no_request(
     found = await store.approvals.get(approval)
     assert found is not None
     assert found.state is ApprovalState.PENDING
+
+
+async def test_of_one_request_four_calls_are_held_and_one_more_is_told_at_once(
+    store: Store,
+) -> None:
+    house, seen = a_house(store, hold_s=30), list[str]()
+    house.people.holding.held = lambda call_id, held: seen.append(held.approval_id)
+    held = [asyncio.ensure_future(house.call()) for _ in range(4)]
+    await _until(lambda: len(seen) == 4)
+    async with asyncio.timeout(10):
+        told = await house.call()
+    assert told.status is Status.APPROVAL_PENDING
+    held[0].cancel()  # and gives its place back
+    await asyncio.wait({held[0]})
+    fifth = asyncio.ensure_future(house.call())
+    await _until(lambda: len(seen) == 6)
+    [approval] = await _until_asked(store)
+    await house.people.deciding.decide(
+        an_approver(), approval, Choice.APPROVE, await _binding(store, approval)
+    )
+    assert [(await each).status for each in (*held[1:], fifth)] == [Status.OK] * 4
+    assert house.server.count == 1
+
+
+async def test_one_principal_takes_up_a_quarter_of_the_places_also_by_waiting_for_requests(
+    store: Store,
+) -> None:
+    settings = {"hold": {"default": "30s", "most": 4}}
+    house, seen = a_house(store, settings=settings, own_tools=True), list[str]()
+    house.people.holding.held = lambda call_id, held: seen.append(held.approval_id)
+    held = asyncio.ensure_future(house.call({"v": 1}))
+    await _until(lambda: seen)
+    async with asyncio.timeout(10):
+        assert (await house.call({"v": 2})).status is Status.APPROVAL_PENDING
+        waited = await house.writes.call({"approval_id": seen[0]}, WAIT)
+    assert waited.result["structuredContent"]["status"] == "pending"  # pyright: ignore[reportArgumentType, reportCallIssue, reportIndexIssue, reportOptionalSubscript] - JSON
+    other = asyncio.ensure_future(house.call({"v": 3}, principal=a_principal(user="kim")))
+    await _until(lambda: len(seen) == 3)
+    assert not other.done()
+    held.cancel()
+    other.cancel()
+    await asyncio.wait({held, other})
+
+
+async def test_a_client_that_comes_back_by_itself_does_not_where_no_place_is_free(
+    store: Store,
+) -> None:
+    settings = {"hold": {"default": "30s", "rounds": ["driver-*"], "most": 1}}
+    house, seen = a_house(store, settings=settings), list[str]()
+    house.people.holding.held = lambda call_id, held: seen.append(held.approval_id)
+    held = asyncio.ensure_future(house.call())
+    await _until(lambda: seen)
+    caller = Asked(era=Era.MODERN, form={"url": {}})
+    async with asyncio.timeout(10):
+        told = await house.call(caller=caller, client_name="driver-1")
+    assert told.status is Status.APPROVAL_PENDING
+    held.cancel()
+    await asyncio.wait({held})
+
+
+async def test_a_client_is_not_asked_live_where_no_place_is_free(store: Store) -> None:
+    settings = {"hold": {"default": "30s", "most": 1}}
+    house, seen = a_house(store, policy=SELF, settings=settings), list[str]()
+    house.people.holding.held = lambda call_id, held: seen.append(held.approval_id)
+    held = asyncio.ensure_future(house.call(caller=Asked(form={"url": {}})))
+    await _until(lambda: seen)
+    caller = Asked(answers=[accepted(decision="approve")])
+    async with asyncio.timeout(10):
+        assert (await house.call(caller=caller)).status is Status.APPROVAL_PENDING
+    assert caller.asked == []
+    held.cancel()
+    await asyncio.wait({held})
 
 
 ROUNDS = {"hold": {"default": "0s", "rounds": ["driver-*"]}}
