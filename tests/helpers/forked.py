@@ -11,7 +11,9 @@ import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -20,6 +22,8 @@ from unittest.mock import patch
 from gateway.app import start
 from gateway.cli.main import main as weighbridge
 from gateway.crossing.failpoints import Failpoint
+from gateway.crossing.joins import Joins
+from gateway.relay.holding import Bells, Holding
 
 _PARENT = multiprocessing.get_context("forkserver")
 _PARENT.set_forkserver_preload(
@@ -35,16 +39,35 @@ _PARENT.set_forkserver_preload(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+class Moment(StrEnum):
+    """Where else a process may end itself: when it is about to tell what it has committed."""
+
+    ASKED = "asked"  # a request for approval is committed, and its caller has not learned of it
+    DECIDED = "decided"  # a decision is committed, and who waits for it has not been woken
+    SETTLED = "settled"  # an outcome is committed, and nobody has been answered
+
+
+_NEXT = {
+    Moment.ASKED: (Holding, "__call__"),
+    Moment.DECIDED: (Bells, "ring"),
+    Moment.SETTLED: (Joins, "ended"),
+}
+
+
+@dataclass(kw_only=True)
 class Death:
     """Where a process ends itself with SIGKILL: at once, or as soon as a file is there."""
 
-    point: Failpoint
+    point: Failpoint | Moment
     file: Path | None = None
+    spared: int = 0  # so many times the point is passed before
 
     def reached(self, point: Failpoint) -> None:
         """Die, if it is the point."""
         if point is not self.point:
+            return
+        self.spared -= 1
+        if self.spared >= 0:
             return
         if self.file is None:
             _die()
@@ -56,7 +79,7 @@ class Death:
         _die()
 
 
-def _die() -> None:
+def _die(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -117,5 +140,9 @@ def _be(
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     wiring = start.Wiring if death is None else partial(start.Wiring, reached=death.reached)
-    with patch.object(start, "Wiring", wiring):
+    with ExitStack() as patched:
+        patched.enter_context(patch.object(start, "Wiring", wiring))
+        if death is not None and isinstance(death.point, Moment):
+            owner, method = _NEXT[death.point]
+            patched.enter_context(patch.object(owner, method, _die))
         weighbridge(words, prog_name="weighbridge")

@@ -169,12 +169,13 @@ async def running(
     headers: Mapping[str, str] | None = None,
     store: str = "",
     listen: Mapping[str, Any] | None = None,
+    admin: Mapping[str, Any] | None = None,
     begin: Begin = spawned,
 ) -> AsyncGenerator[Gateway]:
     """Start the real command on free ports; `config` lacks listeners, store and policies.
 
     `store` is the store section, in YAML on one line; without it there is a `store.db`. `listen`
-    are more members of that section, `begin` how the process is started.
+    and `admin` are more members of those sections, `begin` how the process is started.
     """
     (folder / "policies/contracts").mkdir(parents=True, exist_ok=True)
     (folder / "policies/policy.yaml").write_text(policy)
@@ -184,7 +185,7 @@ async def running(
     ready.unlink(missing_ok=True)
     (folder / "config.yaml").write_text(
         f"listen: {json.dumps({'address': '127.0.0.1:0', **(listen or {})})}\n"
-        'admin: {address: "127.0.0.1:0"}\n'
+        f"admin: {json.dumps({'address': '127.0.0.1:0', **(admin or {})})}\n"
         f"store: {store or f'sqlite:///{folder}/store.db'}\n" + config
     )
     process = await begin(
