@@ -47,7 +47,10 @@ class Joins:
             finally:
                 self._leave(operation.op_id, bell)
             found = await self._read(operation.op_id)
-            if found is None or found.state not in _UNDER_WAY or found.epoch != operation.epoch:
+            if found is None or found.epoch != operation.epoch:
+                return True
+            # One of which nobody knows yet is joined while its answer may still come.
+            if found.state not in _UNDER_WAY and found.state is not operation.state:
                 return True
             pause = min(2 * pause, _LONGEST_S)
         return False

@@ -60,7 +60,7 @@ def meet(
         case OpState.READY | OpState.FAILED_RETRYABLE:
             return Meeting.AGAIN if _same_intent(found, wanted) else Meeting.CONFLICT
         case OpState.INDETERMINATE:
-            return _unknown(found, wanted)
+            return _unknown(found, wanted, now)
         case OpState.PROPOSED | OpState.AWAITING_APPROVAL | OpState.DISPATCHING:
             return differs(found, wanted) or Meeting.JOIN
         case _:
@@ -83,7 +83,7 @@ def _settled(found: Operation, wanted: Operation, on_variant: OnVariant, now: in
     return other or Meeting.SETTLED
 
 
-def _unknown(found: Operation, wanted: Operation) -> Meeting:
+def _unknown(found: Operation, wanted: Operation, now: int) -> Meeting:
     other = differs(found, wanted)
     if other is not None:
         return other
@@ -91,9 +91,11 @@ def _unknown(found: Operation, wanted: Operation) -> Meeting:
     is_known = found.downstream_key != "" and found.injection != ""
     is_same = wanted.retry is RetryClass.NATURAL or found.injection == wanted.injection
     keyed = found.retry is RetryClass.KEYED and is_known and is_same
-    if keyed or found.retry is RetryClass.NATURAL:
-        return Meeting.AGAIN if wanted.retry in _SAFE_TWICE else Meeting.UNKNOWN
-    return Meeting.UNKNOWN
+    is_natural = found.retry is RetryClass.NATURAL
+    if wanted.retry not in _SAFE_TWICE or not (keyed or is_natural):
+        return Meeting.UNKNOWN
+    # While its request is open, another one beside it could overtake it.
+    return Meeting.JOIN if is_natural and found.lease_until > now else Meeting.AGAIN
 
 
 def _same_intent(found: Operation, wanted: Operation) -> bool:

@@ -73,3 +73,12 @@ async def test_who_waits_is_known_until_the_wait_is_over() -> None:
     wait.cancel()
     await asyncio.gather(wait, return_exceptions=True)
     assert not joins.awaits(UNDER_WAY.op_id)
+
+
+async def test_one_whose_answer_may_still_come_is_waited_for_until_it_does() -> None:
+    table, unknown = Table(), replace(UNDER_WAY, state=OpState.INDETERMINATE)
+    table.found = unknown
+    joins = Joins(table.read)
+    assert not await joins.wait(unknown, soon(0.01))
+    table.found = replace(unknown, state=OpState.SUCCEEDED)
+    assert await joins.wait(unknown, soon(15))

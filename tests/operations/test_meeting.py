@@ -106,8 +106,15 @@ def test_an_unknown_outcome_is_sent_again_only_where_twice_is_once(
 ) -> None:
     place = "header:Idempotency-Key"
     wanted = replace(WANTED, retry=retry, injection=place)
-    found = met(OpState.INDETERMINATE, wanted, retry=retry, injection=place, downstream_key=key)
-    assert found is meeting
+    sent: dict[str, Any] = {"retry": retry, "injection": place, "downstream_key": key}
+    assert met(OpState.INDETERMINATE, wanted, lease_until=0, **sent) is meeting
+
+
+def test_a_natural_change_is_not_sent_beside_a_request_that_is_still_open() -> None:
+    natural = replace(WANTED, retry=RetryClass.NATURAL)
+    for lease, meeting in ((NOW, Meeting.AGAIN), (NOW + 1, Meeting.JOIN)):
+        sent: dict[str, Any] = {"retry": RetryClass.NATURAL, "lease_until": lease}
+        assert met(OpState.INDETERMINATE, natural, **sent) is meeting
 
 
 @pytest.mark.parametrize(
