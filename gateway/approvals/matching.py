@@ -6,6 +6,7 @@ of two groups would take the person that only the second can't do without.
 
 from collections.abc import Iterable, Sequence
 
+from gateway.types.actors import person
 from gateway.types.approvals import ApprovalClause, Choice, Factor, Vote
 
 
@@ -38,8 +39,8 @@ def may_decide(clause: ApprovalClause, user: str, roles: frozenset[str], *, esca
 
 
 def same_person(one: str, other: str) -> bool:
-    """Whether two names are of one person; providers don't agree on capital letters."""
-    return one.casefold() == other.casefold()
+    """Whether two names are of one person; providers don't agree on their spelling."""
+    return person(one) == person(other)
 
 
 def _counts(clause: ApprovalClause, vote: Vote, requester: str) -> bool:
@@ -54,7 +55,7 @@ def _people(clause: ApprovalClause, votes: Iterable[Vote], escalated: int) -> li
     """Return for each person, in the order of the votes, the factors that he fits."""
     people: dict[str, set[int]] = {}
     for each in votes:
-        fits = people.setdefault(each.user.casefold(), set())
+        fits = people.setdefault(person(each.user), set())
         fits.update(_places(clause, each.user, each.roles, escalated))
     return [tuple(sorted(fits)) for fits in people.values()]
 
@@ -92,6 +93,6 @@ def _seats(factors: Sequence[Factor], people: Sequence[Sequence[int]]) -> list[l
                     return True
         return False
 
-    for person in range(len(people)):
-        seat(person, set())
+    for each in range(len(people)):
+        seat(each, set())
     return seats

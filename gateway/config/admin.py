@@ -18,6 +18,7 @@ from gateway.config.addresses import (
 from gateway.config.identity import Algorithm, ClaimPath, Name, Scope
 from gateway.config.section import Many, Section, Unique
 from gateway.config.units import Duration, Word
+from gateway.types.actors import person
 
 
 def _check_base_url(text: str) -> str:
@@ -137,7 +138,7 @@ class AdminSettings(Section):
     @field_validator("accounts")
     @classmethod
     def _accounts_differ(cls, accounts: tuple[AccountSettings, ...]) -> tuple[AccountSettings, ...]:
-        names = {(each.tenant, each.user.casefold()) for each in accounts}
+        names = {(each.tenant, person(each.user)) for each in accounts}
         if len(names) < len(accounts):
             raise PydanticCustomError(
                 "accounts", "has the same `user` of one `tenant` twice; join the entries"

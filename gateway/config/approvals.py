@@ -13,6 +13,7 @@ from gateway.config.addresses import TrustedUrl
 from gateway.config.identity import Name
 from gateway.config.section import Many, Section, Unique
 from gateway.config.units import Duration, Word
+from gateway.types.actors import person
 from gateway.types.approvals import ApprovalClause, Factor, NoticeStage
 
 _WEBHOOK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
@@ -72,7 +73,7 @@ class ApproversSettings(Section):
 
     @model_validator(mode="after")
     def _enough_people(self) -> Self:
-        if not self.roles and self.users and self.count > len(set(self.users)):
+        if not self.roles and self.users and self.count > len({*map(person, self.users)}):
             raise PydanticCustomError("count", "`count` is larger than the number of `users`")
         return self
 

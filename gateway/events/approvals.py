@@ -12,7 +12,7 @@ from typing import Final
 from gateway.events.envelope import timestamp
 from gateway.events.forms import COUNT, FLAG, TEXT, TEXTS, TIME, about, an_object, one_of
 from gateway.events.redact import Redactor
-from gateway.types.actors import Actor
+from gateway.types.actors import Actor, person
 from gateway.types.approvals import (
     Approval,
     ApprovalClause,
@@ -170,7 +170,7 @@ def _word(approval: Approval, word: Word, redactor: Redactor) -> JsonObject:
         said["choice"] = str(word.choice)
     if word.reason:
         said["reason"] = _text(redactor, word.reason, approval.tenant)
-    is_own = approver.user.casefold() == approval.user.casefold()
+    is_own = person(approver.user) == person(approval.user)
     if is_own and word.choice is not None and ruling.cast.is_accepted:
         said["self_approval"] = True
     return said

@@ -12,6 +12,7 @@ from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_tools import about, schema_at
 from gateway.policy.rules import SELF, Approval, Group
 from gateway.policy.survey import Survey, Surveyed
+from gateway.types.actors import person
 from gateway.types.approvals import Assurance, Fallback
 from gateway.types.json import JsonPointer
 from gateway.types.tools import Contract, Sensitivity
@@ -89,7 +90,7 @@ def _only_requester(each: Surveyed, approval: Approval) -> Iterator[Finding]:
     people = _people(named)
     if approval.requester_may_approve or SELF in people:
         return
-    askers = frozenset(user.casefold() for user in asking) if asking else people
+    askers = frozenset(person(user) for user in asking) if asking else people
     stuck = [user for user in sorted(askers) if _lack(named, without=user) is not None]
     if not stuck:
         return
@@ -129,7 +130,7 @@ def _lack(named: Sequence[Group], without: str = "") -> _Lack | None:
 
 def _people(named: Iterable[Group]) -> frozenset[str]:
     """Return the people that groups name one by one."""
-    return frozenset(user.casefold() for group in named for user in group.users)
+    return frozenset(person(user) for group in named for user in group.users)
 
 
 def _of(lack: _Lack, approval: Approval) -> str:

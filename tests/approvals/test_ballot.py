@@ -89,7 +89,7 @@ def test_who_may_not_decide_learns_nothing_of_the_state(
 
 
 @pytest.mark.parametrize("choice", Choice)
-@pytest.mark.parametrize("user", ["ana", "ANA"])
+@pytest.mark.parametrize("user", ["ana", "ANA", "\uff41na"])
 def test_the_requester_decides_nothing_by_whichever_client(user: str, choice: Choice) -> None:
     """case: APR-03"""
     assert cast(approver=an_approver(user), choice=choice) is Cast.SELF_APPROVAL

@@ -126,3 +126,15 @@ def test_a_name_counts_as_written_and_bars_however_written() -> None:
     assert may_decide(clause, "lea", frozenset(), escalated=0)
     assert not may_decide(clause, "Lea", frozenset(), escalated=0)
     assert same_person("Lea", "lea")
+    assert same_person("jos\u00e9", "jose\u0301")
+    assert same_person("\uff4cea", "lea")
+
+
+def test_one_person_in_two_spellings_counts_once_and_not_for_his_own_request() -> None:
+    clause = ApprovalClause(factors=(Factor(name="leads", roles=("lead",), count=2),))
+    composed, apart = a_vote("jos\u00e9", ("lead",)), a_vote("jose\u0301", ("lead",))
+    assert not satisfied(clause, [composed, apart], escalated=0, requester="ana")
+    assert not satisfied(
+        clause, [apart, a_vote("max", ("lead",))], escalated=0, requester="jos\u00e9"
+    )
+    assert satisfied(clause, [apart, a_vote("max", ("lead",))], escalated=0, requester="ana")

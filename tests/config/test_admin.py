@@ -44,6 +44,8 @@ def test_a_user_of_a_tenant_is_named_once() -> None:
     assert len(admin(accounts=[ann, other]).accounts) == 2
     with pytest.raises(ValidationError, match="twice"):
         admin(accounts=[ann, {**ann, "user": "Ann"}])
+    with pytest.raises(ValidationError, match="twice"):
+        admin(accounts=[ann, {**ann, "user": "\uff21nn"}])
 
 
 @pytest.mark.parametrize(

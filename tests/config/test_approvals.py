@@ -37,6 +37,8 @@ def test_the_default_approvers_are_one_group_of_so_many_people() -> None:
 
 def test_more_people_than_are_named_can_never_be_had() -> None:
     assert "`count` is larger" in fault(approvers={"users": ["ada", "ada"], "count": 2})
+    two = ["jos\u00e9", "jose\u0301"]
+    assert "`count` is larger" in fault(approvers={"users": two, "count": 2})
     assert read(approvers={"users": ["ada"], "roles": ["ops"], "count": 2}).approvers.count == 2
 
 

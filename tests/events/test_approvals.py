@@ -121,6 +121,8 @@ def test_who_decides_his_own_request_is_told_apart() -> None:
     ana = an_approver("Ana", channel=Channel.ELICITATION, assurance=Assurance.CLIENT_ASSERTED)
     own = of_word(a_word(Cast.APPROVED, S.APPROVED, ana, clause=clause))
     assert own.body["self_approval"] is True
+    wide = replace(ana, user="\uff21na")
+    assert of_word(a_word(Cast.APPROVED, S.APPROVED, wide, clause=clause)).body["self_approval"]
     told: JsonObject = dict(own.body)
     assert isinstance(told["clause"], dict)
     assert told["clause"]["requester_may_approve"] is True

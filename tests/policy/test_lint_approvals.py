@@ -139,6 +139,7 @@ def test_a_clause_that_can_t_be_meant_is_told(approval: str, said: str) -> None:
     ("approval", "match", "level"),
     [
         ("{approvers: {users: [ana]}}", "{users: [Ana]}", "error"),
+        ("{approvers: {users: [jos\u00e9]}}", "{users: [jose\u0301]}", "error"),
         ("{approvers: {users: [ana, kim]}, quorum: 2}", "{users: [ana, kim]}", "error"),
         ("{approvers: {users: [ana]}}", "{users: [ana, kim]}", "warning"),
         ("{approvers: {users: [ana]}}", "{}", "warning"),
