@@ -12,6 +12,7 @@ from gateway.admin.desk import Desk
 from gateway.admin.guard import Guard
 from gateway.admin.login import Login
 from gateway.admin.oidc import OidcLogin
+from gateway.admin.onehost import OneHost
 from gateway.admin.people import People
 from gateway.admin.rendering import Pages
 from gateway.admin.room import Room
@@ -57,7 +58,12 @@ class Entrance:
         )
         rooms = (*self._oidc(room, attempts), *logins.routes(), *desk.routes())
         return Guard(
-            site(self.readiness, rooms, pages),
+            OneHost(
+                site(self.readiness, rooms, pages),
+                pages,
+                base_url=self.base_url,
+                hosts=self.settings.admin.hosts if self.settings.admin.public_url else (),
+            ),
             is_https=self._is_https,
             note_turned_away=self.note_turned_away,
         )

@@ -23,6 +23,7 @@ from gateway.cli.options import config_option, load
 from gateway.clock import SystemClock
 from gateway.config import environment
 from gateway.config.addresses import Endpoint
+from gateway.config.admin import OWN_HOST
 from gateway.config.exposure import refuse_open_listeners
 from gateway.config.load import Loaded
 from gateway.config.settings import Settings
@@ -70,7 +71,9 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
     with _bound(settings.listen.endpoint) as sock, _bound(settings.admin.endpoint) as admin_sock:
         # Taken now: the event loop owns the sockets once it serves on them.
         url = f"http://{_name(sock)}{settings.listen.path}"
-        admin_url = f"http://{_name(admin_sock)}"
+        base_url = settings.admin.url_at(int(admin_sock.getsockname()[1]))
+        is_proxied = settings.admin.public_url is not None
+        admin_url = f"http://{_name(admin_sock)}" if is_proxied else base_url
         async with (
             stop_on_signals(stopping.begin, groups.kill_all) as stop,
             open_gateway(
@@ -104,7 +107,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 if ready_file is not None:
                     _write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
-            gateway.approving.pages.base = base_url = settings.admin.public_url or admin_url
+            gateway.approving.pages.base = base_url
             people = _admin(gateway, settings, base_url)
             async with anyio.create_task_group() as beside:
                 beside.start_soon(authenticator.keep_keys, name="keys of issuers")
@@ -163,7 +166,7 @@ def _admin(gateway: Gateway, settings: Settings, base_url: str) -> ASGIApp:
     )
     check = OriginCheck(
         hosts=settings.admin.accepted_hosts,
-        origins=[base_url],
+        origins=[base_url, f"http://{OWN_HOST}:*"],
         host_mend="add it to `admin.hosts`, or use `admin.public_url` or `admin.address`",
         origin_mend="only pages of this listener may send it anything",
     )

@@ -1,6 +1,6 @@
 """The `admin` section: where people decide, how they get there, and who they are."""
 
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 from urllib.parse import SplitResult
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -19,6 +19,11 @@ from gateway.config.identity import Algorithm, ClaimPath, Name, Scope
 from gateway.config.section import Many, Section, Unique
 from gateway.config.units import Duration, Word
 from gateway.types.actors import person
+
+# Browsers take every name below `localhost` for this machine (RFC 6761, 6.3), and keep what they
+# hold for this one from all others: `127.0.0.1` belongs to the programs of all its ports together.
+OWN_HOST: Final = "weighbridge.localhost"
+_LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def _check_base_url(text: str) -> str:
@@ -123,7 +128,7 @@ class AdminSettings(Section):
     public_url: BaseUrl | None = Field(
         default=None,
         description="where people reach the pages, without a path; links in notices begin so; "
-        "default: from `address`",
+        "default: `http://weighbridge.localhost` and the port, where `address` is a loopback one",
     )
     hosts: Unique[Host] = Field(
         default=frozenset(),
@@ -153,7 +158,14 @@ class AdminSettings(Section):
     @property
     def url(self) -> str:
         """Where people reach the pages, without a path."""
-        return self.public_url or f"http://{self.address}"
+        return self.url_at(self.endpoint.port)
+
+    def url_at(self, port: int) -> str:
+        """Return where people reach the pages when the listener has this port."""
+        if self.public_url is not None:
+            return self.public_url
+        host = OWN_HOST if self._has_own_host else self.address.rpartition(":")[0]
+        return f"http://{host}:{port}"
 
     @property
     def is_https(self) -> bool:
@@ -171,6 +183,8 @@ class AdminSettings(Section):
         own = {self._public.netloc} if self._public is not None else set[str]()
         if self.endpoint.host not in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
             own.add(self.address.rpartition(":")[0].lower() + ":*")
+        if self._has_own_host:
+            own.add(f"{OWN_HOST}:*")
         return self.hosts | own
 
     @property
@@ -180,6 +194,10 @@ class AdminSettings(Section):
         if self._public is not None:
             hosts.append(self._public.hostname or "")
         return all(is_loopback(host) for host in hosts)
+
+    @property
+    def _has_own_host(self) -> bool:
+        return self.public_url is None and self.endpoint.host.lower() in _LOCAL
 
     @property
     def _public(self) -> SplitResult | None:

@@ -17,6 +17,7 @@ from gateway.admin.entrance import Entrance
 from gateway.admin.login import path_of
 from gateway.admin.site import Readiness
 from gateway.clock import Clock, SystemClock
+from gateway.config.admin import OWN_HOST
 from gateway.config.settings import Settings
 from gateway.crossing.deciding import Deciding
 from gateway.crossing.people import presented_place
@@ -31,7 +32,10 @@ from gateway.types.json import JsonObject
 from gateway.types.refused import TurnedAway
 from tests.helpers.approvals import asked, state_of
 from tests.helpers.databases import ORIGIN
+from tests.helpers.names import resolve_as_browsers_do
 from tests.helpers.presenting import a_document
+
+resolve_as_browsers_do()
 
 ANN = {"user": "ann", "tenant": "acme", "roles": ["finance-lead"]}
 BEN = {"user": "ben", "tenant": "acme", "roles": ["controller"]}
@@ -182,7 +186,7 @@ async def open_house(
     turned_away: list[TurnedAway] = []
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+        url = f"http://{OWN_HOST}:{sock.getsockname()[1]}"
         house = House(
             url=url,
             store=store,

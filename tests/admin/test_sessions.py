@@ -69,7 +69,8 @@ async def test_a_link_from_another_site_is_followed_once_more_from_our_own_page(
 
 async def test_behind_tls_the_cookie_is_bound_to_the_host(tmp_path: Path) -> None:
     async with open_house(tmp_path, PEOPLE, base_url="https://approvals.example.com") as house:
-        entered = await house.browser().post(await house.link())
+        as_there = {"Host": "approvals.example.com", "Origin": "https://approvals.example.com"}
+        entered = await house.browser().post(await house.link(), headers=as_there)
         cookie = entered.headers["Set-Cookie"]
         assert cookie.startswith("__Host-weighbridge=")
         assert {"Secure", "Path=/"} <= set(cookie.split("; "))

@@ -42,7 +42,7 @@ def test_a_link_is_printed_for_the_only_account_and_its_making_is_logged(tmp_pat
     done = login(a_folder(tmp_path, accounts=[ANN]))
     assert done.exit_code == 0
     link, said = done.stdout.splitlines()
-    assert link.startswith("http://127.0.0.1:8701/login/link/")
+    assert link.startswith("http://weighbridge.localhost:8701/login/link/")
     assert said == "logs in ann of acme, once, within 10 minutes"
     (event,) = events(tmp_path)
     assert event["tenant"] == "acme"

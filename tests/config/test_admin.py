@@ -17,8 +17,8 @@ def test_without_a_word_people_reach_it_on_this_machine_only() -> None:
     settings = admin()
     assert settings.is_local
     assert not settings.asks_who
-    assert settings.url == "http://127.0.0.1:8701"
-    assert settings.accepted_hosts == {"127.0.0.1:*"}
+    assert settings.url == "http://weighbridge.localhost:8701"
+    assert settings.accepted_hosts == {"127.0.0.1:*", "weighbridge.localhost:*"}
 
 
 def test_a_public_url_is_where_links_begin_and_is_served() -> None:

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from gateway.approvals.marks import Kind
+from gateway.config.admin import OWN_HOST
 from gateway.types.approvals import ApprovalNotes, ApprovalState
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import JsonObject
@@ -267,15 +268,28 @@ async def test_a_page_of_another_port_decides_nothing_though_the_browser_is_logg
             '<input name="choice" value="approve">'
             f'<input name="binding" value="{approval.binding}">'
         )
-        async with another_site(f"{form}<button>Win</button></form>", host="127.0.0.1") as url:
+        async with another_site(f"{form}<button>Win</button></form>", host=OWN_HOST) as url:
             await go(page, url, "Win")
             await page.click("Win")
             await page.shows(["this form was not sent from this page"])
         frame = f'<iframe src="{house.url}/approvals"></iframe>'
-        async with another_site(frame, host="127.0.0.1") as url:
+        async with another_site(frame, host=OWN_HOST) as url:
             await page.command("Page.navigate", url=url)
             assert await framed(page) == "chrome-error://chromewebdata/"
         assert await house.state(approval) == "pending"
+
+
+async def test_what_the_browser_opens_at_this_machines_address_is_not_shown_the_session(
+    tmp_path: Path,
+) -> None:
+    seen: list[str] = []
+    async with open_house(tmp_path) as house, visit(house, tmp_path) as page:
+        async with another_site("A development server", host="127.0.0.1", seen=seen) as url:
+            await go(page, url, "A development server")
+        assert set(seen) == {""}
+        there = house.url.replace(OWN_HOST, "127.0.0.1")
+        await go(page, f"{there}/approvals", "Log out")
+        assert await page.evaluate("location.href") == f"{house.url}/approvals"
 
 
 async def framed(page: Page) -> str:
@@ -290,11 +304,14 @@ async def framed(page: Page) -> str:
 
 
 @asynccontextmanager
-async def another_site(body: str, host: str = "localhost") -> AsyncGenerator[str]:
-    """Serve one page elsewhere."""
+async def another_site(
+    body: str, host: str = "localhost", seen: list[str] | None = None
+) -> AsyncGenerator[str]:
+    """Serve one page elsewhere; `seen` are the cookies that it is sent."""
 
     async def answer(request: web.Request) -> web.Response:
-        del request
+        if seen is not None:
+            seen.append(request.headers.get("Cookie", ""))
         return web.Response(text=f"<!doctype html>{body}", content_type="text/html")
 
     app = web.Application()
