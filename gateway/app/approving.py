@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway import jsontext
 from gateway.case import Case
@@ -22,12 +22,11 @@ from gateway.relay.places import MOST, Places
 from gateway.relay.states import States
 from gateway.relay.tools import OwnTools
 from gateway.steps import gate
-from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.actors import Actor
-from gateway.types.approvals import Approval, ApprovalState, Execute
-from gateway.types.calls import ProposedCall
+from gateway.types.approvals import Approval
+from gateway.types.calls import Principal, ProposedCall
 from gateway.types.causes import Cause
 from gateway.types.events import Event, Stage
 from gateway.types.json import JsonObject
@@ -35,6 +34,8 @@ from gateway.types.operations import Operation, OpState
 from gateway.types.outcomes import Answer, Finished, Refusal
 
 _log = logging.getLogger("weighbridge")
+_FIRST_PAUSE_S: Final = 2.0
+_LONGEST_PAUSE_S: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +109,9 @@ class Around:
     """What the caller of an operation that has ended was told."""
     offers_own: Callable[[], bool]
     """Whether agents see tools of the gateway's own."""
-
     most_requests: int = 4 * MOST
     """How many requests of agents are served at once."""
+
 
 def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> Approving:
     """Build the parts."""
@@ -133,6 +134,7 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
         targets=approvals.targets,
         default=approvals.approvers.clause,
         most_pending=approvals.max_pending,
+        most_requests=approvals.max_requests,
     )
     holding = Holding(
         find=store.approvals.get,
@@ -153,8 +155,8 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
             call_off=deciding.call_off,
             clock=clock,
         ),
-    )
         places=Places(most=approvals.hold.places(around.most_requests)),
+    )
     tools = OwnTools(
         are_offered=around.offers_own,
         find=store.approvals.get,
@@ -179,36 +181,66 @@ class Starter(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _Try:
+    """When a call is sent again that could not be sent, by the monotonic clock."""
+
+    at_s: float
+    pause_s: float = _FIRST_PAUSE_S
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
     """Sends what was approved and nobody comes back for: tasks, and what a contract wants so."""
 
-    find: Callable[[ApprovalFilter], Awaitable[list[Approval]]]
+    due: Callable[[], Awaitable[list[Approval]]]
+    """Requests that are approved and wait to be sent, oldest first."""
     operation: Callable[[str], Awaitable[Operation | None]]
     call: Callable[[Operation], ProposedCall]
     """What a row asks for, as its principal; raises WeighbridgeError when that is lost."""
+    today: Callable[[Principal], Principal | None]
+    """Who somebody is by now; None when his credential is no longer good."""
     handle: Callable[[ProposedCall], Awaitable[Finished]]
+    call_off: Callable[[Approval, str], Awaitable[Approval | None]]
     starter: Starter
+    clock: Clock
+    _tries: dict[str, _Try] = field(default_factory=dict[str, _Try])
 
     async def run(self) -> None:
         """Begin to send each of them; whoever comes first uses its approval up.
 
-        Raises StoreUnavailable.
+        What is refused is tried again, more and more rarely, until its time is over. Raises
+        StoreUnavailable.
         """
-        wanted = ApprovalFilter(state=ApprovalState.APPROVED.value)
-        for approval in await self.find(wanted):
-            if approval.execute is not Execute.ON_APPROVAL:
-                continue
+        due = await self.due()
+        for gone in self._tries.keys() - {each.approval_id for each in due}:
+            del self._tries[gone]
+        for approval in due:
             operation = await self.operation(approval.op_id)
-            if operation is not None and operation.state is OpState.AWAITING_APPROVAL:
-                self._begin(approval, operation)
+            is_waiting = operation is not None and operation.state is OpState.AWAITING_APPROVAL
+            if operation is not None and is_waiting and self._is_next(approval):
+                await self._begin(approval, operation)
 
-    def _begin(self, approval: Approval, operation: Operation) -> None:
+    def _is_next(self, approval: Approval) -> bool:
+        now_s = self.clock.monotonic()
+        last = self._tries.setdefault(approval.approval_id, _Try(now_s))
+        if last.at_s > now_s:
+            return False
+        last.at_s, last.pause_s = now_s + last.pause_s, min(2 * last.pause_s, _LONGEST_PAUSE_S)
+        return True
+
+    async def _begin(self, approval: Approval, operation: Operation) -> None:
         try:
             call = self.call(operation)
         except WeighbridgeError as error:
             _log.warning("%s: is not sent: %s", operation.op_id, error)
             return
+        principal = self.today(call.principal)
+        if principal is None:
+            await self.call_off(approval, "the credential of who asked is no longer valid")
+            return
         cause = Cause.COMPENSATION.value if operation.compensates else ""
-        call = replace(call, operation=operation, parent=approval.call_id, cause=cause)
+        call = replace(
+            call, principal=principal, operation=operation, parent=approval.call_id, cause=cause
+        )
         self.starter.aside(lambda: self.handle(call))

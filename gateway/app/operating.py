@@ -32,7 +32,7 @@ from gateway.steps.claim import Claim, Terms
 from gateway.steps.record import Record
 from gateway.store.store import Store
 from gateway.store.vault import Vault
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import Principal, ProposedCall
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Answer, Refusal
 from gateway.types.tools import Tool
@@ -52,6 +52,8 @@ class Around:
     patience_s: Callable[[Case], float]
     """How long the caller of a case waits."""
     people: People
+    today: Callable[[Principal], Principal | None]
+    """Who somebody is by now; None when his credential is no longer good."""
     leaving: Callable[[Case, Answer | Refusal], Answer | Refusal]
     """Let through of an outcome that was kept what may leave today."""
     over_stdio: frozenset[str] = frozenset()  # servers that headers don't reach
@@ -94,11 +96,14 @@ class Operating:
             origin=self._reading.origin,
         )
         approved = Approved(
-            find=self._store.approvals.find,
+            due=self._store.approvals.to_send,
             operation=operations.get,
             call=self._call,
+            today=self.around.today,
             handle=pipeline.handle,
+            call_off=pipeline.holding.deciding.call_off,
             starter=self.around.owner,
+            clock=clock,
         )
         return Sweeper(
             operations=operations,

@@ -31,6 +31,7 @@ from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.redact import Redactor
 from gateway.housekeeping import Reloader, Snapshots
+from gateway.identity.standing import Standing
 from gateway.listing import Listing
 from gateway.operations import keys
 from gateway.pipeline import Pipeline, sees
@@ -133,8 +134,8 @@ class Wiring:
                 own=lambda tool, arguments: _own(activation.current(), tool, arguments),
                 answer=answer,
                 offers_own=lambda: _offers_own(settings, activation.current()),
-            ),
                 most_requests=settings.listen.max_concurrency,
+            ),
         )
         around = self._around(servers.catalog, resolve, owner, relay.outbounds, people)
         parts = operating(self.keeping.store, settings.operations, around)
@@ -214,7 +215,12 @@ class Wiring:
         outbounds: Outbounds,
         people: Approving,
     ) -> Around:
-        redactor = people.deciding.redactor
+        redactor, identity = people.deciding.redactor, self.loaded.settings.identity
+        standing = Standing(
+            keys={each.id: each for each in identity.api_keys},
+            local=identity.local,
+            issuers=frozenset(each.issuer for each in identity.jwt),
+        )
         return Around(
             owner=owner,
             clock=self.clock,
@@ -224,6 +230,7 @@ class Wiring:
             case_for=resolve.case_for,
             patience_s=outbounds.deadline_s,
             people=people.people,
+            today=lambda principal: standing.today(principal, self.clock.now()),
             leaving=self._normalise().again,
             over_stdio=terms(self.loaded.settings).over_stdio,
             reached=self.reached,

@@ -21,7 +21,7 @@ from gateway.types.calls import Era
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import Event, Stage
 from gateway.types.extensions import TASKS, knows
-from gateway.types.guarantees import OnVariant
+from gateway.types.guarantees import OnVariant, Repeat
 from gateway.types.json import JsonObject
 from gateway.types.operations import Operation
 
@@ -66,6 +66,7 @@ class People:
     default: ApprovalClause | None = None
     """Who decides where no rule says so: about doubtful origins, variants and repeats."""
     most_pending: int = 10
+    most_requests: int = 60
 
     def clause(self, case: Case) -> ApprovalClause | None:
         """Return who has to say yes to a call; None where there is nobody who could be asked."""
@@ -78,11 +79,15 @@ class People:
         """
         is_held = case.decision.effect is DecisionEffect.REQUIRE_APPROVAL or repeats
         clause = self.clause(case)
-        if clause is None or not (is_held or _asks_of_variants(case)):
+        if clause is None or not (is_held or _asks_by_contract(case)):
             return None
         rule = case.decision.rule if not repeats else REPEAT
         rule = rule if is_held else VARIANT
         return _Request(self, case, clause, rule, trace).asking(is_due=is_held)
+
+    def binding(self, case: Case, op_id: str) -> str:
+        """Return what a decision about a case is about, by the arguments that it has now."""
+        return bind(_bound(case, self.vault), op_id)
 
     def arguments_of(self, operation: Operation) -> JsonObject | None:
         """Return what an operation was asked for, or None when that is no longer kept."""
@@ -111,8 +116,27 @@ def is_too_large(arguments: JsonObject) -> bool:
     return len(jsontext.dump(arguments)) > MOST_BYTES
 
 
-def _asks_of_variants(case: Case) -> bool:
-    return case.contract.idempotency.on_variant is OnVariant.APPROVE
+def _asks_by_contract(case: Case) -> bool:
+    """Whether a contract has people asked about what policy lets through."""
+    idempotency = case.contract.idempotency
+    return idempotency.on_variant is OnVariant.APPROVE or idempotency.repeat is Repeat.APPROVE
+
+
+def _bound(case: Case, vault: Vault, arguments: JsonObject | None = None) -> Bound:
+    """Return all of a call that a decision is about; `arguments` stand for those of the case."""
+    tenant, contract = case.actor.tenant, case.contract
+    sent = case.arguments if arguments is None else arguments
+    return Bound(
+        tenant=tenant,
+        principal=case.call.principal.owner,
+        run_id=case.run_id,
+        server=case.tool.server,
+        tool=case.tool.key,
+        pin=contract.pin,
+        contract=jsontext.digest(writing.dump([contract])),
+        # Keyed: the rest is known to who reads the log, and a secret may be short.
+        arguments=vault.digest(tenant, keys.own(sent or {}, contract.idempotency.inject)),
+    )
 
 
 @dataclass(slots=True)
@@ -126,7 +150,7 @@ class _Request:
     trace: str
     _made: dict[str, Approval] = field(default_factory=dict[str, Approval])
     _ids: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    _contract: str = ""
+    _bound: Bound | None = None
 
     def asking(self, *, is_due: bool) -> Asking:
         case, notes = self.case, self.case.contract.approval
@@ -135,33 +159,28 @@ class _Request:
             tenant=case.actor.tenant,
             user=case.actor.user,
             binding=self.binding,
+            was_like_this=self.was_like_this,
             made=self.made,
             tells=self.tells,
             notices=self.notices,
             most_pending=self.people.most_pending,
+            most_requests=self.people.most_requests,
             is_due=is_due,
             denies_new_pin=not notes.reapprove_on_pin_change,
         )
 
     def binding(self, op_id: str) -> str:
+        if self._bound is None:
+            self._bound = _bound(self.case, self.people.vault)
         return bind(self._bound, op_id)
 
-    @property
-    def _bound(self) -> Bound:
-        case = self.case
-        if not self._contract:
-            self._contract = jsontext.digest(writing.dump([case.contract]))
-        arguments = keys.own(case.arguments or {}, case.contract.idempotency.inject)
-        return Bound(
-            tenant=case.actor.tenant,
-            principal=case.call.principal.owner,
-            run_id=case.run_id,
-            server=case.tool.server,
-            tool=case.tool.key,
-            pin=case.contract.pin,
-            contract=self._contract,
-            arguments=self.people.vault.digest(case.actor.tenant, arguments),
-        )
+    def was_like_this(self, operation: Operation, before: Approval) -> bool:
+        """Whether an earlier request was about this call but for its arguments."""
+        arguments = self.people.arguments_of(operation)
+        if arguments is None:
+            return False
+        bound = _bound(self.case, self.people.vault, arguments)
+        return bind(bound, operation.op_id) == before.binding
 
     def made(self, operation: Operation, earlier: Operation | None) -> Approval:
         found = self._made.get(operation.op_id)

@@ -26,7 +26,8 @@ class Forgotten(WeighbridgeError):
 class Asked:
     """What an operation was asked for, and by whom."""
 
-    arguments: JsonObject
+    arguments: JsonObject  # as sent
+    original: JsonObject  # as asked for, before policy wrote into them
     principal: Principal
     concealed: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
 
@@ -51,8 +52,10 @@ class Recall:
             raise Forgotten(f"what `{operation.op_id}` was asked for can't be read") from error
         if not isinstance(body, dict):
             raise Forgotten(f"what `{operation.op_id}` was asked for can't be read")
+        arguments = _object(body.get("arguments"))
         return Asked(
-            arguments=_object(body.get("arguments")),
+            arguments=arguments,
+            original=_object(body.get("asked", arguments)),
             principal=_principal(_object(body.get("principal"))),
             concealed=concealed.from_json(body.get("concealed")),
         )
@@ -63,7 +66,7 @@ class Recall:
         return ProposedCall(
             call_id=call_id,
             name=operation.tool,
-            arguments=asked.arguments,
+            arguments=asked.original,
             meta=_EMPTY,
             principal=asked.principal,
             caller=Nobody(),
@@ -84,7 +87,7 @@ class Recall:
         contract = case.contract
         return replace(
             case,
-            arguments=call.arguments,
+            arguments=self.asked(operation).arguments,
             operation=operation,
             run_id=operation.run_id,
             effect=contract.effect,

@@ -7,8 +7,10 @@ from typing import Final
 
 from gateway import ids, jsontext
 from gateway.case import Case
+from gateway.events import concealed
 from gateway.operations import keys
 from gateway.store.vault import Vault
+from gateway.types.decisions import DecisionEffect
 from gateway.types.guarantees import InjectPlace
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import IntentKey, KeySource, Operation, OpState, RetryClass
@@ -34,18 +36,22 @@ def operation(
     retry = contract.idempotency.retry
     retry = RetryClass.NEVER if retry is RetryClass.KEYED and injection is None else retry
     if asked_for is not None:  # its row is there, with a key of its own
+        own = keys.own(case.arguments or {}, contract.idempotency.inject)
+        digest = vault.digest(case.actor.tenant, own)
         return replace(
             asked_for,
+            key=replace(asked_for.key, arguments=digest),
             call_id=case.call.call_id,
             state=OpState.READY,
             pin=contract.pin,
             revision=case.revision.id,
             retry=retry,
             injection=keys.place(injection),
+            shown=shown(case),
+            arguments=_sealed(case, vault, asked_for.key),
         )
     key, op_id = _key(case, vault), ids.new("op")
     compensation = contract.compensation
-    body: JsonObject = {"arguments": case.arguments or {}, "principal": _principal(case)}
     return Operation(
         op_id=op_id,
         tenant=case.actor.tenant,
@@ -63,8 +69,19 @@ def operation(
         injection=keys.place(injection),
         compensation=str(compensation.kind) if compensation is not None else "",
         shown=shown(case),
-        arguments=vault.seal(case.actor.tenant, key.key, jsontext.dump(body)),
+        arguments=_sealed(case, vault, key),
     )
+
+
+def _sealed(case: Case, vault: Vault, key: IntentKey) -> str:
+    """Seal what is sent, for whom, and what was asked for where policy has written into it."""
+    arguments = case.arguments or {}
+    body: JsonObject = {"arguments": arguments, "principal": _principal(case)}
+    if case.call.arguments != arguments:
+        body["asked"] = case.call.arguments
+    if case.call.concealed:
+        body["concealed"] = concealed.to_json(case.call.concealed)
+    return vault.seal(case.actor.tenant, key.key, jsontext.dump(body))
 
 
 def is_alone(case: Case, asked_for: Operation) -> bool:
@@ -91,8 +108,9 @@ def _key(case: Case, vault: Vault) -> IntentKey:
         transport_id=_transport_id(call.meta),
         digest=partial(vault.digest, case.actor.tenant),
     )
-    if case.contract.reviewed or key.source is KeySource.CALLER:
-        return key
+    is_held = case.decision.effect is DecisionEffect.REQUIRE_APPROVAL
+    if case.contract.reviewed or key.source is KeySource.CALLER or is_held:
+        return key  # who is held has to find his request again
     # Nobody has said what it does: it may well be a read, of which each is one of its own.
     return replace(key, key=jsontext.digest(["v1", "unreviewed", call.call_id]))
 

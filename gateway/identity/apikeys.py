@@ -113,7 +113,7 @@ class ApiKeys:
 
     def __init__(self, entries: Iterable[KeyEntry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
-        self._principals = {id: _principal(entry) for id, entry in self._entries.items()}
+        self._principals = {id: principal_of(entry) for id, entry in self._entries.items()}
 
     def principal(self, key: str, *, now: datetime) -> Principal:
         """Return who a key belongs to, or reject it the same way whatever is wrong with it."""
@@ -128,7 +128,8 @@ class ApiKeys:
         return self._principals[entry.id]
 
 
-def _principal(entry: KeyEntry) -> Principal:
+def principal_of(entry: KeyEntry) -> Principal:
+    """Return who acts by a key."""
     return Principal(
         issuer="api_keys",
         subject=entry.id,

@@ -83,7 +83,7 @@ class States:
         params = {key: value for key, value in call.params.items() if key != STATE}
         if isinstance(claims.get("state"), str):
             params[STATE] = claims["state"]
-        return Passed(call=replace(call, params=params))
+        return Passed(call=replace(call, params=params, continues=True))
 
     def _sealed(self, call: ProposedCall, claims: JsonObject) -> str:
         return self.seals.seal(_PURPOSE, {**claims, "bound": binding(call)}, for_s=self.for_s)

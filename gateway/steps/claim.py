@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, assert_never
+from typing import Final, Protocol, assert_never
 
 from gateway import jsontext
 from gateway.case import Case, Injected
@@ -16,7 +16,8 @@ from gateway.errors import JsonError, StoreUnavailable
 from gateway.operations import again, keys, refusals
 from gateway.results import kept, minimise
 from gateway.steps import gate
-from gateway.store.claims import MOST_PENDING, Wanted
+from gateway.store.claims import Wanted
+from gateway.store.requests import MOST_PENDING, MOST_REQUESTS
 from gateway.store.requests import Held
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types import operations as types
@@ -32,6 +33,9 @@ from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect
 
 _log = logging.getLogger("weighbridge")
+
+_OWN: Final = "weighbridge/"  # of the keys in `_meta` that no server gets
+_ANSWERS: Final = frozenset({"requestState", "inputResponses"})
 
 
 class Limits(Protocol):
@@ -217,6 +221,7 @@ class Claim:
                 limits=case.decision.limits,
                 repeats=repeated,
                 is_alone=wanted.is_alone(case, asked_for),
+                continues=case.call.continues,
                 asking=self.people.asking(
                     case,
                     trace=ticket.span,
@@ -274,12 +279,7 @@ class Claim:
     def _taken(self, case: Case, claim: types.Claim) -> Case:
         operation = claim.operation
         if claim.approval is not None:
-            # What people saw is sent, and not what the call says that came back for it.
-            arguments = self.people.arguments_of(operation)
-            if arguments is None:
-                self._take_back(operation)
-                raise VaultBroken("what was approved does not open; is the store's key the same?")
-            case = replace(case, arguments=arguments)
+            case = self._as_approved(case, operation, claim.approval)
         injection = case.contract.idempotency.inject
         if injection is None:
             return replace(case, operation=operation)
@@ -288,6 +288,26 @@ class Claim:
         )
         injected = Injected(meta=meta, headers=headers)
         return replace(case, operation=operation, arguments=arguments, injected=injected)
+
+    def _as_approved(self, case: Case, operation: Operation, approval: Approval) -> Case:
+        """Return the case with what people saw, and with nothing else of the call that came back.
+
+        Raises VaultBroken where that can't be had, or is not what they decided about.
+        """
+        arguments = self.people.arguments_of(operation)
+        call = replace(
+            case.call,
+            params={key: case.call.params[key] for key in _ANSWERS & case.call.params.keys()}
+            if case.call.continues
+            else {},
+            meta={key: each for key, each in case.call.meta.items() if key.startswith(_OWN)},
+        )
+        approved = replace(case, call=call, arguments=arguments)
+        is_same = approval.binding == self.people.binding(approved, operation.op_id)
+        if arguments is None or not is_same:
+            self._take_back(operation)
+            raise VaultBroken("what was approved can't be had as it was approved")
+        return approved
 
     def told(self, operation: Operation) -> Answer | Refusal:
         """Return what is told of an operation that has ended: its answer, as far as that holds."""
@@ -368,6 +388,8 @@ def _asks_to_repeat(case: Case, repeated: str) -> bool:
 def _over(case: Case, limit: str, retry_after_s: float) -> Refusal:
     if limit == MOST_PENDING:
         return gate.too_many(retry_after_s)
+    if limit == MOST_REQUESTS:
+        return gate.too_often(retry_after_s)
     return Refusal(
         status=Status.LIMIT_EXCEEDED,
         code=limit,

@@ -172,6 +172,11 @@ class Approvals:
             lambda bench: decisions.expire(bench, name), told=told, notices=notices
         )
 
+    async def to_send(self) -> list[Approval]:
+        """Return approved requests whose calls the gateway sends by itself, oldest first."""
+        named: Parameters = {"now": microseconds(self._clock.now()), "limit": _AT_ONCE}
+        return await self._read("approvals_to_send", named)
+
     async def escalating(self, now: int | None = None) -> list[Approval]:
         """Return requests that more people may decide from now on."""
         at = microseconds(self._clock.now()) if now is None else now

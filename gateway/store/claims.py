@@ -20,8 +20,6 @@ from gateway.types.guarantees import OnVariant
 from gateway.types.operations import ASKS_FIRST, Claim, Met, Operation, OpState
 from gateway.types.values import replaced, value
 
-MOST_PENDING: Final = "pending_approvals"  # the limit of undecided requests
-
 _WAYS: Final = {
     Meeting.JOIN: Met.JOINED,
     Meeting.SETTLED: Met.SETTLED,
@@ -31,7 +29,6 @@ _WAYS: Final = {
     Meeting.LOST: Met.LOST,
     Meeting.MINE: Met.TAKEN,
 }
-_FATIGUE_S: Final = 60.0
 
 
 @value
@@ -44,6 +41,7 @@ class Wanted:
     repeats: str = ""  # an operation that is to be carried out once more
     is_alone: bool = False  # not to be sent beside the same one that is open under another key
     asking: Asking | None = None  # how people are asked, where they may have to be
+    continues: bool = False  # it brings answers to what its server has asked
 
 
 def place(wanted: Operation) -> Parameters:
@@ -122,9 +120,8 @@ class _Claiming:
 
     def _met_decided(self, found: Operation) -> Claim | None:
         """Tell of a request that has ended, as long as its answer counts."""
-        if self._asking is None:
-            return None
-        if found.state is OpState.ABANDONED and found.op_id != self._operation.op_id:
+        is_expired = found.state is OpState.ABANDONED and found.op_id != self._operation.op_id
+        if is_expired and self._asking is not None:
             expired = requests.untold(self._desk, found)
             if expired is not None:
                 return Claim(met=Met.EXPIRED, operation=found, approval=expired)
@@ -133,6 +130,8 @@ class _Claiming:
         if differs(found, self._operation) is Meeting.CONFLICT:
             return None
         denied = requests.newest(self._desk, found.op_id)
+        if self._asking_now(denied) is None:  # nobody has to be asked any more
+            return self._new(found)
         if denied is not None and denied.proposal_hash == self._operation.key.arguments:
             return self._new(found)  # it is what its approver would rather have had
         return Claim(met=Met.DENIED, operation=found, approval=denied)
@@ -173,6 +172,9 @@ class _Claiming:
         if asking is None:
             return Claim(met=Met.JOINED, operation=found)
         if before is not None and before.state.is_open:
+            full = requests.exceeded(self._desk, asking, before)
+            if full is not None:
+                return self._too_many(full)  # what people have said so far stays
             requests.supersede(self._desk, before, asking, "what was asked about has changed")
         rule = before.rule if before is not None and before.rule in requests.OF_CONTRACTS else ""
         return self._held(found, earlier=found, before=before, rule=rule)
@@ -186,11 +188,15 @@ class _Claiming:
         wanted = replace(self._operation, generation=generation)
         if self._asking is None or not (self._asking.is_due or rule):
             return self._take(wanted, None)
+        denied = requests.denied(self._desk, wanted)
+        if denied is not None:  # another key doesn't have people asked the same again
+            approval = requests.newest(self._desk, denied.op_id)
+            return Claim(met=Met.DENIED, operation=denied, approval=approval)
         made = replaced(wanted, state=OpState.AWAITING_APPROVAL, created_at=self._now)
         try:
             return self._asked(made, self._asking, earlier=found if rule else None, rule=rule)
-        except requests.TooMany:
-            return self._too_many()
+        except requests.TooMany as full:
+            return self._too_many(full)
 
     def _open_beside(self) -> Claim | None:
         """Meet the same call under another key, as long as nobody knows what became of it.
@@ -211,20 +217,23 @@ class _Claiming:
 
     def _again(self, found: Operation) -> Claim:
         """Send an operation that was not carried out once more, if nobody has to be asked."""
-        asking = self._asking
-        if asking is None or not asking.is_due:
+        before = requests.newest(self._desk, found.op_id) if self._asking is not None else None
+        asking = self._asking_now(before)
+        if asking is None:
             return self._take(self._operation, found)
         if found.state is OpState.INDETERMINATE:  # what waits for people can be given up, it can't
             return Claim(met=Met.UNKNOWN, operation=found)
-        if found.evidence == ASKS_FIRST and self._is_decided(found, asking):
-            return self._take(self._operation, found)
-        return self._held(found)
+        if before is not None and self._goes_on(found, before, asking):
+            kept = replaced(self._operation, arguments=found.arguments, shown=found.shown)
+            return replaced(self._take(kept, found), approval=before)
+        is_of_contract = before is not None and before.rule in requests.OF_CONTRACTS
+        return self._held(found, rule=before.rule if before is not None and is_of_contract else "")
 
-    def _is_decided(self, found: Operation, asking: Asking) -> bool:
-        """Whether people have decided about this very call, whose server only asked something."""
-        before = requests.newest(self._desk, found.op_id)
+    def _goes_on(self, found: Operation, before: Approval, asking: Asking) -> bool:
+        """Whether people have decided about this very call, and its server only asked something."""
         return (
-            before is not None
+            self._wanted.continues
+            and found.evidence == ASKS_FIRST
             and before.state is ApprovalState.CONSUMED
             and before.binding == asking.binding(found.op_id)
             and before.clause == asking.clause
@@ -255,8 +264,8 @@ class _Claiming:
         )
         try:
             return self._asked(held, asking, earlier=earlier, before=before, rule=rule, anew=True)
-        except requests.TooMany:
-            return self._too_many()
+        except requests.TooMany as full:
+            return self._too_many(full)
 
     def _asked(
         self,
@@ -320,12 +329,12 @@ class _Claiming:
         again = self._transaction.fetch("get_operation", {"op_id": found.op_id})
         return Claim(met=Met.TAKEN, operation=operation_of(again[0]))
 
-    def _too_many(self) -> Claim:
+    def _too_many(self, full: requests.TooMany) -> Claim:
         return Claim(
             met=Met.OVER_LIMIT,
             operation=self._operation,
-            limit=MOST_PENDING,
-            retry_after_s=_FATIGUE_S,
+            limit=full.limit,
+            retry_after_s=full.retry_after_s,
         )
 
     def _has_key(self, op_id: str) -> bool:

@@ -12,7 +12,8 @@ from gateway.approvals.ballot import is_late, proposer, use_until
 from gateway.approvals.matching import satisfied
 from gateway.store.approval_rows import approval_of, notice_row, row_of, vote_of, vote_row
 from gateway.store.engine import Transaction
-from gateway.store.rows import clean
+from gateway.store.rows import clean, operation_of
+from gateway.store.rows import row_of as operation_row
 from gateway.types.approvals import (
     Approval,
     ApprovalClause,
@@ -29,6 +30,10 @@ from gateway.types.values import replaced, value
 VARIANT: Final = "contract.on_variant"  # the rule of a request that only a contract makes
 REPEAT: Final = "contract.repeat"
 OF_CONTRACTS: Final = frozenset({VARIANT, REPEAT})
+MOST_PENDING: Final = "pending_approvals"  # the limit of undecided requests
+MOST_REQUESTS: Final = "too_many_requests"  # the limit of requests in an hour, however they ended
+_FATIGUE_S: Final = 60.0
+_HOUR: Final = 3_600_000_000  # in microseconds
 
 
 @value
@@ -40,6 +45,8 @@ class Asking:
     user: str  # who asks
     binding: Callable[[str], str]
     """The binding under the id of an operation."""
+    was_like_this: Callable[[Operation, Approval], bool]
+    """Whether an earlier request, of an operation, was about this call but for its arguments."""
     made: Callable[[Operation, Operation | None], Approval]
     """The request for an operation, and against what it took the place of; the same each time."""
     tells: Callable[[Approval, Stage], Sequence[Event]]
@@ -47,6 +54,7 @@ class Asking:
     notices: Callable[[Approval, Stage], Sequence[Notice]]
     """Whom to tell of a stage; the same each time."""
     most_pending: int
+    most_requests: int = 60  # in an hour
     is_due: bool = True  # else people are asked only about what the contract wants them to
     denies_new_pin: bool = False
 
@@ -76,7 +84,12 @@ class Over:
 
 
 class TooMany(Exception):
-    """The requester has as many undecided requests as he may have."""
+    """The requester has asked for as much as he may have people asked: at once, or lately."""
+
+    def __init__(self, limit: str, retry_after_s: float) -> None:
+        super().__init__(limit)
+        self.limit = limit
+        self.retry_after_s = retry_after_s
 
 
 @value
@@ -119,8 +132,9 @@ def ask(
 
     Where an approver proposed exactly this call, his word counts from the start.
     """
-    if _pending(desk, asking) >= asking.most_pending:
-        raise TooMany
+    full = exceeded(desk, asking)
+    if full is not None:
+        raise full
     made = asking.made(operation, earlier)
     approval = replaced(
         made,
@@ -132,29 +146,63 @@ def ask(
     return _proposed(desk, operation, approval, asking)
 
 
-def _pending(desk: Desk, asking: Asking) -> int:
+def exceeded(desk: Desk, asking: Asking, replaced: Approval | None = None) -> TooMany | None:
+    """Say why no more people may be asked for a requester now; `replaced` makes room by its end."""
     named = {"tenant": clean(asking.tenant), "requester": clean(asking.user)}
-    return desk.transaction.fetch("count_pending", named)[0].integer("many")
+    pending = desk.transaction.fetch("count_pending", named)[0].integer("many")
+    freed = replaced is not None and replaced.state is ApprovalState.PENDING
+    if pending - freed >= asking.most_pending:
+        return TooMany(MOST_PENDING, _FATIGUE_S)
+    lately = {**named, "since": desk.now - _HOUR}
+    row = desk.transaction.fetch("count_requested", lately)[0]
+    if row.integer("many") < asking.most_requests:
+        return None
+    return TooMany(MOST_REQUESTS, (row.integer("oldest") + _HOUR - desk.now) / 1e6)
+
+
+def denied(desk: Desk, wanted: Operation) -> Operation | None:
+    """Return the same call under another key that people have denied, as long as that counts.
+
+    None also where an approver has said since that he would rather have just this call.
+    """
+    row = operation_row(wanted)
+    named = {name: row[name] for name in ("tenant", "scope", "tool", "args_hash")}
+    rows = desk.transaction.fetch("denied_operation", {**named, "now": desk.now})
+    if not rows:
+        return None
+    found = operation_of(rows[0])
+    proposed = _proposal(desk, wanted)
+    is_proposed = proposed is not None and proposed.decided_at >= found.settled_at
+    return None if is_proposed else found
+
+
+def _proposal(desk: Desk, operation: Operation) -> Approval | None:
+    """Return the newest denial whose approver would rather have had this call."""
+    rows = desk.transaction.fetch(
+        "proposed_approval",
+        {
+            "proposal_hash": operation.key.arguments,
+            "tenant": clean(operation.tenant),
+            "tool": clean(operation.tool),
+            "scope": operation.key.scope,
+            "now": desk.now,
+        },
+    )
+    return approval_of(rows[0]) if rows else None
 
 
 def _proposed(
     desk: Desk, operation: Operation, approval: Approval, asking: Asking
 ) -> Held | Enough:
     """Count the vote of whoever proposed this call when he said no to another one."""
-    rows = desk.transaction.fetch(
-        "proposed_approval",
-        {
-            "proposal_hash": operation.key.arguments,
-            "tenant": clean(approval.tenant),
-            "tool": clean(approval.tool),
-            "scope": operation.key.scope,
-            "now": desk.now,
-        },
-    )
-    if not rows:
+    before = _proposal(desk, operation)
+    if before is None:
         return Held(operation=operation, approval=approval)
-    before = approval_of(rows[0])
     desk.transaction.execute("take_proposal", {"approval_id": before.approval_id})
+    denied = desk.transaction.fetch("get_operation", {"op_id": before.op_id})
+    if not denied or not asking.was_like_this(operation_of(denied[0]), before):
+        # The tool or its contract is another one than the approver saw.
+        return Held(operation=operation, approval=approval)
     proposed = proposer(before, votes_of(desk, before))
     if proposed is not None:  # others who said no have said nothing about this call
         desk.transaction.execute("add_vote", vote_row(_as_yes(proposed, approval, desk.now)))
@@ -212,6 +260,8 @@ def meet(
         return None
     if approval.state is ApprovalState.PENDING:
         return Held(operation=found, approval=approval)
+    if desk.now < approval.created_at + round(asking.clause.not_before_s * 1e6):
+        return Held(operation=found, approval=approval)  # a rule of now wants time to pass
     return Enough(approval=approval) if _is_enough(desk, approval, asking.clause) else None
 
 

@@ -215,6 +215,7 @@ class ProposedCall:
     params: JsonObject = field(default_factory=dict[str, Json])  # whole, as received
     # Set inside only, for calls that the gateway makes for the sake of an operation:
     operation: Operation | None = None  # one whose row is there already: what undoes another
+    continues: bool = False  # it answers its server's questions, by a `requestState` of ours
     rounds: int = 0  # how often its caller has come back for a decision by `requestState`
     concealed: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
     """Values that it was made with and that may stand in no event of it, as texts."""

@@ -1,16 +1,18 @@
 """Approvals as the gateway wires them."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from gateway.app.approving import Approved, Pages
+from gateway.clock import SystemClock
 from gateway.store.store import Store
 from gateway.types.approvals import ApprovalNotes, ApprovalState, Choice, Execute
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import Principal, ProposedCall
 from gateway.types.operations import Operation, OpState
-from gateway.types.outcomes import Status
+from gateway.types.outcomes import Finished, Status
 from tests.helpers.approvals import an_approval
 from tests.helpers.fake_server import until_async
 from tests.helpers.held import House, a_house
@@ -35,17 +37,22 @@ async def test_what_approvers_saw_is_kept_and_a_broken_seal_shows_nothing(store:
     assert house.people.documents.of(replace(approval, approval_id="apr_other")) == {}
 
 
-def _sending(house: House) -> Approved:
+def _sending(
+    house: House, today: Callable[[Principal], Principal | None] = lambda one: one
+) -> Approved:
     def call(operation: Operation) -> ProposedCall:
         return house.writes.proposed({"v": 1}, operation=operation)
 
     store = house.writes.store
     return Approved(
-        find=store.approvals.find,
+        due=store.approvals.to_send,
         operation=store.operations.get,
         call=call,
         handle=house.writes.pipeline.handle,
+        today=today,
+        call_off=house.people.deciding.call_off,
         starter=Aside(),
+        clock=SystemClock(),
     )
 
 
@@ -82,4 +89,32 @@ async def test_what_was_denied_is_not_sent(store: Store) -> None:
     operation = await store.operations.get(outcome_of(pending)["op_id"])
     assert operation is not None
     assert operation.state is OpState.DENIED
+    assert house.server.count == 0
+
+
+async def test_a_call_whose_credential_is_no_longer_good_is_called_off(store: Store) -> None:
+    house = a_house(store, approval=ApprovalNotes(execute=Execute.ON_APPROVAL))
+    pending = await house.call({"v": 1})
+    await house.decide(pending)
+    await _sending(house, today=lambda one: None).run()
+    assert (await house.approval(pending)).state is ApprovalState.CANCELLED
+    assert house.server.count == 0
+
+
+async def test_what_is_refused_is_tried_more_and_more_rarely(store: Store) -> None:
+    house = a_house(store, approval=ApprovalNotes(execute=Execute.ON_APPROVAL))
+    pending = await house.call({"v": 1})
+    await house.decide(pending)
+    house.rule("rules:\n  - {id: no, decision: deny, match: {tools: ['*']}}\n")
+    began: list[str] = []
+
+    async def refused(call: ProposedCall) -> Finished:
+        began.append(call.call_id)
+        return await house.writes.pipeline.handle(call)
+
+    sending = replace(_sending(house), handle=refused)
+    for _ in range(20):
+        await sending.run()
+    await until_async(lambda: began != [])
+    assert len(began) == 1
     assert house.server.count == 0

@@ -35,6 +35,7 @@ async def test_the_parts_share_one_store_and_follow_its_settings(tmp_path: Path)
             case_for=lambda call, tool: None,
             patience_s=lambda case: 1.0,
             people=some_people(Vault(store.keys.operations)),
+            today=lambda principal: principal,
             leaving=lambda case, outcome: outcome,
         )
         parts = operating(store, settings, around)

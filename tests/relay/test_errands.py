@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.app.approving import Approved
+from gateway.clock import SystemClock
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
 from gateway.types.approvals import ApprovalState, Choice
@@ -61,11 +62,14 @@ def sending(house: House) -> Approved:
 
     store = house.writes.store
     return Approved(
-        find=store.approvals.find,
+        due=store.approvals.to_send,
         operation=store.operations.get,
         call=call,
         handle=house.writes.pipeline.handle,
+        today=lambda one: one,
+        call_off=house.people.deciding.call_off,
         starter=Aside(),
+        clock=SystemClock(),
     )
 
 

@@ -7,12 +7,15 @@ import pytest
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
 from gateway.types.approvals import ApprovalNotes, ApprovalState, Cast, Choice
-from gateway.types.guarantees import Idempotency
-from gateway.types.operations import OpState
+from gateway.types.guarantees import Idempotency, OnVariant, Repeat
+from gateway.types.json import JsonObject
+from gateway.types.operations import Delivered, Execution, Failure, OpState, Undelivered
 from gateway.types.outcomes import Status
+from gateway.types.repeats import KEY
 from tests.helpers.approvals import an_approver
+from tests.helpers.cases import ALLOW_ALL, a_principal
 from tests.helpers.held import ASK, a_house
-from tests.helpers.writes import outcome_of, text_of
+from tests.helpers.writes import Counting, outcome_of, said, text_of
 
 pytestmark = pytest.mark.postgres
 
@@ -172,6 +175,57 @@ async def test_a_user_with_too_many_undecided_requests_makes_no_other(store: Sto
     assert (await house.call({"v": 3})).status is Status.APPROVAL_PENDING
 
 
+async def test_a_user_for_whom_people_were_asked_often_enough_makes_no_other_within_the_hour(
+    store: Store,
+) -> None:
+    house = a_house(store, settings={"max_requests": 2})
+    for v in (1, 2):
+        await house.decide(await house.call({"v": v}), Choice.DENY)
+    third = await house.call({"v": 3})
+    outcome = outcome_of(third)
+    assert (third.status, outcome["code"]) == (Status.LIMIT_EXCEEDED, "too_many_requests")
+    retry_after_s = outcome["retry_after_s"]
+    assert isinstance(retry_after_s, float | int)
+    assert 3500 < retry_after_s <= 3600
+    other = await house.call({"v": 3}, principal=a_principal(user="kim", subject="kim"))
+    assert other.status is Status.APPROVAL_PENDING
+
+
+def _under(key: str) -> JsonObject:
+    return {KEY: key}
+
+
+async def test_another_key_does_not_have_people_asked_about_what_they_denied(
+    store: Store,
+) -> None:
+    house = a_house(store)
+    denied = await house.call({"v": 1}, meta=_under("one"))
+    await house.decide(denied, Choice.DENY, reason="never")
+    again = await house.call({"v": 1}, meta=_under("two"))
+    assert again.status is Status.APPROVAL_DENIED
+    assert outcome_of(again)["approval_id"] == outcome_of(denied)["approval_id"]
+    other = await house.call({"v": 2}, meta=_under("three"))
+    assert other.status is Status.APPROVAL_PENDING
+    eve = a_principal(user="eve", subject="eve")
+    theirs = await house.call({"v": 1}, meta=_under("one"), principal=eve)
+    assert theirs.status is Status.APPROVAL_PENDING
+    approval = await house.approval(denied)
+    await house.people.deciding.reopen(an_approver(), approval.approval_id)
+    assert (await house.call({"v": 1}, meta=_under("two"))).status is Status.APPROVAL_PENDING
+    assert house.server.count == 0
+
+
+async def test_what_was_denied_is_asked_about_again_once_an_approver_proposes_it(
+    store: Store,
+) -> None:
+    house = a_house(store)
+    small = await house.call({"v": 1}, meta=_under("small"))
+    await house.decide(small, Choice.DENY)
+    large = await house.call({"v": 9}, meta=_under("large"))
+    await house.decide(large, Choice.DENY, proposal={"v": 1})
+    assert (await house.call({"v": 1}, meta=_under("new"))).status is Status.OK
+
+
 async def test_arguments_that_nobody_could_read_are_not_even_asked_about(store: Store) -> None:
     house = a_house(store)
     refused = await house.call({"v": 1, "note": "x" * 70_000})
@@ -220,4 +274,147 @@ async def test_a_tool_that_has_changed_is_asked_about_anew_or_denied_as_its_cont
     assert again.status is wanted
     assert (await house.approval(pending)).state is ApprovalState.SUPERSEDED
     assert (await house.call()).status is wanted
+    assert house.server.count == 0
+
+
+CAPPED = ASK + "    constrain: {max: {v: '50'}}\n"
+
+
+async def test_what_policy_has_written_meanwhile_is_what_is_shown_and_sent(store: Store) -> None:
+    """case: APR-01"""
+    house = a_house(store)
+    pending = await house.call({"v": 500})
+    await house.decide(pending)
+    house.rule(CAPPED)
+    operation = await store.operations.get(outcome_of(pending)["op_id"])
+    own = await house.call({"v": 500}, operation=operation)  # as the gateway sends it by itself
+    assert own.status is Status.APPROVAL_PENDING
+    approval = await house.approval(own)
+    assert house.people.documents.of(approval)["arguments"] == {"v": 50}
+    await house.decide(own)
+    assert (await house.call({"v": 500}, operation=operation)).status is Status.OK
+    assert [each.params["arguments"] for each in house.server.asked] == [{"v": 50}]
+
+
+async def test_nothing_is_sent_that_nobody_saw(store: Store) -> None:
+    """case: APR-01"""
+    house = a_house(store)
+    pending = await house.call({"v": 1})
+    await house.decide(pending)
+    done = await house.call(
+        {"v": 1},
+        params={"name": "put", "arguments": {"v": 1}, "run_as": "root", "inputResponses": {}},
+        meta={"vendor/run_as": "root"},
+    )
+    assert done.status is Status.OK
+    assert house.server.asked[0].params == {"name": "put", "arguments": {"v": 1}}
+
+
+BUSY = Undelivered(failure=Failure.BUSY, executed=Execution.NO, detail="full")
+
+
+async def test_wordings_that_a_person_allowed_are_the_only_ones_ever_sent(store: Store) -> None:
+    lead = {"approvers": {"roles": ["lead"]}}
+    intent = Idempotency(intent=("/v",), on_variant=OnVariant.APPROVE, is_declared=True)
+    server = Counting(answers=[said("one"), BUSY])
+    house = a_house(store, server, policy=ALLOW_ALL, settings=lead, idempotency=intent)
+    assert (await house.call({"v": 1, "note": "a"})).status is Status.OK
+    asked = await house.call({"v": 1, "note": "b"})
+    await house.decide(asked)
+    assert (await house.call({"v": 1, "note": "b"})).status is Status.BUSY
+    for note in ("c", "b"):
+        again = await house.call({"v": 1, "note": note})
+        assert again.status is Status.APPROVAL_PENDING
+    assert house.server.count == 2
+
+
+async def test_a_repeat_that_was_allowed_and_failed_is_asked_about_anew(store: Store) -> None:
+    lead = {"approvers": {"roles": ["lead"]}}
+    server = Counting(answers=[said("one"), BUSY])
+    house = a_house(
+        store,
+        server,
+        policy=ALLOW_ALL,
+        settings=lead,
+        idempotency=Idempotency(repeat=Repeat.APPROVE),
+    )
+    first = await house.call({"v": 1})
+    meta: JsonObject = {KEY: {"op_id": outcome_of(first)["op_id"], "reason": "once more"}}
+    asked = await house.call({"v": 1}, meta=meta)
+    assert asked.status is Status.APPROVAL_PENDING
+    await house.decide(asked)
+    assert (await house.call({"v": 1}, meta=meta)).status is Status.BUSY
+    assert (await house.call({"v": 1})).status is Status.APPROVAL_PENDING
+    assert house.server.count == 2
+
+
+async def test_a_proposal_counts_for_the_tool_that_its_approver_saw(store: Store) -> None:
+    """case: APR-05"""
+    house = a_house(store)
+    pending = await house.call({"v": 500})
+    await house.decide(pending, Choice.DENY, proposal={"v": 250})
+    house.repinned("sha256:another")
+    assert (await house.call({"v": 250})).status is Status.APPROVAL_PENDING
+    assert house.server.count == 0
+
+
+async def test_what_was_denied_may_be_called_once_nobody_has_to_be_asked(store: Store) -> None:
+    house = a_house(store)
+    await house.decide(await house.call(), Choice.DENY)
+    house.rule(ALLOW_ALL)
+    done = await house.call()
+    assert (done.status, text_of(done)) == (Status.OK, "done 1")
+
+
+async def test_an_approval_is_not_given_up_where_no_other_request_can_be_made(
+    store: Store,
+) -> None:
+    house = a_house(store, settings={"max_pending": 1})
+    pending = await house.call({"v": 1})
+    await house.decide(pending)
+    await house.call({"v": 2})
+    house.rule(ASK.replace("roles: [lead]}", "roles: [lead]}, quorum: 2"))
+    refused = await house.call({"v": 1})
+    assert (refused.status, outcome_of(refused)["code"]) == (
+        Status.LIMIT_EXCEEDED,
+        "pending_approvals",
+    )
+    house.rule(ASK)
+    assert (await house.call({"v": 1})).status is Status.OK
+
+
+async def test_a_server_that_asks_first_gets_answers_under_the_approval_and_no_second_call(
+    store: Store,
+) -> None:
+    question: JsonObject = {"resultType": "input_required", "requestState": "s1"}
+    server = Counting(answers=[Delivered(result=question, size=10)])
+    house = a_house(store, server)
+    await house.decide(await house.call())
+    asked = await house.call()
+    assert asked.status is Status.INPUT_REQUIRED
+    back: JsonObject = {"requestState": asked.result["requestState"], "run_as": "root"}
+    done = await house.call(params=back)
+    assert done.status is Status.OK
+    assert house.server.asked[1].params == {
+        "name": "put",
+        "arguments": {"v": 1},
+        "requestState": "s1",
+    }
+
+
+async def test_a_bare_call_does_not_go_on_for_a_server_that_asked(store: Store) -> None:
+    question: JsonObject = {"resultType": "input_required", "requestState": "s1"}
+    house = a_house(store, Counting(answers=[Delivered(result=question, size=10)]))
+    await house.decide(await house.call())
+    assert (await house.call()).status is Status.INPUT_REQUIRED
+    assert (await house.call()).status is Status.APPROVAL_PENDING
+    assert house.server.count == 1
+
+
+async def test_time_that_a_rule_of_now_wants_to_pass_passes(store: Store) -> None:
+    house = a_house(store)
+    pending = await house.call()
+    await house.decide(pending)
+    house.rule(ASK.replace("expires: 1h", "expires: 1h, not_before: 30m"))
+    assert (await house.call()).status is Status.APPROVAL_PENDING
     assert house.server.count == 0

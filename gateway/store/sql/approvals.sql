@@ -53,6 +53,11 @@ SELECT * FROM approvals
 WHERE state = 'pending' AND decide_by >= :now AND clause LIKE '%"after_s"%'
 ORDER BY escalated, created_at LIMIT :limit;
 
+-- name: approvals_to_send
+-- Approved requests whose call the gateway sends by itself, the longest waiting first.
+SELECT * FROM approvals WHERE state = 'approved' AND execute = 'on_approval' AND use_by >= :now
+ORDER BY decided_at, approval_id LIMIT :limit;
+
 -- name: votes
 -- The votes on a request, in the order of their times.
 SELECT * FROM approval_votes WHERE approval_id = :approval_id ORDER BY voted_at, approver;
