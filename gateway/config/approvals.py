@@ -188,6 +188,12 @@ class ApprovalsSettings(Section):
         description="requests of one user that may wait at the same time; more are refused, so "
         "that nobody tires approvers into a yes",
     )
+    max_requests: int = Field(
+        default=60,
+        ge=1,
+        le=100_000,
+        description="requests of one user in an hour, however they ended; more are refused",
+    )
     webhooks: Many[WebhookSettings] = Field(default=(), description=WebhookSettings.__doc__)
 
     @field_validator("webhooks")

@@ -17,8 +17,7 @@ from gateway.operations import again, keys, refusals
 from gateway.results import kept, minimise
 from gateway.steps import gate
 from gateway.store.claims import Wanted
-from gateway.store.requests import MOST_PENDING, MOST_REQUESTS
-from gateway.store.requests import Held
+from gateway.store.requests import MOST_PENDING, MOST_REQUESTS, Held
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types import operations as types
 from gateway.types import repeats

@@ -51,6 +51,18 @@ def too_many(retry_after_s: float) -> Refusal:
     )
 
 
+def too_often(retry_after_s: float) -> Refusal:
+    """Refuse one more request of somebody for whom people were asked often enough lately."""
+    return Refusal(
+        status=Status.LIMIT_EXCEEDED,
+        code="too_many_requests",
+        reason="a person has to approve this call, and people were asked too often for this user "
+        "within the last hour",
+        retry_after_s=retry_after_s,
+        next="go on without it, or end your turn",
+    )
+
+
 def pending(approval: Approval, *, url: str = "", is_patient: bool = True) -> Refusal:
     """Say that a person has to decide; not `is_patient` ends a loop of fruitless calls."""
     who = _who(approval)

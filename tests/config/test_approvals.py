@@ -26,6 +26,7 @@ def test_without_a_word_nobody_is_told_and_nobody_may_decide_by_default() -> Non
     assert settings.approvers.clause is None
     assert settings.targets("acme", NoticeStage.REQUESTED) == ()
     assert settings.max_pending == 10
+    assert settings.max_requests == 60
 
 
 def test_the_default_approvers_are_one_group_of_so_many_people() -> None:

@@ -79,6 +79,7 @@ def settings(alpha: FakeHttp, lease: str) -> str:
         approvals={
             "hold": {"default": "2s", "clients": {HURRIED: "0s", PATIENT: "30s"}},
             "max_pending": 100,
+            "max_requests": 100_000,
         },
         operations={"lease": lease},
     )

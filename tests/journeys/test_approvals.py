@@ -139,7 +139,7 @@ async def place(folder: Path, alpha: FakeHttp) -> AsyncGenerator[Place]:
     config = house.config(
         {"alpha": house.http(alpha)},
         identity={"api_keys": [ENTRY]},
-        approvals={"hold": HOLD, "max_pending": 100},
+        approvals={"hold": HOLD, "max_pending": 100, "max_requests": 1000},
     )
     async with running(
         folder,

@@ -192,7 +192,7 @@ async def test_a_user_for_whom_people_were_asked_often_enough_makes_no_other_wit
 
 
 def _under(key: str) -> JsonObject:
-    return {KEY: key}
+    return {"weighbridge/idempotencyKey": key}
 
 
 async def test_another_key_does_not_have_people_asked_about_what_they_denied(

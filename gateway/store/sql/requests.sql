@@ -9,6 +9,18 @@ SELECT * FROM approvals WHERE op_id = :op_id ORDER BY created_at DESC, approval_
 SELECT COUNT(*) AS many FROM approvals
 WHERE state = 'pending' AND tenant = :tenant AND requester = :requester;
 
+-- name: count_requested
+-- How many requests of one requester were made since a time, however they ended.
+SELECT COUNT(*) AS many, COALESCE(MIN(created_at), 0) AS oldest FROM approvals
+WHERE tenant = :tenant AND requester = :requester AND created_at > :since;
+
+-- name: denied_operation
+-- The same call under any key, where people said no and that still counts.
+SELECT * FROM operations
+WHERE tenant = :tenant AND scope = :scope AND args_hash = :args_hash AND tool = :tool
+  AND state = 'denied' AND replay_until > :now
+ORDER BY settled_at DESC LIMIT 1;
+
 -- name: proposed_approval
 -- A denial of the same caller's call of the same tool whose approver would rather have had this.
 SELECT approvals.* FROM approvals JOIN operations ON operations.op_id = approvals.op_id
