@@ -1,4 +1,4 @@
-"""How often somebody may try to log in."""
+"""How often somebody may begin to log in at the identity provider."""
 
 from typing import Final
 
@@ -12,8 +12,8 @@ _IN_ALL: Final = 300
 class Attempts:
     """Counts tries, by address and in all, within a minute.
 
-    What they try to guess has 256 bits; this keeps guessing from being work for the store. What is
-    kept is bounded by the tries that are let through.
+    This keeps them from being work for the provider. What is kept is bounded by the tries that are
+    let through.
     """
 
     def __init__(self, clock: Clock) -> None:

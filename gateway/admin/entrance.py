@@ -48,15 +48,14 @@ class Entrance:
         """Return the application, whose `Host` headers the listener has still to check."""
         pages = Pages()
         room = self._room(pages)
-        attempts = Attempts(self.clock)
-        logins = Login(room=room, logins=self.store.logins, attempts=attempts)
+        logins = Login(room=room, logins=self.store.logins)
         desk = Desk(
             room=room,
             approvals=self.store.approvals,
             deciding=self.deciding,
             vault=Vault(self.store.keys.operations),
         )
-        rooms = (*self._oidc(room, attempts), *logins.routes(), *desk.routes())
+        rooms = (*self._oidc(room), *logins.routes(), *desk.routes())
         return Guard(
             OneHost(
                 site(self.readiness, rooms, pages),
@@ -84,7 +83,7 @@ class Entrance:
             note_turned_away=self.note_turned_away,
         )
 
-    def _oidc(self, room: Room, attempts: Attempts) -> Sequence[Route]:
+    def _oidc(self, room: Room) -> Sequence[Route]:
         entry = self.settings.admin.oidc
         if entry is None:
             return ()
@@ -93,7 +92,7 @@ class Entrance:
             room=room,
             provider=Provider(entry, clock=self.clock, is_trusted=is_private_url),
             vault=Vault(lambda tenant: key),
-            attempts=attempts,
+            attempts=Attempts(self.clock),
         )
         return login.routes()
 

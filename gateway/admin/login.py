@@ -10,8 +10,6 @@ from starlette.routing import Route
 
 from gateway import ids
 from gateway.admin import csrf
-from gateway.admin.attempts import Attempts
-from gateway.admin.guard import peer_of
 from gateway.admin.room import Room
 from gateway.admin.sessions import Current
 from gateway.events import logins as events
@@ -23,7 +21,6 @@ _OVER: Final = (
     "`weighbridge admin login` prints a new one"
 )
 _GONE: Final = "there is no such account here any more; see `admin.accounts`"
-_TOO_MANY: Final = "too many attempts; wait a minute"
 
 
 def path_of(secret: str) -> str:
@@ -36,11 +33,11 @@ class Login:
     """The pages by which people come in and leave.
 
     A link is looked at with GET and used with POST, so that no preview and no scanner uses it up.
+    Guesses are not counted: who shares an address with somebody who guesses can still come in.
     """
 
     room: Room
     logins: Logins
-    attempts: Attempts
 
     def routes(self) -> Sequence[Route]:
         """Return the pages with their paths."""
@@ -59,8 +56,6 @@ class Login:
 
     async def look(self, request: Request) -> Response:
         """Show whom a link lets in, and the button that uses it."""
-        if not self.attempts.let(peer_of(request.scope)):
-            return self._refuse(request, _TOO_MANY, status=429)
         link = await self.logins.look_at_link(request.path_params["secret"])
         if link is None:
             return self._refuse(request, _OVER, status=410)
@@ -70,8 +65,6 @@ class Login:
         """Log in whom a link lets in."""
         if not csrf.is_from_here(request.headers, self.room.base_url):
             return self._refuse(request, "open the link itself, and use its button", status=403)
-        if not self.attempts.let(peer_of(request.scope)):
-            return self._refuse(request, _TOO_MANY, status=429)
         link = await self.logins.use_link(request.path_params["secret"])
         if link is None:
             return self._refuse(request, _OVER, status=410)

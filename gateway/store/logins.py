@@ -1,10 +1,13 @@
 """Logins of people at the admin listener: one-time links, and sessions of browsers.
 
 What a link or a cookie holds is known to its owner alone: the store keeps SHA-256 digests of 256
-random bits, so that nobody who reads the database gets in.
+random bits, so that nobody who reads the database gets in. A link also says, by a tag under the
+store's key, that it was made for this store: guesses cost no query, and so need not be counted.
 """
 
+import base64
 import hashlib
+import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +23,8 @@ from gateway.types.approvals import Approver, Assurance, Channel
 from gateway.types.json import Json
 
 _BYTES: Final = 32
+_TAG_BYTES: Final = 12
+_TAG: Final = _TAG_BYTES * 4 // 3  # characters
 _LONGEST_SECRET: Final = 64  # of what is looked up at all
 _SEEN_EVERY: Final = timedelta(minutes=1)  # a page a second is no reason to write each second
 _FORGOTTEN: Final = timedelta(days=1)
@@ -47,13 +52,15 @@ class Session:
 class Logins:
     """Makes links and sessions, and knows them again; all raise StoreUnavailable."""
 
-    def __init__(self, worker: Worker, clock: Clock) -> None:
+    def __init__(self, worker: Worker, clock: Clock, key: bytes) -> None:
         self._worker = worker
+        self._key = key
         self._clock = clock
 
     async def new_link(self, *, tenant: str, user: str, lasts_s: float) -> str:
         """Keep a one-time link and return its secret, which nobody can find out later."""
-        secret, now = secrets.token_urlsafe(_BYTES), self._clock.now()
+        random, now = secrets.token_urlsafe(_BYTES), self._clock.now()
+        secret = random + self._tag(random)
 
         def write(transaction: Transaction) -> None:
             transaction.execute("forget_links", {"before": microseconds(now - _FORGOTTEN)})
@@ -73,7 +80,7 @@ class Logins:
 
     async def look_at_link(self, secret: str) -> Link | None:
         """Return whom a link lets in, None for one that is used, over or unknown."""
-        if len(secret) > _LONGEST_SECRET:
+        if not self._may_be_link(secret):
             return None
         wanted = {"link": _digest(secret), "now": microseconds(self._clock.now())}
 
@@ -84,7 +91,7 @@ class Logins:
 
     async def use_link(self, secret: str) -> Link | None:
         """Use a link up and return whom it lets in; of all who try, one gets it."""
-        if len(secret) > _LONGEST_SECRET:
+        if not self._may_be_link(secret):
             return None
         wanted = {"link": _digest(secret), "now": microseconds(self._clock.now())}
 
@@ -93,6 +100,17 @@ class Logins:
             return _link(found) if transaction.execute("use_link", wanted) else None
 
         return await self._worker.write(write)
+
+    def _may_be_link(self, secret: str) -> bool:
+        """Whether a text was made as a link under our key; the store knows whether it still is."""
+        if len(secret) > _LONGEST_SECRET:
+            return False
+        tag = self._tag(secret[:-_TAG]).encode()
+        return hmac.compare_digest(tag, secret[-_TAG:].encode("utf-8", "replace"))
+
+    def _tag(self, random: str) -> str:
+        made = hmac.digest(self._key, b"link:" + random.encode("utf-8", "replace"), hashlib.sha256)
+        return base64.urlsafe_b64encode(made[:_TAG_BYTES]).decode()
 
     async def begin(self, person: Approver, *, lasts_s: float) -> str:
         """Keep a login and return the secret for the person's browser."""

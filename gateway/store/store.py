@@ -83,7 +83,7 @@ class Store:
             revisions=Revisions(worker),
             instances=Instances(worker, clock),
             keys=tenant_keys,
-            logins=Logins(worker, clock),
+            logins=Logins(worker, clock, tenant_keys.logins()),
             _worker=worker,
         )
 

@@ -3,6 +3,9 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from gateway.errors import StoreUnavailable
 from gateway.store.store import Store
 from gateway.types.approvals import Approver, Assurance, Channel
 from tests.helpers.databases import ORIGIN
@@ -35,6 +38,20 @@ async def test_looking_at_a_link_does_not_use_it_up(open_store: OpenStore) -> No
     for _ in range(3):
         assert await logins.look_at_link(secret) is not None
     assert await logins.use_link(secret) is not None
+
+
+async def test_what_was_not_made_under_the_key_of_the_store_costs_no_query(
+    open_store: OpenStore,
+) -> None:
+    store = open_store()
+    secret = await store.logins.new_link(tenant="acme", user="ann", lasts_s=600)
+    other = "A" if secret[0] == "B" else "B"
+    store.close()
+    for guess in ("", "wrong", secret[:-1], secret[:-16], other + secret[1:], "\ud800" * 20):
+        assert await store.logins.look_at_link(guess) is None
+        assert await store.logins.use_link(guess) is None
+    with pytest.raises(StoreUnavailable):
+        await store.logins.look_at_link(secret)
 
 
 async def test_a_link_ends_by_itself_and_no_other_text_is_one(open_store: OpenStore) -> None:
