@@ -252,5 +252,8 @@ async def kills(town: Town, many: int, first: int = 1_000_000, seed: int = 7) ->
             random=random,
             toll=toll,
         )
-        await kill.run()
+        try:
+            await kill.run()
+        except (AssertionError, TimeoutError, ValueError) as error:
+            toll.wrong.append(f"{number}, {place}, {kill.fate}: {error or 'it has no end'}")
     return toll

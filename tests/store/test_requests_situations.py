@@ -13,7 +13,7 @@ from gateway.contracts.pins import pin
 from gateway.store.store import Store
 from gateway.types.approvals import ApprovalState, Cast, Choice
 from gateway.types.json import JsonObject
-from gateway.types.operations import OpState
+from gateway.types.operations import Execution, Failure, OpState, Undelivered
 from gateway.types.outcomes import Finished, Status
 from gateway.types.runs import Phase
 from gateway.types.tools import Tool
@@ -189,3 +189,18 @@ async def test_in_a_run_that_has_ended_nothing_that_was_approved_is_sent(store: 
     assert (await house.call()).status is Status.PHASE_BLOCKED
     assert house.server.count == 0
     assert (await house.approval(pending)).state is ApprovalState.APPROVED
+
+
+async def test_what_was_used_up_for_a_send_that_failed_is_asked_about_anew(store: Store) -> None:
+    """The server is away when an approved call is sent: an approval is for one attempt."""
+    house = a_house(store)
+    pending = await approved(house)
+    away = Undelivered(failure=Failure.UNAVAILABLE, executed=Execution.NO, detail="away")
+    house.server.answers.append(away)
+    assert outcome_of(await house.call())["executed"] == "no"
+    assert (await house.approval(pending)).state is ApprovalState.CONSUMED
+    anew = await house.call()
+    assert anew.status is Status.APPROVAL_PENDING
+    assert outcome_of(anew)["approval_id"] != outcome_of(pending)["approval_id"]
+    assert (await house.decide(anew)).cast is Cast.APPROVED
+    assert (await house.call()).status is Status.OK
