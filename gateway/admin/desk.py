@@ -1,9 +1,11 @@
 """The pages of approvals: what waits, one request with its decision, and what was decided."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+import anyio.to_thread
+from anyio import CapacityLimiter
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -13,7 +15,7 @@ from gateway.admin import proposals
 from gateway.admin.proposals import ProposalRefused
 from gateway.admin.room import Room
 from gateway.admin.sessions import Current
-from gateway.admin.showing import Sheet, View
+from gateway.admin.showing import Card, Sheet, View
 from gateway.approvals import words
 from gateway.crossing.deciding import Deciding
 from gateway.store.approvals import ApprovalFilter, Approvals
@@ -25,6 +27,7 @@ _HOME: Final = "/approvals"
 _LISTED: Final = 50
 _MOST: Final = 500
 _LONGEST_NAME: Final = 300
+_AT_ONCE: Final = 2
 _UNREAD: Final = "open the long values and say that you have read them; then approve"
 _NOT_SHOWN: Final = "what it is about can't be shown, so it can't be approved; deny it"
 _STATUS: Final = {
@@ -37,12 +40,17 @@ _STATUS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """Where people decide. Reading needs a login of the tenant; what is done is judged there."""
+    """Where people decide. Reading needs a login of the tenant; what is done is judged there.
+
+    A value of 64 KiB takes its time until nothing in it hides. That is done beside the event loop,
+    on which the agents' calls wait too, for a few people at a time.
+    """
 
     room: Room
     approvals: Approvals
     deciding: Deciding
     vault: Vault
+    beside: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
 
     def routes(self) -> Sequence[Route]:
         """Return the pages with their paths."""
@@ -61,9 +69,8 @@ class Desk:
     async def waiting(self, request: Request, current: Current) -> Response:
         """List what can still be decided, what the person can decide first."""
         wanted = self._wanted(request, current, is_open=True)
-        view = self._view(current)
         found = await self.approvals.find(wanted)
-        cards = [view.card(each, await self._votes(each)) for each in found]
+        cards = await self._cards(current, found)
         cards.sort(key=lambda card: (not card.is_mine, card.until.iso if card.until else ""))
         return self.room.pages.render(
             "waiting",
@@ -78,13 +85,12 @@ class Desk:
     async def history(self, request: Request, current: Current) -> Response:
         """List what was asked and what became of it, newest first."""
         wanted = self._wanted(request, current, is_open=False)
-        view = self._view(current)
         found = await self.approvals.find(wanted)
         return self.room.pages.render(
             "history",
             current=current,
             tab="history",
-            cards=[view.card(each, await self._votes(each)) for each in found],
+            cards=await self._cards(current, found),
             wanted=wanted,
             states=[each.value for each in ApprovalState],
             is_cut=len(found) == wanted.limit,
@@ -106,7 +112,8 @@ class Desk:
         if choice not in ("approve", "deny", "propose"):
             return self.room.refuse(current, "say whether to approve or deny", status=400)
         if choice == "approve":
-            sheet = self._view(current).sheet(approval, ())
+            view = self._view(current)
+            sheet = await anyio.to_thread.run_sync(view.sheet, approval, (), limiter=self.beside)
             if problem := _unseen(sheet, fields):
                 return await self._page(current, approval, problem=problem, status=409)
         proposal: JsonObject | None = None
@@ -173,21 +180,32 @@ class Desk:
         status: int = 200,
         given: dict[str, str] | None = None,
     ) -> Response:
-        view = self._view(current)
+        view, votes = self._view(current), await self._votes(approval)
         path = f"{_HOME}/{approval.approval_id}"
         actions = ("decide", "withdraw", "cancel", "reopen")
         fields = given or {}
-        return self.room.pages.render(
-            "approval",
-            current=current,
-            status=status,
-            tab="open" if approval.state.is_open else "history",
-            sheet=view.sheet(approval, await self._votes(approval)),
-            path=path,
-            tokens={each: current.token(f"{path}/{each}") for each in actions},
-            problem=problem,
-            reason=fields.get("reason", ""),
-            proposal=fields.get("proposal") or proposals.draft(view.document(approval)),
+
+        def page() -> Response:
+            return self.room.pages.render(
+                "approval",
+                current=current,
+                status=status,
+                tab="open" if approval.state.is_open else "history",
+                sheet=view.sheet(approval, votes),
+                path=path,
+                tokens={each: current.token(f"{path}/{each}") for each in actions},
+                problem=problem,
+                reason=fields.get("reason", ""),
+                proposal=fields.get("proposal") or proposals.draft(view.document(approval)),
+            )
+
+        return await anyio.to_thread.run_sync(page, limiter=self.beside)
+
+    async def _cards(self, current: Current, found: Sequence[Approval]) -> list[Card]:
+        view = self._view(current)
+        pairs = [(each, await self._votes(each)) for each in found]
+        return await anyio.to_thread.run_sync(
+            lambda: [view.card(each, votes) for each, votes in pairs], limiter=self.beside
         )
 
     async def _named(self, request: Request, current: Current) -> Approval:

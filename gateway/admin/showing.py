@@ -159,17 +159,21 @@ class View:
     now: datetime
 
     def card(self, approval: Approval, votes: Sequence[Vote]) -> Card:
-        """Return a request for a list."""
-        rows, _ = self._rows(approval)
-        return self._card(approval, votes, rows)
+        """Return a request for a list; nothing but its summary is made ready for reading."""
+        try:
+            summary = lines.summary(shown(approval, self.vault))
+        except Unreadable:
+            summary = ""
+        return self._card(approval, votes, summary)
 
     def sheet(self, approval: Approval, votes: Sequence[Vote]) -> Sheet:
         """Return a request with all that there is to see of it."""
         rows, unreadable = self._rows(approval)
         by_group = {group: [*found] for group, found in groupby(rows, lambda row: row.group)}
+        summary = next(iter(by_group.get(Group.SUMMARY, [])), None)
         return Sheet(
-            card=self._card(approval, votes, rows),
-            summary=next(iter(by_group.get(Group.SUMMARY, [])), None),
+            card=self._card(approval, votes, summary.text if summary is not None else ""),
+            summary=summary,
             top=by_group.get(Group.TOP, []),
             sections=[
                 Section(heading=heading, rows=by_group[group], is_plain=group in _AROUND)
@@ -213,12 +217,12 @@ class View:
         except Unreadable as unreadable:
             return (), str(unreadable)
 
-    def _card(self, approval: Approval, votes: Sequence[Vote], rows: Sequence[Row]) -> Card:
+    def _card(self, approval: Approval, votes: Sequence[Vote], summary: str) -> Card:
         is_open = approval.state.is_open
         is_pending = approval.state is ApprovalState.PENDING
         return Card(
             approval_id=approval.approval_id,
-            title=_title(approval, rows),
+            title=_title(approval, summary),
             tool=visible(approval.tool),
             risk=visible(approval.risk),
             state=approval.state.value,
@@ -283,12 +287,11 @@ def _missing(approval: Approval, votes: Sequence[Vote]) -> tuple[tuple[Factor, i
     return missing(approval.clause, votes, escalated=approval.escalated, requester=approval.user)
 
 
-def _title(approval: Approval, rows: Sequence[Row]) -> str:
+def _title(approval: Approval, summary: str) -> str:
     """Return the first line of a request; its own page shows all of it."""
-    text = next((row.text for row in rows if row.group is Group.SUMMARY), "")
-    if not text:
+    if not summary:
         return visible(approval.tool)
-    return text if len(text) <= _TITLE else f"{text[:_TITLE]}…"
+    return summary if len(summary) <= _TITLE else f"{summary[:_TITLE]}…"
 
 
 def _relative(seconds: float) -> str:

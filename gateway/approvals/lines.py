@@ -67,11 +67,21 @@ def too_large(document: JsonObject) -> bool:
     return not isinstance(size, int) or size > MOST_BYTES
 
 
+def summary(document: JsonObject) -> str:
+    """Return the text of the first row alone, as lists need it; raises Unreadable."""
+    _check(document)
+    return _row(Group.SUMMARY, "Request", _string(document.get("summary"))).text
+
+
 def rows(document: JsonObject) -> tuple[Row, ...]:
     """Return everything that approvers are shown, in order; raises Unreadable."""
+    _check(document)
+    return tuple(_Lines(document).all())
+
+
+def _check(document: JsonObject) -> None:
     if document.get("v") != VERSION:
         raise Unreadable("this request was made by another version of the gateway")
-    return tuple(_Lines(document).all())
 
 
 class _Lines:

@@ -1,6 +1,8 @@
 """Deciding on the page: who may, about what, and what does nothing."""
 
 import asyncio
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,9 @@ import pytest
 
 from gateway import jsontext
 from gateway.admin import csrf
+from gateway.admin.showing import Card, Sheet, View
 from gateway.store.vault import Vault
-from gateway.types.approvals import Approval, ApprovalClause, ApprovalState, Assurance, Factor
+from gateway.types.approvals import Approval, ApprovalClause, ApprovalState, Assurance, Factor, Vote
 from tests.admin.house import ARGUMENTS, BOTH, LEADS, Answer, Browser, House, open_house
 from tests.helpers.approvals import OTHER_BINDING
 from tests.helpers.issuer import HandClock
@@ -372,3 +375,32 @@ async def test_history_is_found_by_state_and_cut_where_it_says(tmp_path: Path) -
         assert "limit=2" in cut
         odd = await ann.get("/approvals/history?limit=%C2%B2&state=x&tool=%00")
         assert odd.status == 200
+
+
+async def test_pages_of_large_requests_are_made_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[int] = set()
+    real_card, real_sheet = View.card, View.sheet
+
+    def card(view: View, approval: Approval, votes: Sequence[Vote]) -> Card:
+        threads.add(threading.get_ident())
+        return real_card(view, approval, votes)
+
+    def sheet(view: View, approval: Approval, votes: Sequence[Vote]) -> Sheet:
+        threads.add(threading.get_ident())
+        return real_sheet(view, approval, votes)
+
+    monkeypatch.setattr(View, "card", card)
+    monkeypatch.setattr(View, "sheet", sheet)
+    async with open_house(tmp_path) as house:
+        approval, ann = await house.ask(), await house.logged_in()
+        for path in ("/approvals", "/approvals/history", page_of(approval)):
+            threads.clear()
+            assert "crm.find" in (await ann.get(path)).text
+            assert threads
+            assert threading.get_ident() not in threads
+        threads.clear()
+        assert (await vote(ann, approval)).status == 303
+        assert threads
+        assert threading.get_ident() not in threads

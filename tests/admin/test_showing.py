@@ -1,12 +1,13 @@
 """What the pages say of a request, of its time, and of what somebody may do about it."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from gateway import jsontext
 from gateway.admin.showing import View
+from gateway.approvals import lines
 from gateway.approvals.lines import Group
 from gateway.crossing.people import presented_place
 from gateway.store.vault import Vault
@@ -69,6 +70,18 @@ def test_a_list_has_the_summary_and_cuts_it_where_it_is_long() -> None:
     assert long.title.endswith("…")
     assert len(long.title) == 241
     assert view().card(kept(presented="broken"), ()).title == "desk.refund"
+
+
+def test_a_list_makes_nothing_but_summaries_ready_for_reading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    large = kept(a_document({"text": "я" * 30_000}))
+
+    def never(document: JsonObject) -> NoReturn:
+        raise AssertionError(f"all rows were made of {document}")
+
+    monkeypatch.setattr(lines, "rows", never)
+    assert view().card(large, ()).title == "Call crm.find (write) with text"
 
 
 def test_a_sheet_has_what_is_sent_before_what_stands_around_it() -> None:
