@@ -7,6 +7,10 @@ from gateway.types.outcomes import Refusal, Status
 from gateway.types.repeats import KEY
 
 _SOON_S: Final = 5.0
+FIRST_IS_OPEN: Final = (
+    "nothing was sent; what became of the first call is not known yet: find out with a read, or "
+    "repeat it unchanged later"
+)
 
 
 def unknown(operation: Operation) -> Refusal:

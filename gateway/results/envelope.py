@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gateway import jsontext
 from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import (
@@ -108,6 +109,10 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
         error = WireError(code=code, message=text, data={OUTCOME: outcome})
         return Finished(result={}, status=told.status, scopes=told.scopes, error=error)
     content: list[Json] = [{"type": "text", "text": text}]
+    if told.approval is not None and told.approval.suggested is not None:
+        # Hosts show models the texts, and rarely anything else.
+        suggested = jsontext.dump(told.approval.suggested).decode()
+        content.append({"type": "text", "text": f"suggested_arguments: {suggested}"})
     original = told.original
     if original is not None and isinstance(original.get("content"), list):
         content += original["content"]  # type: ignore[operator] - a list, checked the line above

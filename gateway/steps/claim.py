@@ -27,12 +27,13 @@ from gateway.types.decisions import DecisionEffect, Exceeded, Limit
 from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant, Repeat
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Met, Operation
+from gateway.types.operations import Met, Operation, OpState
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect
 
 _log = logging.getLogger("weighbridge")
 
+_ANSWERED: Final = frozenset({OpState.SUCCEEDED, OpState.FAILED_FINAL})
 _OWN: Final = "weighbridge/"  # of the keys in `_meta` that no server gets
 _ANSWERS: Final = frozenset({"requestState", "inputResponses"})
 
@@ -342,6 +343,7 @@ class Claim:
                 code="variant",
                 reason=f"the same was asked for before, in other words: see {where or 'there'}",
                 details=details,
+                next="" if operation.state in _ANSWERED else refusals.FIRST_IS_OPEN,
             )
         what = f"other arguments: {where}" if where else "another tool"
         return Refusal(

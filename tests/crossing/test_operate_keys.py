@@ -316,3 +316,13 @@ async def test_a_key_that_goes_nowhere_makes_nothing_sendable(
     assert (row.retry, row.downstream_key, row.injection) == (RetryClass.NEVER, "", "")
     await alpha.call()
     assert alpha.server.count == 1
+
+
+async def test_other_words_for_what_nobody_knows_are_not_told_to_repeat_it(store: Store) -> None:
+    """case: IDM-02"""
+    idempotency = Idempotency(ignore=("/note",), is_declared=True)
+    alpha = writes(store, Counting(answers=[LOST]), idempotency=idempotency)
+    assert (await alpha.call({"v": 1, "note": "a"})).status is Status.INDETERMINATE
+    other = await alpha.call({"v": 1, "note": "b"})
+    assert other.status is Status.VARIANT_OF
+    assert "not known yet" in outcome_of(other)["next"]

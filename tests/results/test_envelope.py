@@ -8,7 +8,7 @@ from gateway.results import envelope
 from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
-from gateway.types.outcomes import TABLE, Answer, Refusal, Status, WireError
+from gateway.types.outcomes import TABLE, Answer, ApprovalTold, Refusal, Status, WireError
 
 SUBJECT = envelope.Subject(call_id="call_1", tool="crm__wipe")
 
@@ -177,3 +177,15 @@ def test_what_goes_along_with_a_refusal_is_marked_as_a_servers() -> None:
     assert isinstance(meta, dict)
     assert meta[envelope.UNTRUSTED] == mark
     assert "own" not in meta
+
+
+def test_what_an_approver_would_rather_have_stands_in_a_text_that_models_see() -> None:
+    refusal = Refusal(
+        status=Status.APPROVAL_DENIED,
+        reason="a person said no",
+        approval=ApprovalTold(approval_id="apr_1", suggested={"v": 250}),
+    )
+    subject = envelope.Subject(call_id="call_1", has_output_schema=True)
+    content = envelope.refuse(refusal, subject).result["content"]
+    assert isinstance(content, list)
+    assert content[1] == {"type": "text", "text": 'suggested_arguments: {"v":250}'}
