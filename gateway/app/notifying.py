@@ -7,10 +7,11 @@ import logging
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import anyio
+from anyio.abc import TaskGroup
 
 from gateway import jsontext
 from gateway.app.posting import TIMEOUT_S, Posted, post
@@ -21,7 +22,7 @@ from gateway.clock import Clock
 from gateway.config.approvals import WebhookSettings
 from gateway.errors import StoreUnavailable
 from gateway.store.times import microseconds
-from gateway.types.approvals import Approval, Notice
+from gateway.types.approvals import Approval, Notice, Vote
 
 _log = logging.getLogger("weighbridge")
 
@@ -45,6 +46,10 @@ class Outbox(Protocol):
         """Return what a notice is about."""
         ...
 
+    async def votes(self, approval_id: str) -> Sequence[Vote]:
+        """Return who said what about it."""
+        ...
+
     async def due_notices(self, now: int | None = None) -> Sequence[Notice]:
         """Return what has to be told by now, the oldest first."""
         ...
@@ -66,7 +71,7 @@ class Outbox(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Notifier:
-    """Delivers notices; one address that is away costs the others nothing."""
+    """Delivers notices; one address that is away or slow costs the others nothing."""
 
     outbox: Outbox
     webhook: Callable[[str], WebhookSettings | None]
@@ -76,6 +81,7 @@ class Notifier:
     clock: Clock
     jitter: Callable[[], float] = random.random
     _told: anyio.Event = field(default_factory=anyio.Event)
+    _busy: set[str] = field(default_factory=set[str])  # addresses that are being told something
 
     def tell(self) -> None:
         """Look now: something was just put into the outbox."""
@@ -83,27 +89,34 @@ class Notifier:
 
     async def run(self) -> None:
         """Deliver for ever; a store that is away is tried again at the next turn."""
-        while True:
-            self._told = anyio.Event()
-            try:
-                await self.once()
-            except StoreUnavailable as error:
-                _log.debug("notices can't be sent: %s", error)
-            except Exception:  # the loop must outlive any row
-                _log.exception("notices can't be sent")
-            with anyio.move_on_after(_EVERY_S):
-                await self._told.wait()
+        async with anyio.create_task_group() as tasks:
+            while True:
+                self._told = anyio.Event()
+                try:
+                    await self._begin(tasks)
+                except StoreUnavailable as error:
+                    _log.debug("notices can't be sent: %s", error)
+                except Exception:  # the loop must outlive any row
+                    _log.exception("notices can't be sent")
+                with anyio.move_on_after(_EVERY_S):
+                    await self._told.wait()
 
     async def once(self) -> None:
-        """Try everything that is due, the addresses side by side."""
+        """Try everything that is due, and wait until it was tried."""
+        async with anyio.create_task_group() as tasks:
+            await self._begin(tasks)
+
+    async def _begin(self, tasks: TaskGroup) -> None:
+        """Work off what is due, each address in a task of its own, without waiting for any."""
         due: Mapping[str, list[Notice]] = defaultdict(list)
         for notice in await self.outbox.due_notices(self._now()):
             due[notice.target].append(notice)
-        async with anyio.create_task_group() as tasks:
-            for found in due.values():
-                tasks.start_soon(self._safely, found)
+        for target, found in due.items():
+            if target not in self._busy:
+                self._busy.add(target)
+                tasks.start_soon(self._safely, target, found)
 
-    async def _safely(self, found: Sequence[Notice]) -> None:
+    async def _safely(self, target: str, found: Sequence[Notice]) -> None:
         """Work off one address; a broken row must not keep back what is for the others."""
         try:
             await self._all_of_one(found)
@@ -111,6 +124,8 @@ class Notifier:
             _log.debug("notices can't be sent: %s", error)
         except Exception:
             _log.exception("a notice can't be sent")
+        finally:
+            self._busy.discard(target)
 
     async def _all_of_one(self, found: Sequence[Notice]) -> None:
         """Tell one address what is due, up to the first failure, after which the rest waits too.
@@ -145,8 +160,9 @@ class Notifier:
 
     async def _tell(self, webhook: WebhookSettings, taken: Notice, approval: Approval) -> Posted:
         is_chat = webhook.format == "slack"
+        votes = await self.outbox.votes(approval.approval_id)
         try:
-            told = self.telling(taken, approval)
+            told = replace(self.telling(taken, approval), votes=votes)
             body = jsontext.dump(notices.slack(told) if is_chat else notices.cloud_event(told))
         except Exception:  # whatever it is, it would be the same at the next attempt
             _log.exception("the notice `%s` can't be put into words", taken.notice_id)

@@ -202,7 +202,7 @@ class Approvals:
         await self._worker.write(work, durable=False)
 
     async def due_notices(self, now: int | None = None) -> list[Notice]:
-        """Return what approvers have to be told now."""
+        """Return what approvers have to be told now, so much for each address."""
         at = microseconds(self._clock.now()) if now is None else now
 
         def read(transaction: Transaction) -> list[Notice]:

@@ -1,8 +1,9 @@
 import logging
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -200,6 +201,22 @@ async def test_nobody_is_asked_to_decide_what_is_decided(desk: Post) -> None:
     assert await desk.due(10**6) == []
 
 
+async def test_a_decision_is_told_with_who_gave_it_and_as_it_was_though_it_is_used_since(
+    desk: Post,
+) -> None:
+    approval = await desk.asked()
+    await vote(desk.store, approval, reason="the order is right")
+    await desk.owe(approval, stage=NoticeStage.DECIDED)
+    await use(desk.store, approval)
+    await desk.notifier().once()
+    (got,) = desk.receiver.got
+    data = got.json["data"]
+    assert (data["state"], data["reason"]) == ("approved", "")
+    (decider,) = data["decided_by"]
+    assert (decider["choice"], decider["reason"]) == ("approve", "the order is right")
+    assert {"user", "channel", "assurance", "at", "self"} < decider.keys()
+
+
 @pytest.mark.parametrize(
     "change", [{"tenants": ["globex"]}, {"stages": ["expired"]}, None], ids=str
 )
@@ -273,3 +290,39 @@ async def test_a_slow_receiver_keeps_nobody_else_waiting(desk: Post) -> None:
             await until_async(lambda: len(slow.got) == 1 and len(desk.receiver.got) == 1)
             slow.go.set()
     assert await desk.due(10**6) == []
+
+
+async def test_what_comes_up_while_a_slow_receiver_is_told_is_told_at_once(desk: Post) -> None:
+    with receiving() as slow:
+        slow.go = threading.Event()
+        desk.add("slow", slow.url)
+        approval, notifier = await desk.asked(), desk.notifier()
+        for _ in range(3):
+            await desk.owe(approval, target="slow")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(notifier.run)
+            await until_async(lambda: len(slow.got) == 1)
+            await desk.owe(approval)
+            notifier.tell()
+            await until_async(lambda: len(desk.receiver.got) == 1)
+            assert len(slow.got) == 1  # one at a time, however often the others are looked after
+            slow.go.set()
+            await until_async(lambda: len(slow.got) == 3)
+            tasks.cancel_scope.cancel()
+
+
+async def test_a_backlog_of_one_address_hides_nothing_that_is_due_to_others(desk: Post) -> None:
+    approval = await desk.asked()
+    now = microseconds(desk.clock.now())
+    rows = [a_notice(approval, target="slow", next_at=now - 1, created_at=now) for _ in range(300)]
+    rows.append(a_notice(approval, next_at=now, created_at=now))
+
+    def work(transaction: Transaction) -> Made[None]:
+        for number, row in enumerate(rows):
+            named = notice_row(replace(row, notice_id=f"ntc_{number}"))
+            transaction.execute("add_notice", named)
+        return Made(None)
+
+    await desk.store.events.carry(Change(work))
+    due = Counter(each.target for each in await desk.due())
+    assert due == {"slow": 200, "chat": 1}

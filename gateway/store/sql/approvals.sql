@@ -117,8 +117,11 @@ INSERT INTO notices (
 ON CONFLICT (notice_id) DO NOTHING;
 
 -- name: due_notices
--- What has to be told now.
-SELECT * FROM notices WHERE done_at = 0 AND next_at <= :now ORDER BY next_at LIMIT :limit;
+-- What has to be told now, so much to each address: one that is slow hides nothing of the others.
+SELECT * FROM (
+    SELECT notices.*, ROW_NUMBER() OVER (PARTITION BY target ORDER BY next_at) AS place
+    FROM notices WHERE done_at = 0 AND next_at <= :now
+) AS due WHERE place <= :limit ORDER BY next_at;
 
 -- name: take_notice
 -- Tell one; whoever changes the time is the one who tells.
