@@ -1,12 +1,13 @@
 """The parts of asking people, built from one store: requests, decisions, and callers that wait."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Protocol
 
 from gateway import jsontext
+from gateway.approvals import ballot
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.approvals import ApprovalsSettings
@@ -25,7 +26,7 @@ from gateway.steps import gate
 from gateway.store.store import Store
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.actors import Actor
-from gateway.types.approvals import Approval
+from gateway.types.approvals import Approval, Ruling, Vote
 from gateway.types.calls import Principal, ProposedCall
 from gateway.types.causes import Cause
 from gateway.types.events import Event, Stage
@@ -53,6 +54,17 @@ class Words:
     ) -> Event:
         """Return the event of a change that no vote brought about."""
         return events.event(approval, stage, self.redactor, id=id, at=at, actor=actor)
+
+    def voted(self, ruling: Ruling, vote: Vote, *, id: str, at: datetime) -> Sequence[Event]:
+        """Return the events of a vote that was given before the request was made."""
+        tenant = ruling.approval.tenant if ruling.approval is not None else ""
+        word = events.Word(
+            approver=ballot.voter(vote, tenant),
+            ruling=ruling,
+            choice=vote.choice,
+            reason=vote.reason,
+        )
+        return events.ruled(word, self.redactor, id=id, at=at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,6 +145,18 @@ def use_until(approval: Approval, now: int) -> int:
     return now + round(within_s * _SECOND)
 
 
+def voter(vote: Vote, tenant: str) -> Approver:
+    """Return who gave a vote, as he was when he gave it."""
+    return Approver(
+        tenant=tenant,
+        user=vote.user,
+        roles=vote.roles,
+        assurance=vote.assurance,
+        channel=vote.channel,
+        issuer=vote.issuer,
+    )
+
+
 def _refused(approval: Approval, approver: Approver, *, now: int) -> Cast | None:
     if approver.tenant != approval.tenant:
         return Cast.NOT_FOUND

@@ -16,7 +16,15 @@ from gateway.store.requests import REPEAT, VARIANT, Asking
 from gateway.store.times import microseconds
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.actors import Actor
-from gateway.types.approvals import Approval, ApprovalClause, Execute, Notice, NoticeStage
+from gateway.types.approvals import (
+    Approval,
+    ApprovalClause,
+    Execute,
+    Notice,
+    NoticeStage,
+    Ruling,
+    Vote,
+)
 from gateway.types.calls import Era
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import Event, Stage
@@ -49,6 +57,10 @@ class Words(Protocol):
         self, approval: Approval, stage: Stage, *, id: str, at: datetime, actor: Actor | None
     ) -> Event:
         """Return the event of a change that no vote brought about."""
+        ...
+
+    def voted(self, ruling: Ruling, vote: Vote, *, id: str, at: datetime) -> Sequence[Event]:
+        """Return the events of a vote that was given before the request was made."""
         ...
 
 
@@ -162,6 +174,7 @@ class _Request:
             was_like_this=self.was_like_this,
             made=self.made,
             tells=self.tells,
+            voted=self.voted,
             notices=self.notices,
             most_pending=self.people.most_pending,
             most_requests=self.people.most_requests,
@@ -225,6 +238,10 @@ class _Request:
         at = self.people.clock.now()
         actor = self.case.actor if stage in _BY_CALLER else None
         return [self.people.words.event(approval, stage, id=event_id, at=at, actor=actor)]
+
+    def voted(self, ruling: Ruling, vote: Vote) -> Sequence[Event]:
+        event_id = self._ids.setdefault((vote.approval_id, "voted"), ids.ulid())
+        return self.people.words.voted(ruling, vote, id=event_id, at=self.people.clock.now())
 
     def notices(self, approval: Approval, stage: Stage) -> list[Notice]:
         told = _TOLD.get(stage)

@@ -272,7 +272,7 @@ BODIES: Final[Mapping[Stage, JsonObject]] = {
     Stage.REQUESTED: _body(),
     Stage.VOTED: _body(*_WORD),
     Stage.REFUSED: _body(*_WORD),
-    Stage.DECIDED: _body(),  # without a word: who proposed just this call has decided already
+    Stage.DECIDED: _body(*_WORD),
     Stage.ESCALATED: _body("escalated"),
     Stage.EXPIRED: _body("why"),
     Stage.USED: _body("used_by"),

@@ -19,8 +19,10 @@ from gateway.types.approvals import (
     ApprovalClause,
     ApprovalState,
     Assurance,
+    Cast,
     Choice,
     Notice,
+    Ruling,
     Vote,
 )
 from gateway.types.events import Event, Stage
@@ -51,6 +53,8 @@ class Asking:
     """The request for an operation, and against what it took the place of; the same each time."""
     tells: Callable[[Approval, Stage], Sequence[Event]]
     """The events of a stage, under the same ids each time."""
+    voted: Callable[[Ruling, Vote], Sequence[Event]]
+    """The events of a vote that was given with an earlier denial; the same each time."""
     notices: Callable[[Approval, Stage], Sequence[Notice]]
     """Whom to tell of a stage; the same each time."""
     most_pending: int
@@ -103,6 +107,10 @@ class Desk:
     def tell(self, asking: Asking, approval: Approval, stage: Stage) -> None:
         """Keep the events of a stage, and owe its notices."""
         self.told.extend(asking.tells(approval, stage))
+        self.owe(asking, approval, stage)
+
+    def owe(self, asking: Asking, approval: Approval, stage: Stage) -> None:
+        """Owe the notices of a stage."""
         rows = [notice_row(each) for each in asking.notices(approval, stage)]
         self.transaction.execute_many("add_notice", rows)
 
@@ -204,14 +212,22 @@ def _proposed(
         # The tool or its contract is another one than the approver saw.
         return Held(operation=operation, approval=approval)
     proposed = proposer(before, votes_of(desk, before))
-    if proposed is not None:  # others who said no have said nothing about this call
-        desk.transaction.execute("add_vote", vote_row(_as_yes(proposed, approval, desk.now)))
-    votes = votes_of(desk, approval)
+    if proposed is None:  # others who said no have said nothing about this call
+        return Held(operation=operation, approval=approval)
+    vote = _as_yes(proposed, approval, desk.now)
+    desk.transaction.execute("add_vote", vote_row(vote))
     is_enough = desk.now >= approval.not_before and satisfied(
-        approval.clause, votes, escalated=0, requester=approval.user
+        approval.clause, [vote], escalated=0, requester=approval.user
     )
     if not is_enough:
+        counted = Ruling(cast=Cast.COUNTED, approval=approval, votes=(vote,))
+        desk.told.extend(asking.voted(counted, vote))
         return Held(operation=operation, approval=approval)
+    return _approved_by(desk, vote, approval, asking)
+
+
+def _approved_by(desk: Desk, vote: Vote, approval: Approval, asking: Asking) -> Enough:
+    """Note that the one vote that came with the request is enough."""
     use_by = use_until(approval, desk.now)
     approved = replaced(
         approval, state=ApprovalState.APPROVED, decided_at=desk.now, use_by=use_by, version=1
@@ -220,7 +236,9 @@ def _proposed(
         "approve_approval",
         {"approval_id": approval.approval_id, "now": desk.now, "use_by": use_by},
     )
-    desk.tell(asking, approved, Stage.DECIDED)
+    ruling = Ruling(cast=Cast.APPROVED, approval=approved, votes=(vote,))
+    desk.told.extend(asking.voted(ruling, vote))
+    desk.owe(asking, approved, Stage.DECIDED)
     return Enough(approval=approved)
 
 

@@ -21,6 +21,7 @@ from gateway.types.approvals import (
     Cast,
     Choice,
     Ruling,
+    Vote,
 )
 from gateway.types.events import Event, Stage
 from gateway.types.json import JsonObject
@@ -45,6 +46,10 @@ class Wordless:
     ) -> Event:
         del actor
         return an_event(id=id or ids.ulid(), at=at, body={"stage": stage, "op": approval.op_id})
+
+    def voted(self, ruling: Ruling, vote: Vote, *, id: str, at: datetime) -> tuple[Event, ...]:
+        del ruling
+        return (an_event(id=id, at=at, body={"vote": vote.user}),)
 
 
 class Nobody:

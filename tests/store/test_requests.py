@@ -1,10 +1,12 @@
 """Calls that people decide about, from the first asking to the one send."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from gateway.store.approvals import ApprovalFilter
+from gateway.store.events import EventFilter
 from gateway.store.store import Store
 from gateway.types.approvals import ApprovalNotes, ApprovalState, Cast, Choice
 from gateway.types.guarantees import Idempotency, OnVariant, Repeat
@@ -258,6 +260,28 @@ async def test_only_who_proposed_a_call_has_said_yes_to_it(store: Store) -> None
     assert [each.user for each in votes] == ["lea"]
     await house.decide(proposed, approver=an_approver("ann"))
     assert (await house.call({"v": 250})).status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("quorum", "stage", "status"), [(1, "decided", "approved"), (2, "voted", "pending")]
+)
+async def test_a_vote_that_came_with_an_earlier_denial_is_told_with_who_gave_it(
+    store: Store, quorum: int, stage: str, status: str
+) -> None:
+    policy = ASK.replace("roles: [lead]}", f"roles: [lead]}}, quorum: {quorum}, deny_count: 1")
+    house = a_house(store, policy=policy)
+    denied = await house.call({"v": 500})
+    await house.decide(denied, Choice.DENY, an_approver("lea"), proposal={"v": 250})
+    made = outcome_of(await house.call({"v": 250}))
+    await store.events.kept()
+    found = await store.events.query(EventFilter(kind="approval", stage=stage))
+    told: list[dict[str, Any]] = [each.json() for each in found]
+    [vote] = [each for each in told if each["body"]["op"] == made["op_id"]]
+    body = vote["body"]
+    assert vote["actor"]["user"] == "lea"
+    assert (body["status"], body["choice"]) == (status, "approve")
+    assert body["reason"] == f"proposed with the denial of `{outcome_of(denied)['approval_id']}`"
+    assert [each["approver"] for each in body["votes"]] == ["lea"]
 
 
 @pytest.mark.parametrize("asks_anew", [True, False])
