@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, assert_never
 
+from gateway.approvals.matching import same_person
 from gateway.approvals.visible import visible
 from gateway.approvals.words import approvers, when
 from gateway.types.approvals import (
@@ -14,6 +15,7 @@ from gateway.types.approvals import (
     ApprovalState,
     Notice,
     NoticeStage,
+    Vote,
 )
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
@@ -25,17 +27,25 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST: Final = 600  # characters of one value; the page shows all of it
 _SECTION: Final = 2900  # Slack takes 3,000 characters in a block
 _MOST_SHOWN: Final = 8
+_ENDED_SINCE: Final = frozenset(
+    {ApprovalState.CANCELLED, ApprovalState.SUPERSEDED, ApprovalState.EXPIRED}
+)
 
 
 @value
 class Telling:
-    """One notice with what it is about; `shown` are the label and the value of each line."""
+    """One notice with what it is about; `shown` are the label and the value of each line.
+
+    Summary, labels and values come as approvers read them everywhere, which is `visible` already:
+    written out twice, its signs would be words of their own.
+    """
 
     notice: Notice
     approval: Approval
     summary: str = ""  # empty: what was asked can't be read by this gateway
     shown: Sequence[tuple[str, str]] = ()
     link: str = ""  # of the page; empty where there is none
+    votes: Sequence[Vote] = ()  # that stand by now
 
 
 def is_overtaken(notice: Notice, approval: Approval) -> bool:
@@ -44,10 +54,18 @@ def is_overtaken(notice: Notice, approval: Approval) -> bool:
     return asks and approval.state is not ApprovalState.PENDING
 
 
+def state_told(notice: Notice, approval: Approval) -> ApprovalState:
+    """Return the state that a notice is about: a decided request may be used, or gone, since."""
+    if notice.stage is not NoticeStage.DECIDED or approval.state is ApprovalState.DENIED:
+        return approval.state
+    return ApprovalState.APPROVED
+
+
 def cloud_event(told: Telling) -> JsonObject:
     """Return a CloudEvent 1.0 in structured JSON."""
     notice, approval, clause = told.notice, told.approval, told.approval.clause
     shown: list[Json] = [{"label": label, "value": text} for label, text in _shown(told)]
+    state = state_told(notice, approval)
     return {
         "specversion": "1.0",
         "id": notice.notice_id,
@@ -60,8 +78,9 @@ def cloud_event(told: Telling) -> JsonObject:
             "approval_id": approval.approval_id,
             "op_id": approval.op_id,
             "tenant": approval.tenant,
-            "state": approval.state.value,
-            "reason": visible(approval.closed_reason),
+            "state": state.value,
+            "reason": visible(_reason(told)),
+            "decided_by": _deciders(told),
             "tool": visible(approval.tool),
             "summary": _cut(told.summary),
             "shown": shown,
@@ -105,6 +124,45 @@ def slack(told: Telling) -> JsonObject:
     }
 
 
+def _reason(told: Telling) -> str:
+    """Say why the request is no longer open, as of what is told; a yes keeps its reasons."""
+    approval = told.approval
+    is_as_told = state_told(told.notice, approval) is approval.state
+    return approval.closed_reason if is_as_told else ""
+
+
+def _deciders(told: Telling) -> list[Json]:
+    """Return who decided, in the order of their votes; nobody while it is undecided."""
+    return [
+        {
+            "user": visible(vote.user),
+            "choice": vote.choice.value,
+            "channel": vote.channel.value,
+            "assurance": vote.assurance.value,
+            "reason": _cut(visible(vote.reason)),
+            "self": same_person(vote.user, told.approval.user),
+            "at": _time(vote.at),
+        }
+        for vote in _deciding(told)
+    ]
+
+
+def _deciding(told: Telling) -> list[Vote]:
+    """Return the votes that stood when it was decided; none while it is undecided."""
+    if told.notice.stage is not NoticeStage.DECIDED:
+        return []
+    approval = told.approval
+    if approval.state in _ENDED_SINCE:
+        # `decided_at` is when that was, and a no of that moment took the approval back.
+        return [each for each in told.votes if each.at < approval.decided_at]
+    return [each for each in told.votes if each.at <= approval.decided_at]
+
+
+def _voter(vote: Vote) -> str:
+    way = f"{visible(vote.user)} ({vote.choice.value}, {vote.channel.value}, {vote.assurance})"
+    return f"{way}: {_cut(visible(vote.reason))}" if vote.reason else way
+
+
 def _headline(told: Telling) -> str:
     tool = visible(told.approval.tool)
     match told.notice.stage:
@@ -144,23 +202,23 @@ def _lines(told: Telling) -> list[tuple[str, str]]:
     ]
     if approval.state is ApprovalState.PENDING:
         lines += [("decided by", approvers(approval)), ("until", when(approval.decide_by))]
-    elif approval.closed_reason:
-        lines.append(("reason", _cut(approval.closed_reason)))
+    lines += [("decided by", _voter(vote)) for vote in _deciding(told)]
+    if approval.state is not ApprovalState.PENDING and approval.closed_reason:
+        lines.append(("reason", _cut(visible(approval.closed_reason))))
     return [*lines, ("request", approval.approval_id)]
 
 
 def _shown(told: Telling) -> list[tuple[str, str]]:
-    shown = [(visible(label), _cut(text)) for label, text in told.shown[:_MOST_SHOWN]]
+    shown = [(label, _cut(text)) for label, text in told.shown[:_MOST_SHOWN]]
     left = len(told.shown) - len(shown)
     return [*shown, ("and", f"{left} more on the page")] if left else shown
 
 
 def _cut(text: str) -> str:
-    """Make visible what hides, and say how much was left out."""
-    shown = visible(text)
-    if len(shown) <= _LONGEST:
-        return shown
-    return f"{shown[:_LONGEST]}… ({len(shown) - _LONGEST} characters more on the page)"
+    """Say how much was left out of a long text."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}… ({len(text) - _LONGEST} characters more on the page)"
 
 
 def _way(told: Telling) -> str:

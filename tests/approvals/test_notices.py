@@ -9,13 +9,14 @@ from gateway.approvals.notices import Telling, cloud_event, is_overtaken, slack
 from gateway.types.approvals import (
     ApprovalClause,
     ApprovalState,
+    Choice,
     Escalation,
     Factor,
     Notice,
     NoticeStage,
 )
 from gateway.types.json import JsonObject
-from tests.helpers.approvals import BINDING, an_approval
+from tests.helpers.approvals import BINDING, a_vote, an_approval
 
 LINK = "https://approvals.example.com/approvals/apr_1"
 AT = 1_795_910_400_000_000  # 2026-11-29T00:00:00Z
@@ -44,7 +45,7 @@ def told(stage: NoticeStage = NoticeStage.REQUESTED, **changes: object) -> Telli
         ),
         approval=approval,
         summary="Refund 400.00 EUR to Ana",
-        shown=(("Amount", "400.00"), ("Account", "a\u202eb")),
+        shown=(("Amount", "400.00"), ("Account", r"a\u{202E}b")),
         link=LINK,
     )
 
@@ -78,9 +79,20 @@ def test_a_cloud_event_says_all_that_its_specification_asks_for() -> None:
 
 
 def test_what_deceives_the_eye_is_written_out_in_every_format() -> None:
-    for message in (cloud_event(told()), slack(told())):
-        assert "a\\\\u{202E}b" in texts(message)
+    names: dict[str, Any] = {"user": "sam\u202e", "closed_reason": "no\u202e", "rule": "r\u202e"}
+    denied = told(NoticeStage.DECIDED, state=ApprovalState.DENIED, **names)
+    for message in (cloud_event(denied), slack(denied)):
+        for name in ("sam", "no", "r"):
+            assert f"{name}\\\\u{{202E}}" in texts(message)
         assert "\u202e" not in texts(message)
+
+
+def test_what_is_written_out_already_is_not_written_out_again() -> None:
+    spelled = replace(told(), summary=r"Pay \u{202E}bob", shown=((r"\u{202E}to", r"a\u{202E}b"),))
+    for message in (cloud_event(spelled), slack(spelled)):
+        for text in ("Pay ", "a", ""):
+            assert f"{text}\\\\u{{202E}}" in texts(message)
+        assert "u{5C}" not in texts(message)
 
 
 def test_nothing_of_a_call_is_a_link_or_a_mention_in_a_chat() -> None:
@@ -158,3 +170,39 @@ def test_nobody_is_asked_for_what_is_no_longer_to_be_decided() -> None:
             found = told(stage, state=state)
             expected = asks and state is not ApprovalState.PENDING
             assert is_overtaken(found.notice, found.approval) is expected
+
+
+@pytest.mark.parametrize(
+    ("state", "decided_at"),
+    [
+        (ApprovalState.APPROVED, AT + 2),
+        (ApprovalState.CONSUMED, AT + 2),
+        (ApprovalState.CANCELLED, AT + 9),  # by the no of that moment
+    ],
+)
+def test_a_decision_says_who_gave_it_how_and_why_whatever_became_of_it_since(
+    state: ApprovalState, decided_at: int
+) -> None:
+    yes = a_vote("bo", reason="checked\u202e", at=AT + 2)
+    no = a_vote("al", choice=Choice.DENY, at=AT + 9)
+    decided = told(NoticeStage.DECIDED, state=state, decided_at=decided_at, user="Bo")
+    message = replace(decided, votes=[yes, no])
+    data = plain(cloud_event(message))["data"]
+    assert data["state"] == "approved"
+    assert data["decided_by"] == [
+        {
+            "user": "bo",
+            "choice": "approve",
+            "channel": "page",
+            "assurance": "authenticated",
+            "reason": "checked\\u{202E}",
+            "self": True,
+            "at": "2026-11-29T00:00:00.000002Z",
+        }
+    ]
+    assert "decided by: bo (approve, page, authenticated): checked" in str(slack(message)["text"])
+
+
+def test_nobody_has_decided_what_still_waits() -> None:
+    asked = replace(told(), votes=[a_vote("bo", at=0)])
+    assert plain(cloud_event(asked))["data"]["decided_by"] == []
