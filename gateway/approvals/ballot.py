@@ -108,11 +108,13 @@ def own_vote(votes: Sequence[Vote], approver: Approver) -> Vote | None:
 
 
 def proposer(approval: Approval, votes: Sequence[Vote]) -> Vote | None:
-    """Return the vote whose approver proposed other arguments: the no that decided, alone."""
+    """Return the vote whose approver proposed other arguments, of a request that was denied."""
     if not approval.proposal or approval.state is not ApprovalState.DENIED:
         return None
     said_no = [each for each in votes if each.choice is Choice.DENY]
-    return next((each for each in said_no if each.at == approval.decided_at), None)
+    if not approval.proposed_by:  # kept by an earlier build: that of the no that decided
+        return next((each for each in said_no if each.at == approval.decided_at), None)
+    return next((each for each in said_no if each.user == approval.proposed_by), None)
 
 
 def is_late(approval: Approval, now: int) -> bool:

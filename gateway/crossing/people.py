@@ -19,6 +19,7 @@ from gateway.types.actors import Actor
 from gateway.types.approvals import (
     Approval,
     ApprovalClause,
+    ApprovalState,
     Execute,
     Notice,
     NoticeStage,
@@ -44,6 +45,9 @@ _TOLD: Final = {
 }
 # Changes that the requester brings about, by his call; what time brings about has no actor.
 _BY_CALLER: Final = frozenset({Stage.REQUESTED, Stage.USED, Stage.VOIDED})
+
+
+_SAID_NO: Final = frozenset({ApprovalState.DENIED, ApprovalState.CANCELLED})
 
 
 class Words(Protocol):
@@ -113,8 +117,8 @@ class People:
 
     def proposal_of(self, approval: Approval) -> JsonObject | None:
         """Return the arguments that an approver would rather have, if he said which."""
-        if not approval.proposal:
-            return None
+        if not approval.proposal or approval.state not in _SAID_NO:
+            return None  # some may have said no in vain
         try:
             sealed = self.vault.open(approval.tenant, approval.approval_id, approval.proposal)
             proposal = jsontext.parse_result(sealed)

@@ -111,7 +111,7 @@ class Approvals:
     ) -> Ruling:
         """Commit a vote and what it decides, or say why it can't stand.
 
-        A denial ends the operation too. `proposal` is kept with the denial that decides: sealed
+        A denial ends the operation too. `proposal` is kept with a denial: sealed
         arguments that the approver would rather have, and their digest.
         """
         wish = Wish(

@@ -156,7 +156,9 @@ class Person:
         vote = ballot.vote_of(before, approver, wish.choice, wish.reason, now=bench.now)
         bench.transaction.execute("add_vote", vote_row(vote))  # over his yes, where he revokes it
         votes = [*(each for each in votes if each.user != vote.user), vote]
-        return self._ruled(cast, _moved(bench, before, wish, cast), votes)
+        return self._ruled(
+            cast, _moved(bench, _proposing(before, wish, vote), cast, wish.reason), votes
+        )
 
     def withdraw(self) -> Made[Ruling]:
         """Take an own vote back while nothing is decided."""
@@ -171,7 +173,11 @@ class Person:
         named = {"approval_id": before.approval_id, "approver": self.approver.user}
         bench.transaction.execute("remove_vote", named)
         left = [each for each in votes if each.user != self.approver.user]
-        return self._ruled(cast, bench.change(before), left)
+        is_his = before.proposed_by == self.approver.user
+        after = (
+            replaced(before, proposal="", proposal_hash="", proposed_by="") if is_his else before
+        )
+        return self._ruled(cast, bench.change(after), left)
 
     def cancel(self, reason: str) -> Made[Ruling]:
         """End the request as a whole."""
@@ -203,13 +209,24 @@ class Person:
         return Made(ruling, told=self.told(ruling))
 
 
-def _moved(bench: Bench, before: Approval, wish: Wish, cast: Cast) -> Approval:
+def _proposing(before: Approval, wish: Wish, vote: Vote) -> Approval:
+    """Return a request with what a no proposes; the last proposal stands, whoever decides."""
+    if not wish.proposal or vote.choice is not Choice.DENY:
+        return before
+    return replaced(
+        before,
+        proposal=wish.proposal,
+        proposal_hash=wish.proposal_hash,
+        proposed_by=vote.user,
+    )
+
+
+def _moved(bench: Bench, before: Approval, cast: Cast, reason: str) -> Approval:
     match cast:
         case Cast.APPROVED:
             return bench.approve(before)
         case Cast.DENIED | Cast.REVOKED:
-            proposing = replaced(before, proposal=wish.proposal, proposal_hash=wish.proposal_hash)
-            return bench.close(proposing, _CLOSES[cast], wish.reason)
+            return bench.close(before, _CLOSES[cast], reason)
         case _:
             return bench.change(before)
 

@@ -198,6 +198,7 @@ class Approval:
     closed_reason: str = ""  # why it is no longer open, in words for people and the model
     consumed_by: str = ""  # the call that was sent under it
     proposal: str = ""  # sealed: arguments that an approver would rather have; JSON
+    proposed_by: str = ""  # whose no came with them
     proposal_hash: str = ""  # digest of the same, as of a call's arguments; empty once it was taken
     replaces: str = ""  # the approval that this one took the place of
     escalated: int = 0  # how many steps of the clause have been taken

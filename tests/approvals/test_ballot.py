@@ -253,5 +253,6 @@ def test_of_several_who_said_no_the_last_one_proposed_what_he_would_rather_have(
     first, last = a_vote("lea", choice=NO, at=5), a_vote("max", choice=NO, at=7)
     denied = an_approval(state=S.DENIED, proposal="sealed", decided_at=7)
     assert proposer(denied, [first, last, a_vote("kim", at=7)]) == last
+    assert proposer(replace(denied, proposed_by=first.user), [first, last]) == first
     assert proposer(replace(denied, proposal=""), [first, last]) is None
     assert proposer(replace(denied, state=S.CANCELLED), [first, last]) is None

@@ -28,6 +28,7 @@ def test_an_approval_comes_back_from_its_row() -> None:
         consumed_by="call_2",
         proposal="sealed",
         proposal_hash="sha256:2",
+        proposed_by="lea",
         replaces="apr_0",
         escalated=1,
         is_told=True,

@@ -100,11 +100,13 @@ async def test_a_no_under_a_name_in_other_letters_leaves_the_yes_on_record(store
     }
 
 
-async def test_of_two_who_deny_only_the_one_who_decides_proposes(store: Store) -> None:
+async def test_of_two_who_deny_the_last_proposal_stands(store: Store) -> None:
     approval = await asked(store, clause=replace(TWO, denials=2))
     rather: dict[str, Any] = {"proposal": "sealed", "proposal_hash": "sha256:2"}
     first = await vote(store, approval, choice=Choice.DENY, **rather)
-    assert (first.cast, first.approval and first.approval.proposal) == (Cast.COUNTED, "")
+    assert first.cast is Cast.COUNTED
+    assert first.approval is not None
+    assert (first.approval.proposal, first.approval.proposed_by) == ("sealed", "lea")
     last = await vote(store, approval, an_approver("max"), Choice.DENY, **rather)
     assert last.approval is not None
     by = proposer(last.approval, await store.approvals.votes(approval.approval_id))

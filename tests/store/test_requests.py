@@ -284,6 +284,38 @@ async def test_a_vote_that_came_with_an_earlier_denial_is_told_with_who_gave_it(
     assert [each["approver"] for each in body["votes"]] == ["lea"]
 
 
+async def test_what_the_first_of_two_who_say_no_proposes_is_told_and_has_his_yes(
+    store: Store,
+) -> None:
+    policy = ASK.replace("roles: [lead]}", "roles: [lead]}, deny_count: 2")
+    house = a_house(store, policy=policy)
+    pending = await house.call({"v": 500})
+    await house.decide(pending, Choice.DENY, an_approver("lea"), proposal={"v": 250})
+    await house.decide(pending, Choice.DENY, an_approver("max"))
+    denied = await house.call({"v": 500})
+    assert outcome_of(denied)["suggested_arguments"] == {"v": 250}
+    assert (await house.call({"v": 250})).status is Status.OK
+    made = await store.approvals.find(ApprovalFilter(state="consumed"))
+    votes = await store.approvals.votes(made[0].approval_id)
+    assert [each.user for each in votes] == ["lea"]
+
+
+async def test_a_proposal_goes_with_the_no_that_is_taken_back(store: Store) -> None:
+    policy = ASK.replace("roles: [lead]}", "roles: [lead]}, deny_count: 2")
+    house, lea = a_house(store, policy=policy), an_approver("lea")
+    pending = await house.call({"v": 500})
+    await house.decide(pending, Choice.DENY, lea, proposal={"v": 250})
+    approval = await house.approval(pending)
+    assert approval.proposed_by == "lea"
+    await house.people.deciding.withdraw_vote(lea, approval.approval_id)
+    for name in ("max", "kim"):
+        await house.decide(pending, Choice.DENY, an_approver(name))
+    denied = await house.call({"v": 500})
+    assert denied.status is Status.APPROVAL_DENIED
+    assert "suggested_arguments" not in outcome_of(denied)
+    assert (await house.call({"v": 250})).status is Status.APPROVAL_PENDING
+
+
 @pytest.mark.parametrize("asks_anew", [True, False])
 async def test_a_tool_that_has_changed_is_asked_about_anew_or_denied_as_its_contract_says(
     store: Store, asks_anew: bool

@@ -7,12 +7,12 @@ INSERT INTO approvals (
     approval_id, op_id, tenant, requester, client, run_id, server, tool, call_id, trace, binding,
     revision, rule, clause, risk, execute, state, version, not_before, decide_by, use_by,
     answer_until, created_at, decided_at, closed_reason, consumed_by, proposal, proposal_hash,
-    replaces, escalated, is_told, presented, presented_digest
+    proposed_by, replaces, escalated, is_told, presented, presented_digest
 ) VALUES (
     :approval_id, :op_id, :tenant, :requester, :client, :run_id, :server, :tool, :call_id, :trace,
     :binding, :revision, :rule, :clause, :risk, :execute, :state, :version, :not_before, :decide_by,
     :use_by, :answer_until, :created_at, :decided_at, :closed_reason, :consumed_by, :proposal,
-    :proposal_hash, :replaces, :escalated, :is_told, :presented, :presented_digest
+    :proposal_hash, :proposed_by, :replaces, :escalated, :is_told, :presented, :presented_digest
 );
 
 -- name: get_approval
@@ -32,7 +32,7 @@ SELECT state, COUNT(*) AS many FROM approvals {where} GROUP BY state;
 UPDATE approvals
 SET state = :state, version = version + 1, use_by = :use_by, decided_at = :decided_at,
     closed_reason = :closed_reason, proposal = :proposal, proposal_hash = :proposal_hash,
-    escalated = :escalated
+    proposed_by = :proposed_by, escalated = :escalated
 WHERE approval_id = :approval_id AND version = :version;
 
 -- name: approve_approval
