@@ -6,6 +6,7 @@ import pytest
 
 from gateway import jsontext
 from gateway.app.telling import Teller
+from gateway.approvals import notices
 from gateway.crossing.people import presented_place
 from gateway.store.vault import Vault
 from gateway.types.approvals import ApprovalNotes
@@ -33,6 +34,21 @@ def test_a_notice_has_the_summary_what_stands_on_top_and_the_page_and_no_more() 
     assert told.summary == "Refund 5"
     assert told.shown == [("To", "ana")]
     assert told.link == "https://a.example.com/approvals/apr_1"
+
+
+def test_what_hides_in_a_value_is_written_out_once() -> None:
+    notes = ApprovalNotes(summary="Pay $args.to", show={"To": "/to"})
+    contract = a_contract(effect=Effect.WRITE, approval=notes)
+    document = jsontext.dump(a_document({"to": "\u202ebob"}, contract=contract))
+    approval = an_approval(
+        approval_id="apr_1",
+        decide_by=0,
+        presented=VAULT.seal("acme", presented_place("apr_1"), document),
+        presented_digest=jsontext.digest(document.decode()),
+    )
+    text = str(notices.slack(TELLER.telling(a_notice(approval), approval))["text"])
+    assert r"Pay “\u{202E}bob”" in text
+    assert r"To: \u{202E}bob" in text
 
 
 def test_what_can_not_be_read_is_still_told_of(caplog: pytest.LogCaptureFixture) -> None:
