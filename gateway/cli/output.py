@@ -27,9 +27,10 @@ def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
 
 
 def as_json(value: Json) -> None:
-    """Print one JSON document, indented when a person looks."""
+    """Print one JSON document; indented, and with what hides escaped, when a person looks."""
     if sys.stdout.isatty():
-        click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+        laid_out = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+        click.echo("\n".join(map(_without_hidden, laid_out.split("\n"))))
     else:
         click.echo(jsontext.dump(value).decode())
 
@@ -37,9 +38,14 @@ def as_json(value: Json) -> None:
 def as_json_line(value: Json) -> None:
     """Print one JSON value on one line, digits as they are kept; for a terminal, escaped more."""
     text = jsontext.dump(value).decode()
-    if sys.stdout.isatty() and not text.isprintable():
-        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
-    click.echo(text)
+    click.echo(_without_hidden(text) if sys.stdout.isatty() else text)
+
+
+def _without_hidden(text: str) -> str:
+    """Escape what a terminal would obey or hide; a line of JSON still says the same."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
 
 
 def line(text: str = "") -> None:
