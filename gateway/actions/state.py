@@ -1,9 +1,15 @@
 """What `weighbridge status` shows: one snapshot of a running gateway."""
 
+import os
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from gateway.types.json import JsonObject
+
+_PIDS: Final = Path("/proc/self/ns/pid")  # Linux: names the space in which pids are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,6 +18,7 @@ class Snapshot:
 
     version: str
     pid: int
+    pids: str  # the machine, or the container on it, in which `pid` is counted
     front: str  # the URL, or `stdio`
     revision: str
     problem: str  # why the files on disk are not in force
@@ -31,6 +38,7 @@ class Snapshot:
         return {
             "version": self.version,
             "pid": self.pid,
+            "pids": self.pids,
             "front": self.front,
             "revision": self.revision,
             "problem": self.problem,
@@ -45,3 +53,34 @@ class Snapshot:
             "identity": list(self.identity),
             "approvals": self.approvals,
         }
+
+
+def counted_here() -> str:
+    """Return the machine and, on Linux, the pid namespace of this process.
+
+    Containers of one machine may share its name, and count their processes from 1 all the same.
+    """
+    try:
+        space = str(_PIDS.readlink())
+    except OSError:  # not Linux
+        space = ""
+    return " ".join(part for part in (platform.node(), space) if part)
+
+
+def is_dead(status: JsonObject) -> bool:
+    """Say whether the process of a stored snapshot is certainly gone.
+
+    Of a process counted elsewhere, and of one whose gateway didn't say where, nothing is known.
+    """
+    pid = status.get("pid")
+    if not isinstance(pid, int) or pid <= 0 or status.get("pids") != counted_here():
+        return False
+    if os.name == "nt":  # where signal 0 would end the process
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):  # somebody else's; no pid of this system
+        return False
+    return False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gateway import __version__
 from gateway.actions.activation import Activation
-from gateway.actions.state import Snapshot
+from gateway.actions.state import Snapshot, counted_here
 from gateway.app.approving import Approving
 from gateway.app.attending import Attending
 from gateway.app.following import follow
@@ -155,6 +155,7 @@ class Gateway:
         return Snapshot(
             version=__version__,
             pid=os.getpid(),
+            pids=counted_here(),
             front=self.front,
             revision=revision.id,
             problem=self.activation.problem,

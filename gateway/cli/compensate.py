@@ -12,6 +12,7 @@ import click
 from gateway.actions import compensating
 from gateway.actions.compensating import Asked, Compensating
 from gateway.actions.operations import OperationRefused, Who
+from gateway.actions.state import is_dead
 from gateway.cli import output
 from gateway.cli.ledger import Ledger, opened, run
 from gateway.cli.moments import earlier, seconds
@@ -170,7 +171,8 @@ async def _has_ended(operations: Operations, asked: Asked) -> bool:
 
 async def _is_running(store: Store) -> bool:
     now = SystemClock().now()
-    return any(now - one.at <= _FRESH for one in await store.instances.all())
+    found = await store.instances.all()
+    return any(now - one.at <= _FRESH and not is_dead(one.status) for one in found)
 
 
 def _compensating(ledger: Ledger) -> Compensating:

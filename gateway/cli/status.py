@@ -1,11 +1,12 @@
 """`weighbridge status`: what each running gateway says of itself, read from the store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anyio
 import click
 
+from gateway.actions.state import is_dead
 from gateway.cli import output
 from gateway.cli.events import opened
 from gateway.cli.options import config_option, json_option
@@ -14,6 +15,7 @@ from gateway.contracts.standing import in_words
 from gateway.errors import WeighbridgeError
 from gateway.store.instances import InstanceStatus
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import OpState
 
 _FRESH_S = 10.0  # a running gateway writes every two seconds
 
@@ -24,33 +26,59 @@ _FRESH_S = 10.0  # a running gateway writes every two seconds
 def command(path: Path, as_json: bool) -> None:
     """Show servers, tools, the revision in force, the store and telemetry.
 
-    Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise, and while servers start.
+    Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise, while servers start, and
+    while nobody knows what became of an operation.
     """
 
-    async def read() -> list[InstanceStatus]:
+    async def read() -> tuple[list[InstanceStatus], dict[str, int]]:
         async with opened(path) as store:
-            return await store.instances.all()
+            return await store.instances.all(), await store.operations.count()
 
     try:
-        found = anyio.run(read)
+        found, counts = anyio.run(read)
     except WeighbridgeError as error:
         output.fail(str(error), output.EXIT_FAILED)
     now = SystemClock().now()
-    running = [one for one in found if (now - one.at).total_seconds() <= _FRESH_S]
+    fresh = [one for one in found if (now - one.at).total_seconds() <= _FRESH_S]
+    running = [one for one in fresh if not is_dead(one.status)]
+    unknown = counts.get(OpState.INDETERMINATE.value, 0)
     if as_json:
-        output.as_json(
-            [{"instance": one.instance, "at": one.at.isoformat(), **one.status} for one in running]
-        )
-    elif not running:
-        click.echo("no gateway of this store is running; start one with `weighbridge serve`")
-    problems = False
+        output.as_json([_as_json(one, counts) for one in running])
+    else:
+        _tell_absence([one.status for one in fresh if one not in running], is_any=bool(running))
+    problems = unknown > 0
     for one in running:
         lines = list(_problems(one.status))
         problems = problems or bool(lines)
         if not as_json:
             _show(one.status, lines)
+    if unknown and not as_json:
+        output.one_line(
+            f"operations {unknown} of which nobody knows; "
+            "see `weighbridge ops list --state indeterminate`"
+        )
     if problems or not running:
         raise SystemExit(output.EXIT_FAILED)
+
+
+def _as_json(one: InstanceStatus, counts: Mapping[str, int]) -> JsonObject:
+    """Return what a gateway said, when, and the operations that all gateways of a store share."""
+    return {
+        "instance": one.instance,
+        "at": one.at.isoformat(),
+        **one.status,
+        "operations": {**counts},
+    }
+
+
+def _tell_absence(dead: Sequence[JsonObject], *, is_any: bool) -> None:
+    for status in dead:
+        output.one_line(
+            f"the gateway at {status.get('front')} (pid {status.get('pid')}) has died: its process "
+            "is gone, and it did not stop in order"
+        )
+    if not is_any:
+        click.echo("no gateway of this store is running; start one with `weighbridge serve`")
 
 
 def _show(status: JsonObject, problems: list[str]) -> None:

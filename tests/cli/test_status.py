@@ -1,5 +1,7 @@
 """`weighbridge status`: what running gateways say of themselves, through the store."""
 
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -7,10 +9,13 @@ from typing import Any
 import anyio
 import pytest
 
+from gateway.actions.state import counted_here
 from gateway.clock import Clock, SystemClock
 from gateway.store.store import Store
+from gateway.types.operations import OpState
 from tests.helpers.databases import ORIGIN
 from tests.helpers.issuer import HandClock
+from tests.helpers.undoings import a_refund
 from tests.helpers.workspaces import Workspace, a_workspace
 
 READY: dict[str, Any] = {
@@ -74,7 +79,7 @@ def test_a_program_gets_what_each_instance_said_and_when(place: Workspace) -> No
     assert code == 0
     assert {each.pop("instance") for each in found} == {"gw-1", "gw-2"}
     assert all(each.pop("at").startswith("20") for each in found)
-    assert found == [FINE, FINE]
+    assert found == [FINE | {"operations": {}}] * 2
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -173,3 +178,37 @@ def test_what_waits_for_people_is_told_and_is_nothing_wrong(
     assert done.exit_code == 0
     lines = [line for line in done.stdout.splitlines() if line.startswith("approvals")]
     assert lines == ([said] if said is not None else [])
+
+
+def test_what_nobody_knows_is_something_to_mend(place: Workspace) -> None:
+    says(place, "gw-1")
+    says(place, "gw-2")
+    with place.store() as store:
+        anyio.run(a_refund, store, OpState.SUCCEEDED)
+        assert place.run("status").exit_code == 0
+        anyio.run(a_refund, store, OpState.INDETERMINATE)
+    done = place.run("status")
+    assert done.exit_code == 1
+    told = "operations 1 of which nobody knows; see `weighbridge ops list --state indeterminate`"
+    assert done.stdout.splitlines()[-1] == told
+    assert done.stdout.count(told) == 1
+    code, found = place.json("status")
+    assert code == 1
+    assert [one["operations"] for one in found] == [{"succeeded": 1, "indeterminate": 1}] * 2
+
+
+def test_a_gateway_that_was_killed_is_told_dead_at_once(place: Workspace) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        says(place, "gw-1", pid=child.pid, pids=counted_here())
+        assert place.run("status").exit_code == 0
+        child.kill()
+    done = place.run("status")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines() == [
+        f"the gateway at http://127.0.0.1:8700/mcp (pid {child.pid}) has died: its process is "
+        "gone, and it did not stop in order",
+        "no gateway of this store is running; start one with `weighbridge serve`",
+    ]
+    assert place.json("status") == (1, [])
+    says(place, "gw-2")
+    assert place.run("status").exit_code == 0
