@@ -9,7 +9,7 @@ from gateway.errors import WeighbridgeError
 
 _KIND: Final = "application/x-www-form-urlencoded"
 _MAX_BYTES: Final = 512 << 10  # a proposal of 64 KiB, each byte written as `%XX`, and the rest
-_MAX_FIELDS: Final = 50
+_MAX_FIELDS: Final = 1000  # one for each long value: some 350 where 64 KiB hide all they can
 
 
 class FormRefused(WeighbridgeError):

@@ -1,6 +1,7 @@
 """Deciding on the page: who may, about what, and what does nothing."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,8 +13,10 @@ import pytest
 from gateway import jsontext
 from gateway.admin import csrf
 from gateway.admin.showing import Card, Sheet, View
+from gateway.approvals.lines import MOST_BYTES
 from gateway.store.vault import Vault
 from gateway.types.approvals import Approval, ApprovalClause, ApprovalState, Assurance, Factor, Vote
+from gateway.types.json import JsonObject
 from tests.admin.house import ARGUMENTS, BOTH, LEADS, Answer, Browser, House, open_house
 from tests.helpers.approvals import OTHER_BINDING
 from tests.helpers.issuer import HandClock
@@ -404,3 +407,25 @@ async def test_pages_of_large_requests_are_made_beside_the_event_loop(
         assert (await vote(ann, approval)).status == 303
         assert threads
         assert threading.get_ident() not in threads
+
+
+@pytest.mark.parametrize("choice", ["approve", "deny"])
+async def test_as_many_long_values_as_can_be_asked_about_are_decided_about(
+    tmp_path: Path, choice: str
+) -> None:
+    hidden = "\x7f" * 8 + "a"  # what takes most room on a page for what it takes in a call
+    arguments: JsonObject = {f"k{number}": hidden * 84 for number in range(84)}
+    assert 0.95 * MOST_BYTES < len(jsontext.dump(arguments)) <= MOST_BYTES
+    document = a_document(arguments)
+    document["changes"] = [
+        {"pointer": f"/{key}", "before": f"{value}b", "after": value, "masked": []}
+        for key, value in arguments.items()
+    ]
+    async with open_house(tmp_path) as house:
+        approval, ann = await house.ask(document), await house.logged_in()
+        page = (await ann.get(page_of(approval))).text
+        ticks = set(re.findall(r'name="(read-[0-9]+)"', page))
+        assert len(ticks) == 252
+        done = await vote(ann, approval, choice, reason="all read", **dict.fromkeys(ticks, "yes"))
+        assert done.status == 303
+        assert await house.state(approval) == ("approved" if choice == "approve" else "denied")
