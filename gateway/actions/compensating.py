@@ -5,7 +5,7 @@ No gateway is contacted: what is asked for is a row, and whoever sweeps the stor
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -24,7 +24,7 @@ from gateway.store.times import microseconds
 from gateway.store.vault import Vault
 from gateway.types.events import Event
 from gateway.types.guarantees import Compensation
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation, OpState
 from gateway.types.tools import Contract, Sensitivity
 
@@ -58,6 +58,17 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """The call that undoes an operation, and what it was made of."""
+
+    back: Compensation
+    contract: Contract  # of the tool that is called
+    arguments: JsonObject
+    known: templates.Known
+    principal: Json  # for whom the operation was made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compensating:
     """Plans and asks for compensations by the contracts of today."""
 
@@ -75,7 +86,9 @@ class Compensating:
             [*chosen, *undoing], self._ways_back(), microseconds(self.clock.now())
         )
         planned = {step.op.op_id for step in steps}
-        return steps + tuple(_nothing(op) for op in chosen if op.op_id not in planned)
+        return tuple(self._sure(step) for step in steps) + tuple(
+            _nothing(op) for op in chosen if op.op_id not in planned
+        )
 
     async def carry_out(self, steps: Sequence[Step], *, who: Who, reason: str) -> tuple[Asked, ...]:
         """Ask for every step that is ready, in order; what can't be asked for stops no other."""
@@ -92,6 +105,16 @@ class Compensating:
                 asked.append(Asked(step=step, problem=str(error)))
         return tuple(asked)
 
+    def _sure(self, step: Step) -> Step:
+        """Return a step that is ready only if the call that undoes it can be made."""
+        if step.readiness is not Readiness.READY:
+            return step
+        try:
+            self._call(step.op)
+        except _Unmakeable as error:
+            return replace(step, readiness=Readiness.INCOMPLETE, reason=str(error))
+        return step
+
     async def _forward(self, op_id: str) -> Operation:
         op = await named(self.operations, op_id)
         if op.compensates:
@@ -107,8 +130,8 @@ class Compensating:
             if contract.compensation is not None
         }
 
-    async def _undo(self, op: Operation, created_at: int) -> Operation:
-        """Return the row of a compensation; raises `_Unmakeable`."""
+    def _call(self, op: Operation) -> _Call:
+        """Return the call that undoes an operation, filled in; raises `_Unmakeable`."""
         back = self._ways_back()[op.tool]
         if back.call is None:
             raise _Unmakeable(back.reason)
@@ -124,12 +147,24 @@ class Compensating:
             raise _Unmakeable(str(error)) from error
         except WeighbridgeError as error:
             raise _Unmakeable(f"`{back.call.tool}` can't be called: {error}") from error
+        return _Call(
+            back=back,
+            contract=contract,
+            arguments=arguments,
+            known=known,
+            principal=asked.get("principal"),
+        )
+
+    async def _undo(self, op: Operation, created_at: int) -> Operation:
+        """Return the row of a compensation; raises `_Unmakeable`."""
+        call = self._call(op)
+        back, contract, arguments = call.back, call.contract, call.arguments
         earlier = await self.operations.undoing(op.op_id)
         key = undo.key_of(op, back, arguments, earlier, partial(self.vault.digest, op.tenant))
-        hidden = self._concealed(op, known)
+        hidden = self._concealed(op, call.known)
         tags = concealed.tagged(arguments, contract.sensitive, hidden)
         shown = self.redactor.value(arguments, tenant=op.tenant, tags=tags).value
-        body: JsonObject = {"arguments": arguments, "principal": asked.get("principal")}
+        body: JsonObject = {"arguments": arguments, "principal": call.principal}
         if hidden:
             body["concealed"] = concealed.to_json(hidden)
         kind = contract.compensation.kind.value if contract.compensation is not None else ""

@@ -32,6 +32,11 @@ _UNSETTLED: Final = frozenset(
 )
 _COMES_BACK: Final = frozenset({CompensationClass.COMPENSATABLE, CompensationClass.RETRIABLE})
 _UNDO: Final = "undo it with `weighbridge ops compensate {op} --execute`"
+# Of what was found out by a person, there is no answer that the way back could be made of.
+_CONFIRMED: Final = (
+    "it took effect, and calls that repeat it are told so; `weighbridge ops compensate {op}` shows "
+    "whether it can be undone"
+)
 _RAN: Final = (
     "it was carried out and its tool answered with an error; the same call may be made again"
 )
@@ -182,7 +187,8 @@ def way_out(op: Operation) -> str:
     """Say what can be done about an operation in its state."""
     comes_back = op.state is OpState.SUCCEEDED and op.compensation in _COMES_BACK
     has_run = op.state is OpState.FAILED_RETRYABLE and op.evidence == FAILED
-    text = _UNDO if comes_back else _RAN if has_run else _WAYS_OUT[op.state]
+    undo = _CONFIRMED if op.evidence.startswith(_BY_HAND) else _UNDO
+    text = undo if comes_back else _RAN if has_run else _WAYS_OUT[op.state]
     return text.format(op=op.op_id, lease=when(op.lease_until))
 
 

@@ -38,6 +38,7 @@ class Readiness(StrEnum):
     IRREVERSIBLE = "irreversible"
     INDETERMINATE = "indeterminate"  # find out first whether it happened
     NOT_DECLARED = "not_declared"
+    INCOMPLETE = "incomplete"  # something is missing that the call which undoes it needs
     UNDER_WAY = "under_way"
     DONE = "done"
     NOTHING = "nothing"  # it changed nothing

@@ -32,6 +32,7 @@ from tests.helpers.undoings import (
     contracts,
     now,
     opened,
+    resolving,
 )
 
 
@@ -124,10 +125,11 @@ async def test_values_that_were_kept_back_are_taken_from_where_they_are_sealed(
 
 async def problem(store: Store, op: Operation, known: Any = None) -> str:
     work = compensating(store, known)
-    [one] = await work.carry_out(await work.plan([op.op_id]), who=ANN, reason="")
-    assert one.undo is None
+    [step] = await work.plan([op.op_id])
+    assert step.readiness is Readiness.INCOMPLETE
+    assert await work.carry_out([step], who=ANN, reason="") == ()
     assert (await now(store, op)).state is OpState.SUCCEEDED
-    return one.problem
+    return step.reason
 
 
 async def test_what_is_missing_for_it_is_said_and_changes_nothing(store: Store) -> None:
@@ -152,10 +154,36 @@ async def test_one_that_can_t_be_asked_for_stops_no_other(store: Store) -> None:
     late = await a_refund(store)
     work = compensating(store)
     steps = await work.plan([early.op_id, bad.op_id, late.op_id])
+    assert [step.readiness for step in steps] == [
+        Readiness.READY,
+        Readiness.INCOMPLETE,
+        Readiness.READY,
+    ]
     done = await work.carry_out(steps, who=ANN, reason="")
-    assert [bool(one.problem) for one in done] == [False, True, False]
+    assert [one.problem for one in done] == ["", ""]
     rows = await store.operations.ready()
     assert [row.compensates for row in rows] == [late.op_id, early.op_id]
+
+
+async def test_what_went_missing_since_the_plan_is_said_and_stops_no_other(store: Store) -> None:
+    early, late = await a_refund(store), await a_refund(store)
+    steps = await compensating(store).plan([early.op_id, late.op_id])
+    gone = {"desk.refund": contracts()["desk.refund"]}
+    done = await compensating(store, gone).carry_out(steps, who=ANN, reason="")
+    missing = "there is no contract for `desk.cancel`, which would undo it"
+    assert [(one.undo, one.problem) for one in done] == [(None, missing)] * 2
+
+
+async def test_what_a_person_confirmed_has_no_answer_to_be_undone_by(store: Store) -> None:
+    op = await a_refund(store, OpState.INDETERMINATE)
+    op = await resolving(store).resolve(
+        op.op_id, happened=True, evidence="in the ledger", who=ANN, window_s=60
+    )
+    [step] = await compensating(store).plan([op.op_id])
+    assert (step.readiness, step.reason) == (
+        Readiness.INCOMPLETE,
+        "`desk.cancel` can't be called: there is no `$result.refund_id`",
+    )
 
 
 async def test_a_plan_names_what_changed_nothing(store: Store) -> None:

@@ -90,6 +90,15 @@ def test_a_way_back_is_named_where_there_is_one() -> None:
     assert "no way back" in operations.way_out(replace(op, compensation="irreversible"))
 
 
+def test_what_a_person_has_only_just_confirmed_is_not_advised_to_be_undone() -> None:
+    op = wanted(
+        state=OpState.SUCCEEDED, compensation="compensatable", evidence="settled by ann: seen"
+    )
+    text = operations.way_out(op)
+    assert text.startswith("it took effect, and calls that repeat it are told so")
+    assert "--execute" not in text
+
+
 async def resolved(store: Store, op: Operation, happened: bool = True) -> Operation:
     return await resolving(store).resolve(
         op.op_id, happened=happened, evidence="in the ledger", who=ANN, window_s=60

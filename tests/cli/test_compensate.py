@@ -62,6 +62,17 @@ def test_what_can_t_be_undone_is_exit_code_1(place: Workspace) -> None:
     }
 
 
+def test_a_plan_sees_that_what_undoes_it_can_not_be_called(place: Workspace) -> None:
+    [op] = made(place, OpState.SUCCEEDED, result={})
+    for words in ((), ("--execute",)):
+        done = place.run("ops", "compensate", op.op_id, *words)
+        assert done.exit_code == 1
+        assert "incomplete" in done.stdout
+        assert "`desk.cancel` can't be called: there is no `$result.refund_id`" in done.stdout
+        assert "next:" not in done.stdout
+    assert ready(place) == []
+
+
 def test_operations_are_chosen_by_call_or_by_time_and_user(place: Workspace) -> None:
     one, two = made(place, OpState.SUCCEEDED, OpState.SUCCEEDED)
     _, found = place.json("ops", "compensate", "--call", one.call_id)
