@@ -64,7 +64,6 @@ def every_event() -> Sequence[Event]:
         of_word(a_word(Cast.WITHDRAWN, choice=None, reason="")),
         of_word(a_word(Cast.APPROVED, S.APPROVED, use_by=AT + 9, **decided)),
         of_word(a_word(Cast.DENIED, S.DENIED, proposal_hash="sha256:2", **decided)),
-        of_time(Stage.DECIDED, state=S.APPROVED, use_by=AT + 9, **decided),
         *(of_word(a_word(each)) for each in Cast if stage_of(each) is Stage.REFUSED),
         of_time(Stage.ESCALATED, escalated=1),
         of_time(Stage.EXPIRED, state=S.EXPIRED, closed_reason="nobody decided", **decided),
