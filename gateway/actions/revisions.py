@@ -99,7 +99,7 @@ def build(
     """Compile, lint and test; `prefix` goes before file names in messages.
 
     `servers` are the configured ones, which rules may name before any contract does; `terms` are
-    what the configuration says of operations.
+    what the configuration says of operations and people.
     """
     errors: list[FileError] = []
     contracts = _contracts(folder, prefix, errors)
@@ -112,7 +112,8 @@ def build(
             errors.extend(each(error))
     if errors:
         return Built(revision=None, errors=tuple(errors))
-    findings = lint(parsed, contracts, servers=servers)
+    roles, are_all_roles = (terms.roles, terms.are_all_roles) if terms is not None else ((), False)
+    findings = lint(parsed, contracts, roles=roles, servers=servers, are_all_roles=are_all_roles)
     if terms is not None:
         findings = (*findings, *lint_terms.check(contracts, terms))
     try:

@@ -57,17 +57,19 @@ def lint(
     *,
     roles: Iterable[str] = (),
     servers: Iterable[str] = (),
+    are_all_roles: bool = False,
 ) -> tuple[Finding, ...]:
-    """Check files against contracts; `roles` are the roles that the identity part knows.
+    """Check files against contracts; `roles` are those that the configuration gives to somebody.
 
-    `servers` are the configured ones; without any, those under a contract are all that is known.
+    `are_all_roles` says that no provider gives others to who decides. `servers` are the
+    configured ones; without any, those under a contract are all that is known.
     """
     findings: list[Finding] = []
     try:
         compile_policy(files)
     except FilesError as error:
         findings.extend(of_error(each, check=_name(each)) for each in error.errors)
-    view = survey(in_order(files), contracts, roles, servers)
+    view = survey(in_order(files), contracts, roles, servers, are_all_roles=are_all_roles)
     for check in _CHECKS:
         findings.extend(check(view))
     return tuple(sorted(set(findings), key=lambda each: each.order))

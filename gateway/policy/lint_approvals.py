@@ -37,13 +37,16 @@ def check(survey: Survey) -> Iterator[Finding]:
 
 
 def _unknown_roles(each: Surveyed, approval: Approval, survey: Survey) -> Iterator[Finding]:
+    level, why = Level.INFO, "is named nowhere else"
+    if survey.are_all_roles:
+        level, why = Level.WARNING, "is that of no account and no key"
     for path, roles in _named_roles(approval):
         for index, role in enumerate(roles):
             if role not in survey.roles:
                 yield each.finding(
-                    Level.INFO,
+                    level,
                     "unknown-role",
-                    f"approver role `{role}` is named nowhere else; check its spelling",
+                    f"approver role `{role}` {why}; check its spelling",
                     *("approval", *path, "roles", index),
                 )
 

@@ -11,13 +11,15 @@ from gateway.types.tools import Contract
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What the configuration says of operations and servers; times in seconds."""
+    """What the configuration says of operations, servers and people; times in seconds."""
 
     keep_s: float  # how long ended operations are kept
     late_window_s: float  # how long an answer is taken after its caller has gone
     timeout_s: float
     timeouts_s: Mapping[str, float] = field(default_factory=dict[str, float])  # by server
     over_stdio: frozenset[str] = frozenset()  # servers
+    roles: frozenset[str] = frozenset()  # of accounts, keys and whoever acts locally
+    are_all_roles: bool = False  # no provider knows others
 
 
 def check(contracts: Iterable[Contract], terms: Terms) -> Iterator[Finding]:

@@ -63,6 +63,7 @@ class Survey:
     sets: Mapping[str, tuple[Scalar, ...]]
     roles: frozenset[str]
     configured: frozenset[str] = frozenset()  # servers; empty when no configuration is known
+    are_all_roles: bool = False  # nobody who decides can have another one
 
     @property
     def servers(self) -> list[str]:
@@ -75,6 +76,8 @@ def survey(
     contracts: Iterable[Contract],
     roles: Iterable[str],
     servers: Iterable[str] = (),
+    *,
+    are_all_roles: bool = False,
 ) -> Survey:
     """Look at files that are in order; `roles` and `servers` are known from elsewhere."""
     known, sets = tuple(contracts), sets_of(files)
@@ -92,6 +95,7 @@ def survey(
         sets=sets,
         roles=named | frozenset(roles),
         configured=frozenset(servers),
+        are_all_roles=are_all_roles,
     )
 
 

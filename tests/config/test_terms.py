@@ -1,4 +1,6 @@
-"""What the configuration says of times and servers."""
+"""What the configuration says of times, servers and roles."""
+
+from typing import Any
 
 from gateway.config.settings import Settings
 from gateway.config.terms import terms
@@ -19,3 +21,20 @@ def test_times_and_servers_are_those_of_the_configuration() -> None:
     assert (found.keep_s, found.late_window_s, found.timeout_s) == (30 * 86400, 120, 40)
     assert found.timeouts_s == {"alpha": 5}
     assert found.over_stdio == {"alpha"}
+
+
+def test_roles_are_those_of_accounts_keys_and_whoever_acts_locally() -> None:
+    key = {"id": "k1", "hash": "sha256:" + "0" * 64, "user": "al", "tenant": "acme"}
+    said: dict[str, Any] = {
+        "identity": {"local": {"roles": ["dev"]}, "api_keys": [{**key, "roles": ["support"]}]},
+        "admin": {"accounts": [{"user": "bo", "tenant": "acme", "roles": ["lead"]}]},
+    }
+    found = terms(Settings.model_validate(said))
+    assert found.roles == {"dev", "support", "lead"}
+    assert found.are_all_roles
+
+
+def test_a_provider_may_know_roles_that_nobody_wrote_down() -> None:
+    oidc = {"issuer": "https://login.example.com/", "client_id": "weighbridge", "tenant": "acme"}
+    admin = {"public_url": "https://approvals.example.com", "oidc": oidc}
+    assert not terms(Settings.model_validate({"admin": admin})).are_all_roles

@@ -67,6 +67,17 @@ def test_a_role_that_nobody_else_names_is_told_wherever_it_is(approval: str) -> 
     ]
 
 
+def test_a_role_that_no_account_has_is_a_warning_where_all_are_known() -> None:
+    rule = (
+        "{id: a, decision: require_approval, match: {tools: [desk.pay]}, "
+        "approval: {approvers: {roles: [lead, ghost]}}}"
+    )
+    view = survey(files(f"rules:\n  - {rule}\n"), (), ["lead"], are_all_roles=True)
+    assert [(str(each.level), each.message) for each in lint_approvals.check(view)] == [
+        ("warning", "approver role `ghost` is that of no account and no key; check its spelling")
+    ]
+
+
 @pytest.mark.parametrize(
     ("approval", "said"),
     [
