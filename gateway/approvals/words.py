@@ -84,7 +84,7 @@ def _refused(cast: Cast, approval: Approval) -> str:
         case Cast.ALREADY_VOTED:
             return "you have voted on it already; take your vote back first, to change it"
         case Cast.ALREADY_DECIDED:
-            return _standing(approval.state)
+            return _standing(approval)
         case Cast.NOT_ENTITLED:
             return f"you may not do that; it is decided by {approvers(approval)}"
         case Cast.SELF_APPROVAL:
@@ -101,14 +101,18 @@ def _refused(cast: Cast, approval: Approval) -> str:
             return "there is no such request"
 
 
-def _standing(state: ApprovalState) -> str:
+def _standing(approval: Approval) -> str:
+    state = approval.state
     match state:
         case ApprovalState.PENDING:
             return "it waits for a decision"
         case ApprovalState.APPROVED:
             return "it is approved already, and not used yet"
         case ApprovalState.CONSUMED:
-            return "it was approved, and the call has been sent; nothing can take that back here"
+            return (
+                "it was approved and used already; undo it with `weighbridge ops compensate "
+                f"{approval.op_id}`"
+            )
         case ApprovalState.SUPERSEDED:
             return "another request took its place; decide about that one"
         case ApprovalState.DENIED | ApprovalState.EXPIRED | ApprovalState.CANCELLED:

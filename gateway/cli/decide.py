@@ -15,20 +15,32 @@ import click
 from gateway import jsontext
 from gateway.actions import approvals
 from gateway.approvals import lines
-from gateway.approvals.ballot import echoes
+from gateway.approvals.ballot import echoes, judge
 from gateway.approvals.binding import SHORT, short
 from gateway.approvals.lines import Row, Unreadable
+from gateway.approvals.matching import may_decide, same_person
 from gateway.approvals.words import said
 from gateway.cli import output, sheet
 from gateway.cli.ledger import opened, run
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import approver
+from gateway.clock import SystemClock
 from gateway.config.admin import AccountSettings
 from gateway.crossing.deciding import Deciding
 from gateway.crossing.showing import shown
 from gateway.errors import JsonError
+from gateway.store.times import microseconds
 from gateway.store.vault import Vault
-from gateway.types.approvals import Approval, ApprovalState, Approver, Choice, Ruling, Vote
+from gateway.types.approvals import (
+    Approval,
+    ApprovalState,
+    Approver,
+    Cast,
+    Choice,
+    Factor,
+    Ruling,
+    Vote,
+)
 from gateway.types.json import JsonObject
 
 _MOST_BYTES: Final = 1 << 20  # of a proposal
@@ -196,11 +208,14 @@ def _vote(path: Path, approval_id: str, wish: _Wish, as_json: bool) -> None:
         output.fail(f"`--yes` needs `--binding`, the first {SHORT} digits of what you looked at")
     if not wish.is_sure and (as_json or not sys.stdin.isatty()):
         output.fail(
-            "nobody is there to be asked; look with `weighbridge approvals show`, then add "
-            f"`--binding` (its first {SHORT} digits) and `--yes`"
+            f"{'with `--json`' if as_json else 'where stdin is no terminal'} nothing can be "
+            "asked; look with `weighbridge approvals show`, then add `--binding` (its first "
+            f"{SHORT} digits) and `--yes`"
         )
     read = run(lambda: _read(path, approval_id))
-    who = approver(read.accounts, wish.name, read.approval.tenant)
+    who = approver(read.accounts, wish.name, read.approval.tenant, lambda each: _may(read, each))
+    if not wish.is_sure:
+        _refuse_in_vain(read, wish, who)
     if read.problem and wish.choice is Choice.APPROVE:
         output.fail(f"{read.problem}; nobody can approve what can't be shown", output.EXIT_FAILED)
     binding = wish.binding if wish.is_sure else _asked(read, wish, who)
@@ -210,7 +225,37 @@ def _vote(path: Path, approval_id: str, wish: _Wish, as_json: bool) -> None:
             who, approval_id, wish.choice, binding, reason=wish.reason, proposal=wish.proposal
         )
 
-    _carry_out(path, cast, as_json)
+    _carry_out(path, cast, as_json, who, approval_id)
+
+
+def _may(read: _Read, account: AccountSettings) -> bool:
+    """Whether an account is one of those that may decide about a request."""
+    approval = read.approval
+    clause, escalated = approval.clause, approval.escalated
+    is_self = same_person(account.user, approval.user)
+    return (clause.requester_may_approve or not is_self) and may_decide(
+        clause, account.user, account.roles, escalated=escalated
+    )
+
+
+def _refuse_in_vain(read: _Read, wish: _Wish, who: Approver) -> None:
+    """End the command when a vote could not count, before anybody reads and types for nothing."""
+    approval, now = read.approval, microseconds(SystemClock().now())
+    cast = judge(approval, read.votes, who, wish.choice, approval.binding, now=now)
+    if not cast.is_accepted:
+        known = None if cast is Cast.NOT_FOUND else approval
+        output.fail(
+            _in_words(Ruling(cast=cast, approval=known), (), who, approval.approval_id),
+            output.EXIT_FAILED,
+        )
+
+
+def _in_words(
+    ruling: Ruling, lacks: Sequence[tuple[Factor, int]], who: Approver, approval_id: str
+) -> str:
+    if ruling.approval is None:
+        return f"there is no request `{approval_id}` for {who.user} of {who.tenant}"
+    return said(ruling, lacks)
 
 
 async def _read(path: Path, approval_id: str) -> _Read:
@@ -260,10 +305,16 @@ def _person(
     """Carry out what somebody wants of a request besides a vote."""
     read = run(lambda: _read(path, approval_id))
     who = approver(read.accounts, name, read.approval.tenant)
-    _carry_out(path, lambda deciding: wish(deciding, who), as_json)
+    _carry_out(path, lambda deciding: wish(deciding, who), as_json, who, approval_id)
 
 
-def _carry_out(path: Path, wish: Callable[[Deciding], Awaitable[Ruling]], as_json: bool) -> None:
+def _carry_out(
+    path: Path,
+    wish: Callable[[Deciding], Awaitable[Ruling]],
+    as_json: bool,
+    who: Approver,
+    approval_id: str,
+) -> None:
     async def work() -> tuple[Ruling, Sequence[Vote]]:
         async with opened(path) as ledger:
             ruling = await wish(ledger.deciding)
@@ -275,7 +326,7 @@ def _carry_out(path: Path, wish: Callable[[Deciding], Awaitable[Ruling]], as_jso
     approval = ruling.approval
     is_open = approval is not None and approval.state is ApprovalState.PENDING
     lacks = approvals.lacks(approval, votes) if approval is not None and is_open else ()
-    text = said(ruling, lacks)
+    text = _in_words(ruling, lacks, who, approval_id)
     if as_json:
         output.as_json(
             {

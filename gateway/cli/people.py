@@ -2,7 +2,7 @@
 
 import os
 import pwd
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gateway.actions.operations import Who
 from gateway.cli import output
@@ -16,11 +16,22 @@ def who(by: str) -> Who:
     return Who(by=by.strip() or account, account=account)
 
 
-def approver(accounts: Sequence[AccountSettings], user: str, tenant: str) -> Approver:
+def _anybody(account: AccountSettings) -> bool:
+    del account
+    return True
+
+
+def approver(
+    accounts: Sequence[AccountSettings],
+    user: str,
+    tenant: str,
+    may: Callable[[AccountSettings], bool] = _anybody,
+) -> Approver:
     """Return who decides in this terminal, or end the command with what to write.
 
     `user` is what somebody says of himself; empty means the only account there is, or the one that
-    is called like the user of this machine. `tenant` chooses where users share a name.
+    is called like the user of this machine. `tenant` chooses where users share a name. Those of
+    the tenant that `may` do it are named where nobody, or somebody unknown, was.
     """
     account = _account()
     found = _meant(accounts, user, account)
@@ -28,7 +39,8 @@ def approver(accounts: Sequence[AccountSettings], user: str, tenant: str) -> App
         iter(found), None
     )
     if chosen is None:
-        output.fail(_unknown(accounts, user))
+        fit = [each for each in accounts if each.tenant == tenant and may(each)]
+        output.fail(_unknown(accounts, fit, user, tenant))
     return Approver(
         tenant=chosen.tenant,
         user=chosen.user,
@@ -47,13 +59,16 @@ def _meant(
     return accounts
 
 
-def _unknown(accounts: Sequence[AccountSettings], user: str) -> str:
+def _unknown(
+    accounts: Sequence[AccountSettings], fit: Sequence[AccountSettings], user: str, tenant: str
+) -> str:
     if not accounts:
         return "there are no `admin.accounts`, so nobody decides here; decide on the page"
-    names = ", ".join(f"`{each.user}`" for each in accounts[:10])
+    names = ", ".join(f"`{each.user}`" for each in fit[:10])
+    who = f"{names} may" if names else f"no account of `{tenant}` may"
     if user:
-        return f"`{user}` is not among `admin.accounts`; there are {names}"
-    return f"say who decides with `--as`; there are {names}"
+        return f"`{user}` is not among `admin.accounts`; {who}"
+    return f"say who does it with `--as`; {who}"
 
 
 def _account() -> str:

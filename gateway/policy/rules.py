@@ -32,7 +32,10 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 def _duration(value: object) -> float:
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if match is None or float(match.group(1)) <= 0:
-        raise ValueError("a duration is a number with a unit, such as `30s`, `15m`, `24h` or `7d`")
+        raise ValueError(
+            "is no duration; a duration is a number with a unit, such as `30s`, `15m`, `24h` or "
+            "`7d`"
+        )
     return float(match.group(1)) * _UNITS[match.group(2)]
 
 

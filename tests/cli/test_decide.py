@@ -70,7 +70,7 @@ def test_the_first_of_two_learns_who_is_missing(desk: Desk) -> None:
     [
         ("ana", "you asked for it yourself"),
         ("max", "you may not do that; it is decided by 1 of lead"),
-        ("eve", "there is no such request"),
+        ("eve", "for eve of globex"),
     ],
 )
 def test_who_may_not_decide_is_told_why_and_changes_nothing(
@@ -116,7 +116,7 @@ def test_who_denies_may_say_what_he_would_rather_have(desk: Desk, tmp_path: Path
     words = ("approvals", "deny", approval.approval_id, "--as", "lea", "--reason", "less", *SURE)
     assert desk.place.run(*words, "--propose", str(proposal)).exit_code == 0
     found = desk.now(approval)
-    assert found.proposal_hash.startswith("sha256:")
+    assert found.proposal_hash.startswith("hmac-sha256:")
     assert "100" not in found.proposal  # sealed
     for text, said in (("[1]", "has to be a JSON object"), ('{"a": NaN}', "`--propose`: ")):
         proposal.write_text(text)
@@ -171,7 +171,8 @@ def test_a_script_has_to_say_what_it_looked_at(desk: Desk) -> None:
     for more in ((), ("--binding", "01234567"), ("--json",)):
         done = desk.place.run(*words, *more)
         assert done.exit_code == 2
-        assert "nobody is there to be asked" in done.stderr
+        assert "nothing can be asked" in done.stderr
+        assert ("stdin is no terminal" in done.stderr) is ("--json" not in more)
     done = desk.place.run(*words, "--yes")
     assert (done.exit_code, "`--yes` needs `--binding`" in done.stderr) == (2, True)
     blank = ("approvals", "deny", approval.approval_id, "--as", "lea", "--reason", " ", *SURE)
@@ -261,6 +262,35 @@ def test_who_sits_there_reads_all_of_it_and_types_the_digits(desk: Desk) -> None
     assert "middle" in screen.replace("\n" + " " * 26 + "┆ ", "")
     assert "approved; the call is sent" in screen
     assert desk.now(approval).state is S.APPROVED
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ana", "you asked for it yourself"),
+        ("max", "you may not do that; it is decided by 1 of lead"),
+        ("eve", "for eve of globex"),
+        ("mallory", "`mallory` is not among `admin.accounts`; `lea`, `bo` may"),
+    ],
+)
+def test_whose_vote_can_not_count_is_told_before_he_is_asked(
+    name: str, said: str, desk: Desk
+) -> None:
+    approval = desk.request()
+    terminal = Terminal(desk, "approvals", "approve", approval.approval_id, "--as", name)
+    assert terminal.ends() in (1, 2)
+    assert said in terminal.text
+    assert "01234567" not in terminal.text
+
+
+def test_what_was_used_already_names_the_way_back(desk: Desk) -> None:
+    approval = desk.request(state=S.CONSUMED)
+    for words in (("approve", *SURE), ("reopen",)):
+        done = desk.place.run(
+            "approvals", words[0], approval.approval_id, "--as", "lea", *words[1:]
+        )
+        assert done.exit_code == 1
+        assert f"undo it with `weighbridge ops compensate {approval.op_id}`" in done.stderr
 
 
 @pytest.mark.parametrize("answer", ["", "y", "yes", "01234568"])

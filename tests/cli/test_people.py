@@ -56,9 +56,10 @@ def test_without_a_name_the_only_account_or_the_one_of_the_machine_is_meant() ->
 @pytest.mark.parametrize(
     ("accounts", "name", "said"),
     [
-        (ACCOUNTS, "mallory", "`mallory` is not among `admin.accounts`; there are `lea`"),
+        (ACCOUNTS, "mallory", "`mallory` is not among `admin.accounts`; `lea`, `bo` may"),
         (ACCOUNTS, "LEA", "`LEA` is not among"),
-        (ACCOUNTS, "", "say who decides with `--as`; there are `lea`, `lea`, `bo`"),
+        (ACCOUNTS, "", "say who does it with `--as`; `lea`, `bo` may"),
+        (ACCOUNTS[1:2], "kim", "no account of `acme` may"),
         ([], "lea", "there are no `admin.accounts`"),
     ],
 )

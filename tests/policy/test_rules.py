@@ -52,7 +52,7 @@ def faults(text: str) -> list[str]:
         (
             "require_approval",
             ", approval: {approvers: {roles: [x]}, expires: 30}",
-            "a duration is a number with a unit",
+            "is no duration; a duration is a number with a unit",
         ),
         (
             "require_approval",
