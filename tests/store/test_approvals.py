@@ -311,7 +311,7 @@ async def test_requests_go_with_their_operations_and_with_them_votes_and_notices
 ) -> None:
     clock = HandClock()
     store = open_store(clock=clock)
-    gone, kept, waiting = [await asked(store) for _ in range(3)]
+    gone, kept, waiting = [await asked(store, answer_until=1) for _ in range(3)]
     await vote(store, gone, choice=Choice.DENY, owed=[a_notice(gone)])
     clock.move(100)
     await vote(store, kept, choice=Choice.DENY, owed=[a_notice(kept)])
