@@ -1,6 +1,6 @@
 """`weighbridge approvals`: calls that wait for a person's decision, and deciding about them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,16 +9,34 @@ import click
 from gateway.actions import approvals
 from gateway.approvals import lines
 from gateway.approvals.lines import Row
+from gateway.approvals.matching import same_person
 from gateway.cli import decide, output, sheet
 from gateway.cli.ledger import opened, run
 from gateway.cli.moments import age, earlier, left
 from gateway.cli.options import config_option, json_option
 from gateway.crossing.showing import shown
 from gateway.store.approvals import ApprovalFilter
-from gateway.types.approvals import Approval, ApprovalState, Vote
+from gateway.types.approvals import Approval, ApprovalState, Choice, Vote
 from gateway.types.json import JsonObject
 
-_HEADERS: Final = ("request", "state", "tool", "asked by", "risk", "rule", "age", "left", "still")
+_HEADERS: Final = (
+    "request",
+    "state",
+    "tool",
+    "asked by",
+    "risk",
+    "rule",
+    "age",
+    "left",
+    "still",
+    "decided by",
+)
+_DECIDED: Final = {
+    ApprovalState.APPROVED: Choice.APPROVE,
+    ApprovalState.CONSUMED: Choice.APPROVE,
+    ApprovalState.DENIED: Choice.DENY,
+}
+_JUDGED: Final = frozenset({ApprovalState.PENDING, *_DECIDED})
 
 
 @click.group("approvals")
@@ -73,8 +91,8 @@ def list_approvals(
         async with opened(path) as ledger:
             table = ledger.store.approvals
             found = await table.find(wanted)
-            pending = [each for each in found if each.state is ApprovalState.PENDING]
-            votes = {each.approval_id: await table.votes(each.approval_id) for each in pending}
+            judged = [each for each in found if each.state in _JUDGED]
+            votes = {each.approval_id: await table.votes(each.approval_id) for each in judged}
             return found, votes
 
     found, votes = run(find)
@@ -131,7 +149,16 @@ def _row(approval: Approval, votes: Sequence[Vote]) -> tuple[str, ...]:
         age(approval.created_at),
         left(until) if approval.state.is_open else "–",
         f"{still} of {approval.clause.quorum}" if is_waiting else "–",
+        ", ".join(_deciders(approval, votes)) or "–",
     )
+
+
+def _deciders(approval: Approval, votes: Sequence[Vote]) -> Iterator[str]:
+    """Name who decided a request; of one that ended otherwise, nobody."""
+    for vote in votes:
+        if vote.choice is _DECIDED.get(approval.state):
+            own = same_person(vote.user, approval.user)
+            yield f"{vote.user} (self)" if own else vote.user
 
 
 def _tally(found: int, waiting: int) -> str:

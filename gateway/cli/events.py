@@ -10,6 +10,7 @@ import anyio.to_thread
 import click
 
 from gateway import __version__, ids
+from gateway.approvals.matching import same_person
 from gateway.cli import output
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option, load
@@ -118,8 +119,10 @@ def query(
         for event in found:
             output.as_json_line(event.json())
         return
-    rows = [_row(event.json()) for event in found]
-    output.table(_HEADERS, rows)
+    if wanted.kind == EventKind.APPROVAL.value:
+        output.table(_OF_APPROVALS, [_of_approval(event.json()) for event in found])
+    else:
+        output.table(_HEADERS, [_row(event.json()) for event in found])
     if len(found) == limit:
         click.echo(f"(the first {limit}; --limit gives more)", err=True)
 
@@ -161,9 +164,16 @@ _HEADERS = (
 )
 
 
+_OF_APPROVALS = (
+    *("seq", "time", "stage", "tenant", "request", "tool"),
+    *("outcome", "who", "by", "assurance", "reason", "rule", "call"),
+)
+
+
 def _row(event: JsonObject) -> tuple[str, ...]:
     body = _object(event.get("body"))
     actor = _object(event.get("actor"))
+    user = str(actor.get("user") or "")
     said = body.get("status") or body.get("action") or ""
     if event.get("kind") == EventKind.AUTHORIZATION.value:
         said = body.get("outcome") or body.get("decision") or ""
@@ -175,13 +185,46 @@ def _row(event: JsonObject) -> tuple[str, ...]:
         str(event["kind"]),
         str(event["stage"]),
         str(event.get("tenant") or ""),
-        str(actor.get("user") or ""),
+        _who(event) if event.get("kind") == EventKind.APPROVAL.value else user,
         _method(event),
         str(body.get("tool") or body.get("name") or ""),
         str(said),
         str(body.get("rule") or body.get("code") or ""),
         str(event.get("call") or ""),
     )
+
+
+def _of_approval(event: JsonObject) -> tuple[str, ...]:
+    """Return what tells who decided about what, and why."""
+    body = _object(event.get("body"))
+    return (
+        str(event["seq"]),
+        str(event["ts"])[:19],
+        str(event["stage"]),
+        str(event.get("tenant") or ""),
+        str(body.get("approval") or ""),
+        str(body.get("tool") or ""),
+        str(body.get("cast") or body.get("status") or ""),
+        _who(event),
+        str(body.get("channel") or "–"),
+        str(body.get("assurance") or "–"),
+        str(body.get("reason") or body.get("why") or "–"),
+        str(body.get("rule") or ""),
+        str(event.get("call") or ""),
+    )
+
+
+def _who(event: JsonObject) -> str:
+    """Say who brought a change of a request about, and for whom: the one who asked for the call."""
+    body = _object(event.get("body"))
+    user = str(_object(event.get("actor")).get("user") or "")
+    requester = str(_object(body.get("requester")).get("user") or "")
+    if not requester:
+        return user
+    if "cast" not in body:  # nobody's word: it was asked for, used, or over
+        return f"for {requester}"
+    own = " (self)" if same_person(user, requester) else ""
+    return f"{user} for {requester}{own}"
 
 
 def _method(event: JsonObject) -> str:

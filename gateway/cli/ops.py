@@ -113,25 +113,29 @@ def show(op_id: str, path: Path, as_json: bool) -> None:
 @click.argument("op_id", metavar="OP")
 @config_option
 @click.option(
-    "--happened/--not-happened",
-    "happened",
-    default=None,
-    help="Whether it took effect; or was undone, where it is `compensating`.",
+    "--happened", is_flag=True, help="It took effect; or was undone, where it is `compensating`."
 )
+@click.option("--not-happened", is_flag=True, help="It did not.")
 @click.option("--evidence", required=True, help="What shows it; kept with the operation.")
 @click.option("--by", default="", help="Who decided; default: the user of this machine.")
 @json_option
 def resolve(
-    op_id: str, path: Path, happened: bool | None, evidence: str, by: str, as_json: bool
+    op_id: str,
+    path: Path,
+    happened: bool,
+    not_happened: bool,
+    evidence: str,
+    by: str,
+    as_json: bool,
 ) -> None:
     """Settle an operation of which nobody knows whether it took effect.
 
     What did not happen may be sent again; what happened is not, and calls that repeat it are told.
     Of one that is being undone, say whether it was: it is `compensated` then, or stands as before.
     """
-    if happened is None:
-        output.fail("say `--happened` or `--not-happened`")
-
+    if happened is not_happened:
+        both = ", not both" if happened else ""
+        output.fail(f"say `--happened` or `--not-happened`{both}")
     if not evidence.strip():
         output.fail("`--evidence` is empty; say what shows what became of it")
 

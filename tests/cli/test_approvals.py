@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway.types.approvals import ApprovalState, Factor
+from gateway.types.approvals import ApprovalClause, ApprovalState, Factor
 from tests.approvals.spoofs import SPOOFS, Spoof
 from tests.helpers.approvals import BINDING, LEADS
 from tests.helpers.asking import Desk, a_desk
 from tests.helpers.presenting import a_document
 
 TWO = replace(LEADS, factors=(Factor(name="leads", roles=("lead",), count=2),))
+ALONE = replace(LEADS, requester_may_approve=True)
 
 
 @pytest.fixture
@@ -25,14 +26,26 @@ def test_what_can_still_be_used_is_listed_newest_first(desk: Desk) -> None:
     desk.request(state=ApprovalState.DENIED)
     headers, first, second, tally = desk.place.run("approvals", "list").stdout.splitlines()
     assert headers.split() == [
-        *("request", "state", "tool", "asked", "by", "risk", "rule", "age", "left", "still")
+        *("request", "state", "tool", "asked", "by", "risk", "rule", "age", "left", "still"),
+        *("decided", "by"),
     ]
     assert first.split()[:3] == [newer.approval_id, "approved", "desk.refund"]
     assert second.split()[:2] == [older.approval_id, "pending"]
     assert second.split()[3:] == [
-        *("ana@acme", "high", "refunds-over-100", second.split()[6], "29m", "2", "of", "2")
+        *("ana@acme", "high", "refunds-over-100", second.split()[6], "29m", "2", "of", "2", "–")
     ]
     assert tally.startswith("2 requests, 1 to be decided; look at one with `weighbridge approvals")
+
+
+@pytest.mark.parametrize(
+    ("user", "clause", "who"), [("lea", LEADS, "lea"), ("ana", ALONE, "ana (self)")]
+)
+def test_who_decided_is_listed(user: str, clause: ApprovalClause, who: str, desk: Desk) -> None:
+    approval = desk.request(clause=clause)
+    words = ("approvals", "approve", approval.approval_id, "--as", user, "--binding", "01234567")
+    assert desk.place.run(*words, "--yes").exit_code == 0
+    _, row, _ = desk.place.run("approvals", "list", "--state", "all").stdout.splitlines()
+    assert row.rpartition("–")[2].strip() == who
 
 
 @pytest.mark.parametrize(

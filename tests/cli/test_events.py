@@ -162,10 +162,35 @@ def test_a_person_sees_who_called_what_and_how_it_ended(place: Workspace) -> Non
 def test_a_decision_of_a_person_is_shown_by_what_became_of_it(place: Workspace) -> None:
     body = {"tool": "crm.wipe", "status": "pending", "cast": "self_approval", "rule": "wiping"}
     kept(place, an_event(kind=EventKind.APPROVAL, stage=Stage.REFUSED, body=body))
-    (_, refused) = place.run("events", "query", "--kind", "approval").stdout.splitlines()
+    (_, refused) = place.run("events", "query", "--tool", "crm.wipe").stdout.splitlines()
     assert refused.split()[2:] == [
         *("approval", "refused", "acme", "sam", "crm.wipe", "self_approval", "wiping", "call_1")
     ]
+
+
+@pytest.mark.parametrize(("user", "who"), [("sam", "sam for Sam (self)"), ("lea", "lea for Sam")])
+def test_who_approved_what_for_whom_and_why_is_in_one_line(
+    user: str, who: str, place: Workspace
+) -> None:
+    request: JsonObject = {
+        **{"approval": "apr_1", "tool": "crm.wipe", "status": "approved", "rule": "wiping"},
+        "requester": {"user": "Sam", "client": "desk"},
+    }
+    word: JsonObject = {
+        **{"cast": "approved", "channel": "terminal", "assurance": "local", "reason": "it is due"}
+    }
+    kind = EventKind.APPROVAL
+    kept(
+        place,
+        an_event(kind=kind, stage=Stage.REQUESTED, body=request, actor=an_actor()),
+        an_event(kind=kind, stage=Stage.DECIDED, body=request | word, actor=an_actor(user=user)),
+    )
+    _, asked, told = place.run("events", "query", "--kind", "approval").stdout.splitlines()
+    assert "  for Sam  " in asked
+    for words in ("apr_1", f"  {who}  ", "terminal  local", "it is due"):
+        assert words in told
+    *_, mixed = place.run("events", "query").stdout.splitlines()
+    assert f"  {who}  " in mixed
 
 
 def test_without_a_store_there_is_nothing_to_read_and_none_is_made(place: Workspace) -> None:

@@ -160,6 +160,10 @@ def test_a_person_says_that_one_was_undone_whose_check_can_not_tell(place: Works
     [
         (("--evidence", "x"), "say `--happened` or `--not-happened`"),
         (
+            ("--happened", "--not-happened", "--evidence", "x"),
+            "say `--happened` or `--not-happened`, not both",
+        ),
+        (
             ("--happened", "--evidence", " "),
             "`--evidence` is empty; say what shows what became of it",
         ),
