@@ -33,7 +33,7 @@ def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
     assert len(events) > 2 * len(calls)
     assert "UNEXPECTED" not in people
     assert "tickets opened: 1; refunds: 3 (1 cancelled), 425.00 EUR in all; notes: 2" in people
-    assert "operations  9: 1 awaiting_approval, 6 succeeded, 1 compensated, 1 abandoned" in people
+    assert "operations  9: 1 awaiting_approval, 6 succeeded, 1 compensated, 1 expired" in people
     commands = _objects(document["commands"])
     assert [each["difference"] for each in commands] == [""] * len(commands)
     assert [each["state"] for each in commands] == [
