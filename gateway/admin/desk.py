@@ -29,6 +29,7 @@ _MOST: Final = 500
 _LONGEST_NAME: Final = 300
 _AT_ONCE: Final = 2
 _UNREAD: Final = "open the long values and say that you have read them; then approve"
+_WHY: Final = "say why, so that the caller can do better; then deny"
 _NOT_SHOWN: Final = "what it is about can't be shown, so it can't be approved; deny it"
 _STATUS: Final = {
     Cast.NOT_ENTITLED: 403,
@@ -111,11 +112,9 @@ class Desk:
         choice = fields.get("choice", "")
         if choice not in ("approve", "deny", "propose"):
             return self.room.refuse(current, "say whether to approve or deny", status=400)
-        if choice == "approve":
-            view = self._view(current)
-            sheet = await anyio.to_thread.run_sync(view.sheet, approval, (), limiter=self.beside)
-            if problem := _unseen(sheet, fields):
-                return await self._page(current, approval, problem=problem, status=409)
+        problem, status = await self._obstacle(current, approval, fields)
+        if problem:
+            return await self._page(current, approval, problem=problem, status=status, given=fields)
         proposal: JsonObject | None = None
         if choice == "propose":
             try:
@@ -134,6 +133,20 @@ class Desk:
             proposal=proposal,
         )
         return await self._ruled(current, approval, ruling)
+
+    async def _obstacle(
+        self, current: Current, approval: Approval, fields: dict[str, str]
+    ) -> tuple[str, int]:
+        """Return what a decision lacks that is asked of the page alone, and the HTTP status."""
+        is_approval = fields.get("choice") == "approve"
+        if not is_approval and fields.get("reason", "").strip():
+            return "", 200
+        view, votes = self._view(current), await self._votes(approval)
+        sheet = await anyio.to_thread.run_sync(view.sheet, approval, votes, limiter=self.beside)
+        if is_approval:
+            return _unseen(sheet, fields), 409
+        # Who may not deny at all is told that, and the attempt goes into the log.
+        return (_WHY if sheet.rights.deny else ""), 400
 
     async def withdraw(self, request: Request, current: Current) -> Response:
         """Take the person's vote back."""
@@ -196,6 +209,7 @@ class Desk:
                 tokens={each: current.token(f"{path}/{each}") for each in actions},
                 problem=problem,
                 reason=fields.get("reason", ""),
+                is_proposing=fields.get("choice") == "propose",
                 proposal=fields.get("proposal") or proposals.draft(view.document(approval)),
             )
 

@@ -34,7 +34,8 @@ async def vote(
     path = f"{page_of(approval)}/decide"
     tokens = (await browser.get(page_of(approval))).tokens
     form = {"token": tokens.get(path, ""), "binding": approval.binding, "choice": choice}
-    return await browser.post(path, form | fields)
+    reason = {} if choice == "approve" else {"reason": "not now"}
+    return await browser.post(path, form | reason | fields)
 
 
 async def press(browser: Browser, approval: Approval, action: str) -> Answer:
@@ -74,6 +75,23 @@ async def test_a_no_reaches_the_agent_with_its_reason(tmp_path: Path) -> None:
         assert found is not None
         assert found.state is ApprovalState.DENIED
         assert "wrong customer" in (await ann.get(page_of(approval))).text
+
+
+@pytest.mark.parametrize("choice", ["deny", "propose"])
+async def test_a_no_needs_a_reason_as_in_the_terminal(tmp_path: Path, choice: str) -> None:
+    async with open_house(tmp_path) as house:
+        approval, ann = await house.ask(), await house.logged_in()
+        other = jsontext.dump({**ARGUMENTS, "amount": 125}).decode()
+        for reason in ("", " \n"):
+            refused = await vote(ann, approval, choice, reason=reason, proposal=other)
+            assert refused.status == 400
+            assert "say why, so that the caller can do better" in refused.text
+            assert "&#34;amount&#34;:125" in refused.text  # what was typed is still there
+            assert ('<details class="proposing" open>' in refused.text) == (choice == "propose")
+        assert await house.state(approval) == "pending"
+        assert await votes(house, approval) == []
+        assert (await vote(ann, approval, choice, reason="x", proposal=other)).status == 303
+        assert await house.state(approval) == "denied"
 
 
 @pytest.mark.parametrize(
