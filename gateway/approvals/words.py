@@ -27,14 +27,20 @@ def when(at: int) -> str:
 def approvers(approval: Approval) -> str:
     """Say how many of whom it takes, as the clause and the escalations so far have it."""
     clause = approval.clause
-    groups = [f"{each.count} of {names(each)}" for each in clause.factors]
+    groups = [_many(each, f"{each.count} of ") for each in clause.factors]
     others = [names(step) for step in clause.escalation[: approval.escalated]]
     return "; ".join((" and ".join(groups), *(f"or of {each}" for each in others)))
 
 
 def lacking(open_factors: Iterable[tuple[Factor, int]]) -> str:
     """Say who still has to say yes; empty when nobody has to."""
-    return " and ".join(f"{count} more of {names(factor)}" for factor, count in open_factors)
+    return " and ".join(_many(factor, f"{count} more of ") for factor, count in open_factors)
+
+
+def _many(group: Factor, of: str) -> str:
+    """Name a group with how many of it; one person alone is just named."""
+    is_person = not group.roles and len(group.users) == 1
+    return names(group) if is_person else f"{of}{names(group)}"
 
 
 def names(group: Factor | Escalation) -> str:

@@ -92,7 +92,9 @@ def to_json(clause: ApprovalClause) -> JsonObject:
 
 
 def _factor(factor: Factor) -> str:
-    who = f"{factor.count} of {', '.join((*factor.roles, *factor.users))}"
+    is_person = not factor.roles and len(factor.users) == 1
+    of = "" if is_person else f"{factor.count} of "
+    who = f"{of}{', '.join((*factor.roles, *factor.users))}"
     return who if factor.name == ONLY else f"{who} ({factor.name})"
 
 

@@ -37,6 +37,12 @@ def test_every_group_is_named_and_every_step_that_was_taken() -> None:
     assert lacking([]) == ""
 
 
+def test_one_person_alone_is_just_named() -> None:
+    ana = Factor(name="approvers", users=("ana",))
+    assert approvers(an_approval(clause=ApprovalClause(factors=(ana,)))) == "ana"
+    assert lacking([(ana, 1)]) == "ana"
+
+
 @pytest.mark.parametrize("cast", Cast)
 def test_whatever_becomes_of_a_wish_is_said_in_one_line_of_its_own(cast: Cast) -> None:
     line = ruled(cast)

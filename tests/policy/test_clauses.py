@@ -91,7 +91,7 @@ def test_a_rule_without_an_approval_has_no_clause() -> None:
         ("{approvers: {roles: [lead]}}", "1 of lead; within 30m"),
         (
             "{approvers: {users: [self]}, expires: 10m, fallback: deny}",
-            "1 of sam; the requester may confirm in his own client; within 10m; "
+            "sam; the requester may confirm in his own client; within 10m; "
             "denied where the client can't be asked",
         ),
         (
