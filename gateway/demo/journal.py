@@ -10,9 +10,12 @@ from gateway import jsontext
 from gateway.demo.processes import DemoFault, weighbridge
 from gateway.errors import JsonError
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import OpState
 
 _ANSWER_S: Final = 90.0  # one of the commands waits for a minute
 _ALL: Final = "1000"
+_IN_TIME: Final = "in time"  # how the evidence ends of what nobody decided, or used, in time
+EXPIRED: Final = "expired"  # how calls end whose operation is `abandoned` for that
 
 
 def events(config: Path) -> Sequence[JsonObject]:
@@ -21,9 +24,15 @@ def events(config: Path) -> Sequence[JsonObject]:
 
 
 def operations(config: Path) -> Mapping[str, int]:
-    """Count by state what `weighbridge ops list` finds; raises DemoFault."""
-    found = asked(config, "ops", "list", "--limit", _ALL)
-    return Counter(str(each.get("state", "")) for each in found)
+    """Count what `weighbridge ops list` finds, by state or as `EXPIRED`; raises DemoFault."""
+    return Counter(_end(each) for each in asked(config, "ops", "list", "--limit", _ALL))
+
+
+def _end(row: JsonObject) -> str:
+    is_expired = row.get("state") == OpState.ABANDONED and str(row.get("evidence")).endswith(
+        _IN_TIME
+    )
+    return EXPIRED if is_expired else str(row.get("state", ""))
 
 
 def asked(config: Path, *words: str, is_refused: bool = False) -> Sequence[JsonObject]:

@@ -1,11 +1,13 @@
 """What a person sees of the demo: the calls as they fall, then events, trace and books."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gateway.demo.agent import Said, shown_arguments
 from gateway.demo.helpdesk import Totals
+from gateway.demo.journal import EXPIRED
 from gateway.demo.scene import Command, Line, Step
 from gateway.demo.table import Cell, Column, Printer, Tone
 from gateway.types.json import JsonObject
@@ -28,6 +30,7 @@ _EVENTS: Final = (
     Column(head="rule", width=23),
 )
 _INDENT: Final = 12
+_INDENT_OF_COMMANDS: Final = 4  # with ids, so that they stay in one line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Ended:
     line: Line
     said: Said
     difference: str
+    words: tuple[str, ...] = ()  # of a command: as it was given, with the ids that it is about
 
 
 def is_good(ended: Sequence[Ended], found: Sequence[JsonObject], trace_id: str) -> bool:
@@ -66,12 +70,14 @@ def call(printer: Printer, number: int, ended: Ended, *, in_books: str = "") -> 
     cells = (
         Cell(text=f"{number:2}"),
         Cell(text=line.tenant if isinstance(line, Step) else "-"),
-        Cell(text=_asked(line)),
+        Cell(text=_asked(line, ended.words)),
         Cell(text=said.status, tone=Tone.WRONG if ended.difference else tone),
         Cell(text=said.rule or "-"),
     )
     printer.row(_CALLS, cells)
     printer.below(line.shows, _INDENT, Tone.FAINT)
+    if ended.words and not _fits(given := _given(ended.words)):
+        printer.below(given, _INDENT_OF_COMMANDS, Tone.FAINT)
     if said.reason:
         printer.below(f"-> {said.reason}", _INDENT)
     if in_books:
@@ -80,12 +86,22 @@ def call(printer: Printer, number: int, ended: Ended, *, in_books: str = "") -> 
         printer.below(f"UNEXPECTED: {ended.difference}", _INDENT, Tone.WRONG)
 
 
-def _asked(line: Line) -> str:
+def _asked(line: Line, words: Sequence[str]) -> str:
+    """Return what fits into the row; a command that is longer is told whole below it."""
     match line:
         case Step():
             return line.tool + shown_arguments(line, _CALLS[2].width - len(line.tool))
         case Command():
-            return f"$ weighbridge {' '.join(line.words)}"
+            given = _given(words or line.words)
+            return given if _fits(given) else f"{_given(line.words[:2])} .."
+
+
+def _given(words: Sequence[str]) -> str:
+    return f"$ weighbridge {shlex.join(words)}"
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= _CALLS[2].width
 
 
 def events(printer: Printer, found: Sequence[JsonObject], calls: Sequence[str]) -> None:
@@ -129,7 +145,8 @@ def books(totals: Totals) -> str:
 
 def operations(counts: Mapping[str, int]) -> str:
     """Say what became of the calls that change something, in the order of their states."""
-    parts = [f"{counts[state]} {state.value}" for state in OpState if counts.get(state)]
+    order = (*(state.value for state in OpState), EXPIRED)
+    parts = [f"{counts[name]} {name}" for name in order if counts.get(name)]
     return f"{sum(counts.values())}: {', '.join(parts)}"
 
 

@@ -60,7 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         signal.signal(signal.SIGTERM, before)
     if options.keep or not good:
-        print(f"kept for a look: {folder}", file=sys.stderr)
+        config = folder / workspace.CONFIG
+        hint = f"; commands find it by `--config {config}`" if config.is_file() else ""
+        print(f"kept for a look: {folder}{hint}", file=sys.stderr)
     else:
         shutil.rmtree(folder)
     return 0 if good else 1
@@ -87,6 +89,8 @@ def _options(argv: Sequence[str] | None) -> Options:
 
 async def _demo(options: Options, folder: Path, printer: Printer) -> bool:
     lines = script(with_time=options.time_server is not None)
+    printer.line("Weighbridge: two agents, two tenants, one gateway", Tone.HEAD)
+    printer.line("starting the servers and the gateway, which takes some seconds", Tone.FAINT)
     async with raised(folder, options.time_server) as stage:
         await stage.ready(lines)
         await _introduce(stage, options, printer)
@@ -105,7 +109,6 @@ async def _introduce(stage: Stage, options: Options, printer: Printer) -> None:
     servers = "crm over stdio, desk over HTTP"
     if options.time_server is not None:
         servers += ", mcp-server-time from PyPI over stdio"
-    printer.line("Weighbridge: two agents, two tenants, one gateway", Tone.HEAD)
     printer.line(f"gateway  {stage.url}")
     printer.line(f"servers  {servers}")
     printer.line(f"tools    listed for {', for '.join(seen)}")
@@ -118,20 +121,25 @@ async def _play(stage: Stage, lines: Sequence[Line], printer: Printer) -> Sequen
     for number, line in enumerate(lines, 1):
         if line.cue is not None:
             await stage.cue(line.cue)
-        said = await _said(stage, line, names)
+        words = _words(line, names)
+        said = await _said(stage, line, words)
         known = {OP: said.op_id, REQUEST: said.request, BINDING: said.binding}
         names |= {word: name for word, name in known.items() if name}
-        ended.append(Ended(line=line, said=said, difference=difference(line, said)))
+        ended.append(Ended(line=line, said=said, difference=difference(line, said), words=words))
         in_books = report.books(stage.workspace.books.totals()) if line.shows_books else ""
         report.call(printer, number, ended[-1], in_books=in_books)
     return ended
 
 
-async def _said(stage: Stage, line: Line, names: Mapping[str, str]) -> Said:
-    """Return what came of a line; `names` are what the words of commands stand for."""
+def _words(line: Line, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the words of a command; `names` are what some of them stand for."""
+    return tuple(names.get(word, word) for word in line.words) if isinstance(line, Command) else ()
+
+
+async def _said(stage: Stage, line: Line, words: Sequence[str]) -> Said:
+    """Return what came of a line, of a command by its words as they are given."""
     if isinstance(line, Step):
         return await stage.agents[line.tenant].call(line)
-    words = [names.get(word, word) for word in line.words]
     ask = partial(journal.asked, stage.workspace.config, *words, is_refused=line.is_refused)
     try:
         return _shown(line, await anyio.to_thread.run_sync(ask))

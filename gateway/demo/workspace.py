@@ -15,6 +15,7 @@ from gateway.demo.scene import ACME, GLOBEX
 from gateway.identity.apikeys import hash_key, new_api_key
 from gateway.types.json import Json, JsonObject
 
+CONFIG: Final = "config.yaml"  # in the folder of a demo
 ROOT: Final = Path(gateway.__file__).resolve().parent.parent  # a checkout, or site-packages
 
 # What each key is for. The script's refusals come from these differences and from the policies.
@@ -66,7 +67,7 @@ class Workspace:
     @property
     def config(self) -> Path:
         """The gateway's configuration file."""
-        return self.folder / "config.yaml"
+        return self.folder / CONFIG
 
     @classmethod
     def create(cls, folder: Path) -> "Workspace":

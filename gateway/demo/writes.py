@@ -106,7 +106,9 @@ _LOST_REFUND: Final[tuple[Line, ...]] = (
     ),
     Step(
         tenant=ACME,
-        shows="the desk is back: the gateway looks the reference up there, and doesn't pay again",
+        shows="the desk is back: the gateway looks the reference up there, finds the refund and "
+        "doesn't pay again; `result_invalid` says that there is no answer to give, not that it "
+        "failed",
         tool="desk__refund",
         arguments=_REFUND,
         status=Status.RESULT_INVALID,

@@ -35,6 +35,20 @@ def test_rows_come_from_lines_and_from_lists_alike(
     assert journal.operations(tmp_path / "config.yaml") == {"succeeded": 2, "ready": 1}
 
 
+def test_what_nobody_decided_in_time_is_called_as_its_caller_was_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        {"state": "abandoned", "evidence": "nobody decided in time"},
+        {"state": "abandoned", "evidence": "nobody has to approve it any more"},
+        {"state": "succeeded", "evidence": "in time"},
+    ]
+    program = f"import json; print(json.dumps({rows!r}))"
+    monkeypatch.setattr(journal, "weighbridge", lambda: [sys.executable, "-c", program])
+    found = journal.operations(tmp_path / "config.yaml")
+    assert found == {"expired": 1, "abandoned": 1, "succeeded": 1}
+
+
 @pytest.mark.parametrize(
     ("program", "is_refused", "said"),
     [

@@ -41,6 +41,19 @@ def test_an_unexpected_end_is_called_so() -> None:
     assert "UNEXPECTED: expected ok" in out.getvalue()
 
 
+def test_a_command_that_is_cut_in_its_row_is_told_whole_and_in_one_line() -> None:
+    names = {"REQUEST": f"apr_{'0' * 26}", "OP": f"op_{'0' * 26}", "BINDING": "ebe91595"}
+    for line in (each for each in SCRIPT if isinstance(each, Command)):
+        out = io.StringIO()
+        words = tuple(names.get(word, word) for word in line.words)
+        said = Said(status=line.status, reason="")
+        ended = report.Ended(line=line, said=said, difference="", words=words)
+        report.call(Printer(out, False), 1, ended)
+        whole = f"$ weighbridge {' '.join(words)}"
+        assert sum(whole in shown for shown in out.getvalue().splitlines()) == 1
+        assert all(len(shown) <= WIDTH for shown in out.getvalue().splitlines())
+
+
 def test_the_events_of_the_chosen_calls_are_shown_and_all_are_counted() -> None:
     out = io.StringIO()
     event: JsonObject = {"seq": 7, "kind": "authorization", "stage": "decided", "tenant": "acme"}
@@ -71,8 +84,8 @@ def test_the_books_the_operations_and_the_trace_are_told_in_one_line() -> None:
     assert report.books(totals) == (
         "tickets opened: 1; refunds: 2 (1 cancelled), 25.50 EUR in all; notes: 2; customers: 6"
     )
-    counts = {"compensated": 1, "succeeded": 5, "ready": 0}
-    assert report.operations(counts) == "6: 5 succeeded, 1 compensated"
+    counts = {"compensated": 1, "succeeded": 5, "ready": 0, "expired": 1}
+    assert report.operations(counts) == "7: 5 succeeded, 1 compensated, 1 expired"
     assert report.trace("ab", "http://c:4318") == "ab, sent to http://c:4318"
     assert "OTEL_EXPORTER_OTLP_ENDPOINT" in report.trace("ab", "")
 
