@@ -122,7 +122,7 @@ async def test_a_lookup_that_proves_absence_makes_it_sendable(store: Store) -> N
 async def test_absence_is_proved_by_the_time_that_a_gateway_has_known_of_a_call(
     store: Store,
 ) -> None:
-    """A clock that is ahead, or was set, makes nothing older. case: IDM-07"""
+    """A clock that is ahead, or was set, makes nothing older. case: IDM-06"""
     alpha = writes(
         store,
         Counting(answers=[LOST]),

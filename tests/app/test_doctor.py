@@ -223,7 +223,8 @@ async def test_where_people_can_decide_is_told_and_whether_they_hear_of_it(tmp_p
     place = a_workspace(tmp_path, policy=HELD, admin={"accounts": [account]})
     where, told = [each.found for each in (await examined(place))["approvals"]]
     assert where == (
-        "1 rule holds calls, and people can decide at http://weighbridge.localhost:8701 and in a terminal"
+        "1 rule holds calls, and people can decide at http://weighbridge.localhost:8701 and in a "
+        "terminal"
     )
     assert told.startswith("nobody is told of requests")
     hook = {"name": "chat", "url": "https://hooks.example.com/x", "format": "slack"}

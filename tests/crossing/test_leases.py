@@ -66,7 +66,7 @@ async def given_up(store: Store) -> Operation:
 async def test_what_was_given_up_and_sent_by_another_is_not_sent_by_who_wakes_up(
     store: Store,
 ) -> None:
-    """case: IDM-07"""
+    """case: IDM-06"""
     alpha, reads, first = stopped(store)
     await reads.came.wait()
     found = await given_up(store)

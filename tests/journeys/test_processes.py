@@ -112,14 +112,12 @@ async def test_a_child_that_dies_ends_its_calls_at_once_and_comes_back(tmp_path:
     beta = house.stdio(
         Script(on_start=[{"stderr": "ModuleNotFound"}, {"exit": 1}]), tmp_path, "beta"
     )
-    write = {"effect": Effect.WRITE, "risk": Risk.MEDIUM}
     async with running(
         tmp_path,
         house.config({"alpha": alpha, "beta": beta}),
         contracts=house.contracts(
             house.contract(tools[0]),
-            house.contract(tools[1], **write),
-            house.contract(tools[2], **write),
+            *(house.contract(tool, effect=Effect.WRITE, risk=Risk.MEDIUM) for tool in tools[1:3]),
         ),
     ) as gateway:
         await gateway.listed("alpha__find")
