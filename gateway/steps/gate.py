@@ -133,7 +133,7 @@ def _who(approval: Approval) -> str:
     """Name the groups of a clause, as its rule names them."""
     clause = approval.clause
     if clause.self_confirm:
-        return "its user"
+        return f"{approval.user}, who asked"
     names = [*clause.roles, *clause.users]
     many = f"{clause.quorum} of " if clause.quorum > 1 else ""
     return many + (", ".join(names) if names else "an approver")
