@@ -176,6 +176,7 @@ class Town:
             "token": csrf.token(secret, path),
             "binding": binding or approval.binding,
             "choice": choice,
+            "reason": "as it is in the test",
         }
         sent = {"Cookie": f"weighbridge={secret}", **headers}
         browser = Browser(url=gateway.admin, session=self.session)

@@ -92,7 +92,7 @@ ENDS = [
     End("good", "invalid_arguments", arguments={"n": "1"}),
     End("scoped", "forbidden"),
     End("forbidden", "denied", code="not_here", arguments={"n": 2}),
-    End("pay", "approval_denied", code="no_approver"),
+    End("pay", "approval_pending", code="approval_pending"),
     End("limited", "limit_exceeded", code="none"),
     End("traced", "provenance_failed", code="origin_unknown", arguments={"n": 4711}),
     End("changed", "tool_changed"),
@@ -145,7 +145,10 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Plac
     release = {"unwatched": [{"wait_for_file": str(folder / "go")}, {"reply": text("late")}]}
     alpha = house.stdio(Script(tools=GOOD, on_call={**STEPS, **release}), folder)
     async with running(
-        folder, house.config({"alpha": alpha}), policy=POLICY, contracts=reviewed()
+        folder,
+        house.config({"alpha": alpha}, approvals={"hold": {"default": "0s"}}),
+        policy=POLICY,
+        contracts=reviewed(),
     ) as gateway:
         await gateway.listed("alpha__good")
         yield Place(gateway, folder, record_of(folder, "alpha"))

@@ -79,7 +79,7 @@ async def traced(folder: Path, receiver: OtlpReceiver) -> AsyncGenerator[Place]:
         servers = {"alpha": house.stdio(script(), folder), "beta": house.http(beta)}
         async with running(
             folder,
-            house.config(servers),
+            house.config(servers, approvals={"hold": {"default": "0s"}}),
             policy=POLICY,
             contracts=contracts(),
             environ={
@@ -153,7 +153,7 @@ async def test_what_happened_arrives_at_the_collector_and_is_flushed_at_the_stop
         "find": "ok",
         "fails": "tool_failed",
         "slow": "timeout",
-        "held": "approval_denied",
+        "held": "approval_pending",
         "never": "denied",
     }
     with otlp_receiver() as receiver:
