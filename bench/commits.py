@@ -72,7 +72,8 @@ def write(run: Run, rows: dict, seq: int) -> None:
         run("append_event_at_once", event)
     run("commit", {})
     run("begin", {})
-    run("settle_operation", {**operation, "before": "dispatching", "now": operation["settled_at"]})
+    settled = {"before": "dispatching", "now": operation["settled_at"]}
+    run("settle_operation", operation | settled | {"is_open": 0, "unless_open": 0})
     for event in events[2:]:
         run("append_event_at_once", event)
     run("commit", {})
