@@ -45,6 +45,8 @@ MOST_ROUNDS: Final = 8  # official clients give up after ten
 _FRUITLESS: Final = 5  # calls for one request, after which a model is told to stop
 _REMEMBERED: Final = 10_000
 _TELL_S: Final = 15.0  # between two notes of progress
+# The loop's clock and the wall's do not tick together: who is held to the end sees the end.
+_TICK_S: Final = 0.05
 _FIRST_S: Final = 0.05
 _LONGEST_S: Final = 1.0
 _ASK_S: Final = 600.0
@@ -276,7 +278,7 @@ class Holding:
         patience_s = 0.0 if call.operation is not None else self.terms.hold_s(call.client_name)
         if at_most_s is not None:
             patience_s = min(patience_s, at_most_s)
-        until_s = loop.time() + min(patience_s, self._left_s(approval))
+        until_s = loop.time() + min(patience_s, self._left_s(approval) + _TICK_S)
         told_s, told, pause, seen = -_TELL_S, 0, _FIRST_S, approval
         while (
             seen.state is ApprovalState.PENDING
