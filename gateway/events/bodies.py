@@ -18,7 +18,8 @@ from gateway.events.forms import (
     one_of,
 )
 from gateway.types.approvals import Assurance
-from gateway.types.calls import CAUSES, Method
+from gateway.types.calls import Method
+from gateway.types.causes import OWN
 from gateway.types.decisions import DecisionEffect
 from gateway.types.guarantees import CompensationClass
 from gateway.types.json import JsonObject
@@ -44,7 +45,7 @@ _TOOL: Final[JsonObject] = {
         "what was asked for, as MCP names it",
     ),
     "cause": about(
-        {"enum": list(CAUSES)},
+        {"enum": [cause.value for cause in OWN]},
         "why the gateway made the call by itself, for the sake of an operation; `parent` of the "
         "event is the call that this is about",
     ),

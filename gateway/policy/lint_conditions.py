@@ -7,6 +7,7 @@ from gateway.policy.files import Path
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_samples import unguarded
 from gateway.policy.lint_types import ArgumentTypes
+from gateway.policy.lint_words import slips
 from gateway.policy.survey import Survey, Surveyed
 from gateway.types.tools import Contract
 
@@ -18,6 +19,7 @@ def check(survey: Survey) -> Iterator[Finding]:
         types[contract.tool] = ArgumentTypes(contract.input_schema, survey.sets)
     for each in survey.rules:
         for path, text, is_condition in _expressions(each):
+            yield from _words(each, path, text)
             for contract in each.tools:
                 yield from _types(each, path, text, contract, types[contract.tool])
                 if is_condition:
@@ -52,6 +54,13 @@ def _types(
         if re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", text):
             message = f"argument `{name}` of `{contract.tool}` has no single type and is unchecked"
             yield each.finding(Level.INFO, "unchecked", message, *path)
+
+
+def _words(each: Surveyed, path: Path, text: str) -> Iterator[Finding]:
+    for slip in slips(text):
+        before = text[: slip.offset].splitlines() or [""]
+        place = each.file.inside(each.path(*path), len(before), len(before[-1]) + 1)
+        yield each.finding_at(Level.ERROR, "unknown-word", slip.message, place)
 
 
 def _optional(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Protocol
 
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
@@ -49,10 +49,6 @@ class Method(StrEnum):
 
 _OF_TASKS = frozenset({Method.GET_TASK, Method.UPDATE_TASK, Method.CANCEL_TASK})
 _ASKS = frozenset({Method.ELICIT, Method.SAMPLE, Method.LIST_ROOTS, Method.LOG})
-
-
-# Why the gateway makes a call by itself: to see what a write did, or to undo one.
-CAUSES: Final = ("verification", "lookup", "compensation")
 
 
 class AuthMethod(StrEnum):
@@ -219,5 +215,5 @@ class ProposedCall:
     rounds: int = 0  # how often its caller has come back for a decision by `requestState`
     concealed: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
     """Values that it was made with and that may stand in no event of it, as texts."""
-    cause: str = ""  # one of CAUSES
+    cause: str = ""  # one of `causes.OWN`
     parent: str = ""  # the call for whose sake it is made

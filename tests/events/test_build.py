@@ -7,7 +7,8 @@ import pytest
 from gateway.events import build
 from gateway.events.redact import Redactor
 from gateway.types import repeats
-from gateway.types.calls import CAUSES, Method
+from gateway.types.calls import Method
+from gateway.types.causes import OWN
 from gateway.types.decisions import (
     Constraint,
     Decision,
@@ -157,7 +158,7 @@ def every_event() -> Sequence[Event]:
         build.authorization(a_repetition(), REDACTOR, refusal=None, **when),
         build.authorization(stranger, REDACTOR, refusal=refusal, **when),
         build.started(record, REDACTOR, **when),
-        *(build.started(a_check(cause), REDACTOR, **when) for cause in CAUSES),
+        *(build.started(a_check(cause), REDACTOR, **when) for cause in OWN),
         build.started(
             a_record(downstream_transport="http"), REDACTOR, arguments={"limit": 10}, **when
         ),

@@ -51,3 +51,18 @@ def test_an_optional_argument_has_to_be_asked_for() -> None:
         "2:70 optional-argument: argument `note` of `payments.refund` is optional: "
         "write `has(args.note) && ...`"
     ]
+
+
+def test_a_word_that_can_never_be_met_is_told_at_its_place() -> None:
+    rules = """\
+  - {id: a, decision: deny, when: request.cause == "lookups"}
+  - id: b
+    decision: deny
+    when: |
+      true &&
+      tool.risk in ["high", "hihg"]
+"""
+    assert found(rules) == [
+        "2:52 unknown-word: `request.cause` is never `lookups`; did you mean `lookup`?",
+        "7:29 unknown-word: `tool.risk` is never `hihg`; did you mean `high`?",
+    ]
