@@ -117,8 +117,8 @@ class Around:
     window_s: Callable[[Case], float]
     own: Callable[[str, JsonObject], JsonObject]
     """The arguments of a tool (`server.name`) without what the gateway puts into them."""
-    answer: Callable[[Operation], Answer | Refusal]
-    """What the caller of an operation that has ended was told."""
+    answer: Callable[[ProposedCall, Operation], Answer | Refusal]
+    """What the caller of a request about a task is told of an operation that has ended."""
     offers_own: Callable[[], bool]
     """Whether agents see tools of the gateway's own."""
     most_requests: int = 4 * MOST

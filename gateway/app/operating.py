@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from gateway import ids, jsontext
 from gateway.app.approving import Approved
+from gateway.app.asked_after import AskedAfter
 from gateway.app.clearing import Clearing
 from gateway.app.confirming import Confirming
 from gateway.app.origins import Origins
@@ -70,6 +71,7 @@ class Operating:
     patience: Patience
     checks: Checks
     around: Around
+    asked_after: AskedAfter
     _store: Store
     _settings: OperationsSettings
     _vault: Vault
@@ -193,6 +195,7 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
         ),
         checks=checks,
         around=around,
+        asked_after=AskedAfter(case=recall.case, recorded=claim.recorded),
         _store=store,
         _settings=settings,
         _vault=vault,

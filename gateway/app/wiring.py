@@ -120,8 +120,8 @@ class Wiring:
         def window_s(case: Case) -> float:
             return parts.claim.window_s(case)
 
-        def answer(operation: Operation) -> Answer | Refusal:
-            return parts.claim.told(operation)
+        def answer(call: ProposedCall, operation: Operation) -> Answer | Refusal:
+            return parts.asked_after(call, operation)
 
         people = approving(
             self.keeping.store,

@@ -16,6 +16,7 @@ from gateway.crossing.remains import RECEIVED
 from gateway.crossing.settle import Ending, ending
 from gateway.errors import StoreUnavailable
 from gateway.operations import undo
+from gateway.operations.machine import TOOK_EFFECT
 from gateway.results import kept, minimise
 from gateway.store.operations import Settlement
 from gateway.store.times import microseconds
@@ -40,7 +41,6 @@ _log = logging.getLogger("weighbridge")
 _SECOND: Final = 1_000_000
 # States whose answer is given again to calls that repeat theirs.
 _ANSWERED: Final = frozenset({OpState.SUCCEEDED, OpState.FAILED_FINAL})
-_TOOK_EFFECT: Final = _ANSWERED | {OpState.COMPENSATING, OpState.COMPENSATED}
 _ENDED: Final = Undelivered(
     failure=Failure.CANCELLED, executed=Execution.UNKNOWN, detail="the gateway stopped"
 )
@@ -271,7 +271,7 @@ def _agrees(row: Operation, sent: Operation, end: Ending) -> bool:
     """Whether a row that others settled says the same as the answer of an attempt."""
     if row.epoch != sent.epoch:  # it was sent again: harmless where this one was not carried out
         return end.executed is Execution.NO
-    return (row.state in _TOOK_EFFECT) is (end.executed is Execution.YES)
+    return (row.state in TOOK_EFFECT) is (end.executed is Execution.YES)
 
 
 def _effects(case: Case, ticket: Ticket, end: Ending, *, late: bool = False) -> list[Event]:

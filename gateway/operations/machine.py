@@ -71,6 +71,9 @@ WAYS: Final[Mapping[tuple[OpState, OpEvent], OpState]] = MappingProxyType(
 # Where not knowing is no reason against a second send: it does no harm.
 RESENT: Final = frozenset({RetryClass.KEYED, RetryClass.NATURAL})
 
+# Where something was carried out, whatever became of it then.
+TOOK_EFFECT: Final = frozenset({S.SUCCEEDED, S.FAILED_FINAL, S.COMPENSATING, S.COMPENSATED})
+
 TERMINAL: Final = frozenset(OpState) - {state for state, _ in WAYS}
 
 # What an answer means when it comes after its operation was given up as unknown.

@@ -21,6 +21,8 @@ def unknown(operation: Operation) -> Refusal:
         reason="the same was sent before, and nobody knows yet whether it took effect; it is not "
         f"sent again (operation `{operation.op_id}`)",
         executed=Execution.UNKNOWN,
+        next="do not repeat this call; find out with a read whether it took effect, or have an "
+        f"administrator settle it (`weighbridge ops resolve {operation.op_id}`)",
     )
 
 

@@ -11,6 +11,7 @@ from typing import Final, assert_never
 from gateway.clock import Clock
 from gateway.events.envelope import timestamp
 from gateway.operations import refusals
+from gateway.operations.machine import TOOK_EFFECT
 from gateway.relay.seals import SealBroken, Seals
 from gateway.results import envelope
 from gateway.steps import gate
@@ -27,9 +28,6 @@ _KEPT_AFTER_S: Final = 3600  # how long an end can be read after the time to dec
 _FIRST_POLL_MS: Final = 5_000
 _LAST_POLL_MS: Final = 30_000
 _OPEN: Final = frozenset({OpState.AWAITING_APPROVAL, OpState.READY, OpState.DISPATCHING})
-_ANSWERED: Final = frozenset(
-    {OpState.SUCCEEDED, OpState.FAILED_FINAL, OpState.COMPENSATING, OpState.COMPENSATED}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +46,8 @@ class Errands:
     approval: Callable[[str], Awaitable[Approval | None]]
     """The last request about an operation; raises StoreUnavailable."""
     operation: Callable[[str], Awaitable[Operation | None]]
-    answer: Callable[[Operation], Answer | Refusal]
-    """What its caller was told of an operation that has ended."""
+    answer: Callable[[ProposedCall, Operation], Answer | Refusal]
+    """What the caller of a request about a task is told of an operation that has ended."""
     ended: Callable[[Approval], Refusal]
     """What its caller is told of a request that was not used."""
     call_off: Callable[[Approval, str], Awaitable[Approval | None]]
@@ -102,7 +100,7 @@ class Errands:
     def _now(self, call: ProposedCall, approval: Approval, operation: Operation) -> JsonObject:
         if approval.state is ApprovalState.CANCELLED:
             return self._told(call.name, approval, "cancelled") | _DONE
-        outcome = self._outcome(approval, operation)
+        outcome = self._outcome(call, approval, operation)
         if outcome is None:
             return self._told(call.name, approval, "working") | _DONE
         subject = envelope.Subject(
@@ -120,17 +118,19 @@ class Errands:
         completed = self._told(call.name, approval, "completed")
         return {**completed, **_DONE, "result": finished.result}
 
-    def _outcome(self, approval: Approval, operation: Operation) -> Answer | Refusal | None:
+    def _outcome(
+        self, call: ProposedCall, approval: Approval, operation: Operation
+    ) -> Answer | Refusal | None:
         """Return the end of the call; None while there is none."""
         if operation.state in _OPEN:
             return None
-        if operation.state in _ANSWERED:
-            return self.answer(operation)
+        if operation.state in TOOK_EFFECT:
+            return self.answer(call, operation)
         match operation.state:
             case OpState.INDETERMINATE:
                 return refusals.unknown(operation)
             case OpState.FAILED_RETRYABLE:
-                return self.answer(operation)
+                return self.answer(call, operation)
             case _:
                 return self.ended(approval)
 

@@ -6,15 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, assert_never
 
-from gateway import jsontext
 from gateway.case import Case, Injected
 from gateway.crossing import wanted
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.crossing.people import People, is_too_large
-from gateway.errors import JsonError, StoreUnavailable
-from gateway.operations import again, keys, refusals
-from gateway.results import kept, minimise
+from gateway.crossing.recorded import Recorded
+from gateway.errors import StoreUnavailable
+from gateway.operations import keys, refusals
 from gateway.steps import gate
 from gateway.store.claims import Wanted
 from gateway.store.requests import MOST_PENDING, MOST_REQUESTS, Held
@@ -26,7 +25,7 @@ from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect, Exceeded, Limit
 from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant, Repeat
-from gateway.types.json import Json, JsonObject
+from gateway.types.json import JsonObject
 from gateway.types.operations import Met, Operation, OpState
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect
@@ -159,6 +158,11 @@ class Claim:
             )
         return gate.unreadable() if is_too_large(case.arguments or {}) else None
 
+    @property
+    def recorded(self) -> Recorded:
+        """The way on which answers of operations that have ended leave."""
+        return Recorded(vault=self.vault, leaving=self.leaving)
+
     async def give_back(self, case: Case) -> None:
         """Release what a call took that was certainly not carried out.
 
@@ -185,7 +189,7 @@ class Claim:
         self, case: Case, asked_for: Operation, ticket: Ticket, repeated: str
     ) -> Case | Answer | Refusal | Held:
         until_s = asyncio.get_running_loop().time() + self.patience_s(case)
-        has_looked = False
+        has_looked = has_joined = False
         while True:
             claim = await self._made(case, asked_for, ticket, repeated)
             if isinstance(claim, Refusal):
@@ -202,13 +206,14 @@ class Claim:
                 if is_clearer:
                     continue
             if claim.met is Met.JOINED and await self._over(claim.operation, until_s):
+                has_joined = True
                 continue
             if claim.met is Met.TAKEN:
                 ticket.committed()
                 return self._taken(case, claim)
             if claim.met is Met.HELD and claim.approval is not None:
                 return Held(operation=claim.operation, approval=claim.approval)
-            return self._instead(case, claim)
+            return self._instead(case, claim, has_joined=has_joined)
 
     async def _made(
         self, case: Case, asked_for: Operation, ticket: Ticket, repeated: str
@@ -243,13 +248,13 @@ class Claim:
         except StoreUnavailable as error:
             return refusals.unresolved(operation, str(error))
 
-    def _instead(self, case: Case, claim: types.Claim) -> Answer | Refusal:
+    def _instead(self, case: Case, claim: types.Claim, *, has_joined: bool) -> Answer | Refusal:
         """Return what a call gets that is not sent."""
         match claim.met:
             case Met.OVER_LIMIT:
                 return _over(case, claim.limit, claim.retry_after_s)
             case Met.SETTLED:
-                return replace(self._again(case, claim.operation), replayed=True)
+                return self.recorded.repeated(case, claim.operation, has_joined=has_joined)
             case Met.CONFLICT | Met.VARIANT:
                 return self._differs(case, claim)
             case Met.JOINED:
@@ -308,28 +313,6 @@ class Claim:
             self._take_back(operation)
             raise VaultBroken("what was approved can't be had as it was approved")
         return approved
-
-    def told(self, operation: Operation) -> Answer | Refusal:
-        """Return what is told of an operation that has ended: its answer, as far as that holds."""
-        return again.told(operation, self._kept(operation)[0])
-
-    def _again(self, case: Case, operation: Operation) -> Answer | Refusal:
-        """Return the same to a call that repeats it: nothing that the rules of today keep back."""
-        outcome, output = self._kept(operation)
-        told = again.told(operation, outcome)
-        now = minimise.of_case(case.decision.output, case.contract.sensitive_results)
-        return told if output == minimise.fingerprint(now) else self.leaving(case, told)
-
-    def _kept(self, operation: Operation) -> tuple[Answer | Refusal, Json]:
-        """Return an outcome, and by what it was minimised."""
-        try:
-            sealed = self.vault.open(operation.tenant, operation.op_id, operation.outcome)
-            content = jsontext.parse_result(sealed)
-            body = content if isinstance(content, dict) else {}
-            return kept.from_json(body), body.get(kept.OUTPUT)
-        except (VaultBroken, JsonError, kept.NotKept) as error:
-            _log.error("%s: its outcome can't be repeated: %s", operation.op_id, error)
-            return refusals.outcome_lost(), None
 
     def _differs(self, case: Case, claim: types.Claim) -> Refusal:
         operation = claim.operation

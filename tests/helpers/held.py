@@ -5,12 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.app.approving import Approving, Around, approving
+from gateway.app.asked_after import AskedAfter
 from gateway.case import Case
 from gateway.clock import SystemClock
 from gateway.config.approvals import ApprovalsSettings
+from gateway.crossing.recall import Recall
 from gateway.events.redact import Redactor
 from gateway.store.store import Store
 from gateway.types.approvals import Approval, Approver, Choice, Ruling
+from gateway.types.calls import ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Answer, Finished, Refusal
@@ -100,8 +103,8 @@ def a_house(
     def window_s(case: Case) -> float:
         return pipeline.claim.window_s(case)
 
-    def answer(operation: Operation) -> Answer | Refusal:
-        return claim.told(operation)
+    def answer(call: ProposedCall, operation: Operation) -> Answer | Refusal:
+        return asked_after(call, operation)
 
     people = approving(
         store,
@@ -123,6 +126,13 @@ def a_house(
         pipeline, claim=claim, operate=operate, holding=people.holding, own_tools=people.tools
     )
     law = _law_of(changed)
+    recall = Recall(
+        vault=claim.vault,
+        case_for=changed.resolve.case_for,
+        tool=lambda key: None,  # as when its server is away
+        clock=SystemClock(),
+    )
+    asked_after = AskedAfter(case=recall.case, recorded=claim.recorded)
     return House(writes=replace(inner, pipeline=changed), people=people, law=law)
 
 
