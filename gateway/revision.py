@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from gateway.contracts.schemas import ToolSchemas, compile_tool
 from gateway.policy.engine import CompiledPolicy
+from gateway.runs.templates import Template
 from gateway.types.tools import Contract
 
 
@@ -25,6 +26,7 @@ class Revision:
     contracts: Mapping[str, Contract]  # by `server.name`
     schemas: Mapping[str, ToolSchemas]  # by pin; compiled once
     policy: CompiledPolicy
+    templates: Mapping[str, Template] = field(default_factory=dict[str, Template])  # of runs
     unreviewed: Unreviewed = Unreviewed.REFUSE
     _drafted: dict[str, ToolSchemas] = field(default_factory=dict[str, ToolSchemas], repr=False)
     activated_at: datetime | None = None

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from gateway.actions import trial
+from gateway.actions import templates, trial
 from gateway.contracts import files as contract_files
 from gateway.contracts import schemas
 from gateway.errors import FileError, FilesError, SchemaError
@@ -23,16 +23,17 @@ _LARGEST = 4 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """The texts of a policy folder, by path relative to it, in three kinds."""
+    """The texts of a policy folder, by path relative to it, in four kinds."""
 
     contracts: Mapping[str, str]
     policies: Mapping[str, str]
     tests: Mapping[str, str]
+    runs: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def texts(self) -> dict[str, str]:
         """Everything, as it is stored with a revision."""
-        return {**self.contracts, **self.policies, **self.tests}
+        return {**self.contracts, **self.policies, **self.runs, **self.tests}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +64,22 @@ def read(folder: Path) -> Folder:
     """Read every `.yaml` below a folder; raises FileError for one that can't be read."""
     if not folder.is_dir():
         raise FileError("there is no such folder; make it, or set `policies`", file=str(folder))
-    kinds: dict[str, dict[str, str]] = {"contracts": {}, "tests": {}, "": {}}
+    kinds: dict[str, dict[str, str]] = {"contracts": {}, "runs": {}, "tests": {}, "": {}}
     for path in sorted(folder.rglob("*.yaml")):
         name = PurePosixPath(path.relative_to(folder))
         top = name.parts[0] if len(name.parts) > 1 else ""
         kind = kinds.get(top)
         if kind is None:
-            raise FileError("this folder holds only `contracts/` and `tests/`", file=str(path))
+            raise FileError(
+                "this folder holds only `contracts/`, `runs/` and `tests/`", file=str(path)
+            )
         kind[str(name)] = _text(path)
-    return Folder(contracts=kinds["contracts"], policies=kinds[""], tests=kinds["tests"])
+    return Folder(
+        contracts=kinds["contracts"],
+        policies=kinds[""],
+        runs=kinds["runs"],
+        tests=kinds["tests"],
+    )
 
 
 def _text(path: Path) -> str:
@@ -110,6 +118,7 @@ def build(
             parsed.append(policy_files.load(text, file=prefix + name))
         except FileError as error:
             errors.extend(each(error))
+    written = templates.read(folder.runs, prefix, errors)
     if errors:
         return Built(revision=None, errors=tuple(errors))
     roles, are_all_roles = (terms.roles, terms.are_all_roles) if terms is not None else ((), False)
@@ -126,6 +135,7 @@ def build(
         contracts={contract.tool: contract for contract in contracts},
         schemas=compiled,
         policy=policy,
+        templates=templates.templates(written),
         unreviewed=unreviewed,
         activated_at=at,
         texts=folder.texts,
@@ -141,7 +151,7 @@ def each(error: FileError) -> tuple[FileError, ...]:
 def revision_id(folder: Folder, unreviewed: Unreviewed) -> str:
     """Digest over names and texts: the same files, the same id, on every machine."""
     whole = hashlib.sha256(f"unreviewed={unreviewed.value}\0".encode())
-    for name, text in sorted({**folder.contracts, **folder.policies}.items()):
+    for name, text in sorted({**folder.contracts, **folder.policies, **folder.runs}.items()):
         whole.update(f"{name}\0{len(text.encode())}\0{text}".encode())
     return f"sha256:{whole.hexdigest()}"
 

@@ -12,12 +12,11 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyFile:
-    """One file of rules as it was read."""
+class Written:
+    """A file with expressions in it as it was read, and where everything in it stands."""
 
     name: str
     text: str
-    content: PolicySet
     document: yamltext.YamlDocument
 
     def error(self, path: Path, message: str) -> FileError:
@@ -38,6 +37,13 @@ class PolicyFile:
         if head.startswith(">") or line > 1:
             return first, start
         return first, start + column - 1 + (1 if head[:1] in ("'", '"') else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFile(Written):
+    """One file of rules as it was read."""
+
+    content: PolicySet
 
 
 def load(text: str, *, file: str) -> PolicyFile:

@@ -127,3 +127,34 @@ def test_files_in_other_folders_are_not_passed_over(tmp_path: Path) -> None:
     (root / "more/rules.yaml").write_text(POLICY)
     with pytest.raises(FileError, match=r"more/rules\.yaml"):
         revisions.read(root)
+
+
+RUNS = """\
+runs:
+  lookup: {phases: {acting: {enter_when: [evidence >= 1]}}}
+"""
+
+
+def with_runs(root: Path, text: str = RUNS) -> Path:
+    (a_folder(root) / "runs").mkdir()
+    (root / "runs/lookup.yaml").write_text(text)
+    return root
+
+
+def test_templates_of_runs_are_part_of_the_revision_and_of_its_id(tmp_path: Path) -> None:
+    found = built(with_runs(tmp_path))
+    assert found.revision is not None
+    assert set(found.revision.templates) == {"lookup"}
+    assert found.revision.texts["runs/lookup.yaml"] == RUNS
+    (tmp_path / "runs/lookup.yaml").write_text(RUNS.replace("1", "2"))
+    other = built(tmp_path).revision
+    assert other is not None
+    assert other.id != found.revision.id
+
+
+def test_a_guard_that_does_not_compile_keeps_the_folder_out(tmp_path: Path) -> None:
+    found = built(with_runs(tmp_path, RUNS.replace("evidence", "evidense")))
+    assert found.revision is None
+    assert found.problem == (
+        "runs/lookup.yaml:2:46: no name `evidense` here; did you mean `evidence`?"
+    )

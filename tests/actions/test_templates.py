@@ -1,0 +1,106 @@
+"""From files of templates to the templates that runs go by."""
+
+from gateway.actions import templates
+from gateway.errors import FileError
+from gateway.runs.templates import RunLimit, Template
+from gateway.types.json import Json
+from gateway.types.runs import Collected, Mode, Phase, Run, Trust
+from gateway.types.tools import Risk
+
+TEXT = """\
+runs:
+  refund:
+    mode: agent
+    objective: give back what was charged twice
+    fields:
+      customer_id: {required: true, from: [user, crm.customer_id]}
+      note: {}
+    phases:
+      acting: {enter_when: [fields.customer_id, evidence >= 1], tools: [desk.refund, crm.add_note]}
+      finalizing: {enter_when: [open_ops == 0], tools: [crm.add_note]}
+    during_wait: [crm.add_note]
+    completed_when: [verified(desk.refund)]
+    limits:
+      wall: 2h
+      idle: 30m
+      calls: 80
+      writes: 3
+      money: {argument: /amount, max: 500, tools: [desk.refund]}
+    explicit_for: [critical]
+"""
+
+
+def read(**texts: str) -> tuple[dict[str, Template], list[FileError]]:
+    errors: list[FileError] = []
+    written = templates.read(
+        {f"runs/{name}.yaml": text for name, text in texts.items()}, "p/", errors
+    )
+    return templates.templates(written), errors
+
+
+def texts(template: Template, phase: Phase) -> list[str]:
+    return [each.text for each in template.guards(phase)]
+
+
+def test_a_template_is_what_its_file_says() -> None:
+    found, errors = read(refund=TEXT)
+    refund = found["refund"]
+    assert errors == []
+    assert (refund.name, refund.mode, refund.place) == (
+        "refund",
+        Mode.AGENT,
+        "p/runs/refund.yaml:2",
+    )
+    assert refund.objective == "give back what was charged twice"
+    assert refund.fields["customer_id"].required
+    assert refund.fields["customer_id"].sources == ("user", "crm.customer_id")
+    assert refund.tools[Phase.ACTING] == {"desk.refund", "crm.add_note"}
+    assert refund.finalizers == refund.during_wait == {"crm.add_note"}
+    assert (refund.wall_s, refund.idle_s) == (7200.0, 1800.0)
+    assert refund.explicit_for == {Risk.CRITICAL}
+    assert refund.limits == (
+        RunLimit(kind="calls", maximum=80),
+        RunLimit(kind="writes", maximum=3),
+        RunLimit(kind="money", maximum=500, argument="/amount", tools=frozenset({"desk.refund"})),
+    )
+
+
+def test_a_required_field_is_a_guard_of_acting_and_of_completion_once() -> None:
+    refund = read(refund=TEXT)[0]["refund"]
+    assert texts(refund, Phase.ACTING) == ["fields.customer_id", "evidence >= 1"]
+    assert texts(refund, Phase.COMPLETED) == ["fields.customer_id", "verified(desk.refund)"]
+    assert texts(refund, Phase.FINALIZING) == ["open_ops == 0"]
+    assert texts(refund, Phase.RETRIEVING) == []
+
+
+def test_a_required_field_is_there_once_it_has_a_value() -> None:
+    guard = read(refund=TEXT)[0]["refund"].guards(Phase.ACTING)[0]
+    for value, holds in (("c-1001", True), (False, True), (None, False)):
+        assert guard.holds(a_run(customer_id=value)) is holds
+    assert not guard.holds(a_run())
+
+
+def a_run(**fields: Json) -> Run:
+    collected = {
+        name: Collected(value=value, trust=Trust.HOST, source="host", at=1)
+        for name, value in fields.items()
+    }
+    return Run(run_id="run_1", tenant="acme", owner="o", user="ana", fields=collected)
+
+
+def test_a_template_that_says_nothing_demands_nothing() -> None:
+    plain = read(plain="runs: {plain: {}}")[0]["plain"]
+    assert plain == Template(
+        name="plain", enter_when={Phase.ACTING: ()}, place="p/runs/plain.yaml:1"
+    )
+
+
+def test_the_faults_of_all_files_are_told_together() -> None:
+    _, errors = read(
+        a="runs: {a: {modes: x}}", b=TEXT, c=TEXT, d="runs: {d: {completed_when: [x]}}"
+    )
+    assert [str(each).partition(": ")[0] for each in errors] == [
+        "p/runs/a.yaml:1:12",
+        "p/runs/d.yaml:1:29",
+        "p/runs/c.yaml:2:3",
+    ]
