@@ -156,5 +156,5 @@ def test_a_guard_that_does_not_compile_keeps_the_folder_out(tmp_path: Path) -> N
     found = built(with_runs(tmp_path, RUNS.replace("evidence", "evidense")))
     assert found.revision is None
     assert found.problem == (
-        "runs/lookup.yaml:2:46: no name `evidense` here; did you mean `evidence`?"
+        "runs/lookup.yaml:2:43: no name `evidense` here; did you mean `evidence`?"
     )
