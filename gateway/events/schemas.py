@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from gateway.events import approvals, bodies
+from gateway.events import approvals, bodies, runs
 from gateway.events.forms import POINTERS, TEXT, TEXTS, TIME, about, an_object
 from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
 from gateway.types.json import Json, JsonObject
@@ -30,6 +30,7 @@ KINDS: Final[Mapping[EventKind, Mapping[Stage, JsonObject]]] = {
     EventKind.RETRIEVAL: {Stage.RECORDED: bodies.RETRIEVAL},
     EventKind.APPROVAL: approvals.BODIES,
     EventKind.SIDE_EFFECT: {Stage.RECORDED: bodies.SIDE_EFFECT},
+    EventKind.RUN: runs.BODIES,
     EventKind.ADMIN: {Stage.RECORDED: bodies.ADMIN},
 }
 

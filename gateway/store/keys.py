@@ -57,6 +57,10 @@ class TenantKeys:
         """Return the key for digests of values that callers were given."""
         return self._derive("seen", tenant)
 
+    def runs(self, tenant: str) -> bytes:
+        """Return the key for digests of what calls find their runs by."""
+        return self._derive("runs", tenant)
+
     def operations(self, tenant: str) -> bytes:
         """Return the key of what operations keep for later."""
         return self._derive("operations", tenant)

@@ -16,6 +16,7 @@ from gateway.store.limits import Limits
 from gateway.store.logins import Logins
 from gateway.store.operations import Operations
 from gateway.store.revisions import Revisions
+from gateway.store.runs import Runs
 from gateway.store.seen import SeenValues
 from gateway.store.worker import Worker
 
@@ -33,6 +34,7 @@ class Store:
     limits: Limits
     operations: Operations
     approvals: Approvals
+    runs: Runs
     seen: SeenValues
     revisions: Revisions
     instances: Instances
@@ -79,6 +81,7 @@ class Store:
             limits=Limits(worker, clock),
             operations=Operations(events, worker, clock, owner=origin.instance),
             approvals=Approvals(events, worker, clock),
+            runs=Runs(events, worker, tenant_keys, clock),
             seen=SeenValues(worker, tenant_keys, clock),
             revisions=Revisions(worker),
             instances=Instances(worker, clock),

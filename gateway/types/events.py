@@ -41,6 +41,13 @@ class Stage(StrEnum):
     USED = "used"  # by the very send
     VOIDED = "voided"  # revoked, cancelled or superseded
     REOPENED = "reopened"  # a denied call may be asked about again
+    # Of runs, beside `started`:
+    MOVED = "moved"  # into another phase
+    CHANGED = "changed"  # what was collected, or how far it is to be believed
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    STOPPED = "stopped"  # `stop_reason` says how
+    HANDED_OVER = "handed_over"
 
 
 @value

@@ -1,0 +1,188 @@
+"""Runs as rows, and rows as runs."""
+
+from typing import Final
+
+from gateway import jsontext
+from gateway.store.engine import Row, Transaction, Value
+from gateway.store.rows import clean
+from gateway.types.json import Json, JsonObject
+from gateway.types.operations import OpState, VerificationState
+from gateway.types.runs import Collected, Evidence, Mode, Phase, Run, StopReason, Trust
+from gateway.types.values import replaced
+
+_SECOND: Final = 1_000_000
+_OPEN: Final = frozenset({OpState.DISPATCHING, OpState.INDETERMINATE, OpState.COMPENSATING})
+
+
+def row_of(run: Run) -> dict[str, Value]:
+    """Return the columns of a run; texts are as every engine takes them."""
+    return {
+        "run_id": run.run_id,
+        "tenant": clean(run.tenant),
+        "owner": run.owner,
+        "actor_user": clean(run.user),
+        "is_of_user": int(run.is_of_user),
+        "roles": _listed(run.roles),
+        "scopes": _listed(run.scopes),
+        "client": clean(run.client),
+        "task_id": clean(run.task_id),
+        "objective": clean(run.objective),
+        "template": clean(run.template),
+        "mode": str(run.mode),
+        "phase": str(run.phase),
+        "resume_phase": str(run.resume_phase or ""),
+        "is_paused": int(run.is_paused),
+        "stop_reason": str(run.stop_reason or ""),
+        "note": clean(run.note),
+        "parent": clean(run.parent),
+        "fields": _fields(run),
+        "is_tainted": int(run.is_tainted),
+        "version": run.version,
+        "created_at": run.created_at,
+        "active_at": run.active_at,
+        "ends_at": run.ends_at,
+        "idle": round(run.idle_s * _SECOND),
+        "finished_at": run.finished_at,
+        "evidence": run.evidence,
+        "calls": run.calls,
+        "tokens": run.tokens,
+    }
+
+
+def run_of(row: Row) -> Run:
+    """Return the run that a row holds, without what is counted elsewhere."""
+    resume, stop = row.text("resume_phase"), row.text("stop_reason")
+    return Run(
+        run_id=row.text("run_id"),
+        tenant=row.text("tenant"),
+        owner=row.text("owner"),
+        user=row.text("actor_user"),
+        is_of_user=bool(row.integer("is_of_user")),
+        roles=_names(row.text("roles")),
+        scopes=_names(row.text("scopes")),
+        client=row.text("client"),
+        task_id=row.text("task_id"),
+        objective=row.text("objective"),
+        template=row.text("template"),
+        mode=Mode(row.text("mode")),
+        phase=Phase(row.text("phase")),
+        resume_phase=Phase(resume) if resume else None,
+        is_paused=bool(row.integer("is_paused")),
+        stop_reason=StopReason(stop) if stop else None,
+        note=row.text("note"),
+        parent=row.text("parent"),
+        fields=_collected(row.text("fields")),
+        is_tainted=bool(row.integer("is_tainted")),
+        version=row.integer("version"),
+        created_at=row.integer("created_at"),
+        active_at=row.integer("active_at"),
+        ends_at=row.integer("ends_at"),
+        idle_s=row.integer("idle") / _SECOND,
+        finished_at=row.integer("finished_at"),
+        evidence=row.integer("evidence"),
+        calls=row.integer("calls"),
+        tokens=row.integer("tokens"),
+    )
+
+
+def counted(transaction: Transaction, run: Run) -> Run:
+    """Return a run with what guards count: open and ended operations, undecided requests.
+
+    Open is what is under way or unknown, and what is still being checked.
+    """
+    named = {"run_id": run.run_id}
+    open_ops = 0
+    verified: set[str] = set()
+    succeeded: set[str] = set()
+    for row in transaction.fetch("run_operations", named):
+        state = OpState(row.text("state"))
+        check = VerificationState(row.text("verification"))
+        if state in _OPEN or check is VerificationState.PENDING:
+            open_ops += row.integer("many")
+        if state is OpState.SUCCEEDED:
+            succeeded.add(row.text("tool"))
+            if check is VerificationState.VERIFIED:
+                verified.add(row.text("tool"))
+    return replaced(
+        run,
+        open_ops=open_ops,
+        pending_approvals=pending(transaction, run.run_id),
+        verified=tuple(sorted(verified)),
+        succeeded=tuple(sorted(succeeded)),
+    )
+
+
+def pending(transaction: Transaction, run_id: str) -> int:
+    """Return how many requests of a run nobody has decided."""
+    return transaction.fetch("run_pending", {"run_id": run_id})[0].integer("many")
+
+
+def evidence_row(run_id: str, item: Evidence) -> dict[str, Value]:
+    """Return the columns of a reference."""
+    return {
+        "run_id": run_id,
+        "source": clean(item.source),
+        "version": clean(item.version),
+        "chunk": clean(item.chunk),
+        "call_id": item.call_id,
+        "at": item.at,
+    }
+
+
+def evidence_of(row: Row) -> Evidence:
+    """Return the reference that a row holds."""
+    return Evidence(
+        source=row.text("source"),
+        version=row.text("version"),
+        chunk=row.text("chunk"),
+        call_id=row.text("call_id"),
+        at=row.integer("at"),
+    )
+
+
+def _listed(names: frozenset[str]) -> str:
+    listed: list[Json] = [*sorted(clean(name) for name in names)]
+    return jsontext.dump(listed).decode() if listed else ""
+
+
+def _names(text: str) -> frozenset[str]:
+    listed = jsontext.parse_result(text.encode()) if text else []
+    return frozenset(str(each) for each in listed) if isinstance(listed, list) else frozenset()
+
+
+def _fields(run: Run) -> str:
+    if not run.fields:
+        return ""
+    fields: JsonObject = {
+        name: {
+            "value": each.value,
+            "trust": str(each.trust),
+            "source": each.source,
+            "at": each.at,
+            "call": each.call_id,
+        }
+        for name, each in sorted(run.fields.items())
+    }
+    return clean(jsontext.dump(fields).decode())
+
+
+def _collected(text: str) -> dict[str, Collected]:
+    if not text:  # most runs, and every call of theirs reads the row
+        return {}
+    fields = jsontext.parse_result(text.encode())
+    found: dict[str, Collected] = {}
+    for name, each in fields.items() if isinstance(fields, dict) else ():
+        match each:
+            case {
+                "value": value,
+                "trust": str(trust),
+                "source": str(source),
+                "at": int(at),
+                "call": str(call_id),
+            }:
+                found[name] = Collected(
+                    value=value, trust=Trust(trust), source=source, at=at, call_id=call_id
+                )
+            case _:
+                raise TypeError("a row has a field that is none")
+    return found

@@ -1,0 +1,372 @@
+"""Runs: found by what calls say of themselves, and changed from one version to the next.
+
+Whatever changes a run is committed under the events lock, with the events that tell of it. Counters
+only grow, and are no such change.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeAlias, TypeVar
+
+from gateway.clock import Clock
+from gateway.errors import StoreUnavailable
+from gateway.store import keys
+from gateway.store.approval_rows import approval_of
+from gateway.store.changes import Change, Made
+from gateway.store.decisions import Once
+from gateway.store.engine import Lock, Parameters, Transaction, Value
+from gateway.store.keys import TenantKeys
+from gateway.store.operations import Log
+from gateway.store.rows import clean
+from gateway.store.run_rows import counted, evidence_of, evidence_row, row_of, run_of
+from gateway.store.times import microseconds
+from gateway.store.worker import Worker
+from gateway.types.approvals import Approval
+from gateway.types.calls import Principal
+from gateway.types.events import Event
+from gateway.types.runs import Bound, Evidence, Phase, Place, Run
+from gateway.types.values import replaced
+
+_T = TypeVar("_T")
+_AT_ONCE: Final = 200  # runs that one sweep looks at
+_MOST_EVIDENCE: Final = 1_000  # references that are shown of one run
+
+Started: TypeAlias = Callable[[Run], Sequence[Event]]
+"""The events of a new run, one at least."""
+Told: TypeAlias = Callable[[Run, Run], Sequence[Event]]
+"""The events of a change, from before to after it: one at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """What is looked for; an empty field matches everything."""
+
+    tenant: str = ""
+    user: str = ""
+    owner: str = ""
+    phase: str = ""
+    stop: str = ""
+    template: str = ""
+    parent: str = ""
+    is_open: bool = False  # neither finished nor paused
+    since: datetime | None = None
+    limit: int = 100
+
+
+_CONDITIONS: Final = {
+    "tenant": "tenant = :tenant",
+    "user": "actor_user = :user",
+    "owner": "owner = :owner",
+    "phase": "phase = :phase",
+    "stop": "stop_reason = :stop",
+    "template": "template = :template",
+    "parent": "parent = :parent",
+    "is_open": "finished_at = 0 AND is_paused = 0",
+    "since": "created_at >= :since",
+}
+
+
+@dataclass(slots=True)
+class _Touched:
+    """What happened in a run since its row was last written."""
+
+    active_at: int = 0
+    calls: int = 0
+    tokens: int = 0
+
+
+class Runs:
+    """The tables of runs. Every method that waits raises StoreUnavailable."""
+
+    def __init__(self, log: Log, worker: Worker, tenant_keys: TenantKeys, clock: Clock) -> None:
+        self._log = log
+        self._worker = worker
+        self._keys = tenant_keys
+        self._clock = clock
+        self._touched: dict[str, _Touched] = {}
+
+    def owner(self, principal: Principal) -> str:
+        """Return the digest that stands for a whole principal."""
+        return self._digest(principal.tenant, "principal", *principal.owner)
+
+    def owner_of(self, tenant: str, user: str) -> str:
+        """Return the digest that stands for all principals of a user, with `is_of_user`."""
+        return self._digest(tenant, "user", user)
+
+    async def bound(
+        self, principal: Principal, places: Sequence[Place], *, with_counts: bool = False
+    ) -> list[Bound]:
+        """Return the runs of a principal that places lead to, as their rows say now.
+
+        All that name a run by its id, or else the first that any other place leads to, in order.
+        Runs of anybody else are not found. What guards count is there `with_counts`, and wherever
+        a run has yet to begin.
+        """
+        owners: Parameters = {
+            "tenant": clean(principal.tenant),
+            "owner": self.owner(principal),
+            "of_user": self.owner_of(principal.tenant, principal.user),
+        }
+        named = [place for place in places if place.kind.is_explicit]
+        values = [(place.kind, self._value(principal.tenant, place)) for place in places]
+
+        def read(transaction: Transaction) -> list[Bound]:
+            if named:
+                return [
+                    Bound(run=_with_counts(transaction, run, with_counts), kind=place.kind)
+                    for place in named
+                    if (run := _get(transaction, place.value)) is not None
+                    and run.tenant == owners["tenant"]
+                    and run.owner in (owners["owner"], owners["of_user"])
+                ]
+            for kind, vhash in values:
+                found = transaction.fetch("bound_run", {**owners, "kind": kind, "vhash": vhash})
+                if found:
+                    run = _with_counts(transaction, run_of(found[0]), with_counts)
+                    return [Bound(run=run, kind=kind)]
+            return []
+
+        return await self._worker.read(read) if places else []
+
+    async def get(self, run_id: str) -> Run | None:
+        """Return one run, with its counts."""
+
+        def read(transaction: Transaction) -> Run | None:
+            run = _get(transaction, run_id)
+            return counted(transaction, run) if run is not None else None
+
+        return await self._worker.read(read)
+
+    async def find(self, wanted: RunFilter) -> list[Run]:
+        """Return runs that match, newest first, without their counts."""
+        where, parameters = _conditions(wanted)
+        return await self._read("list_runs", parameters, where=where)
+
+    async def counts(self, tenant: str = "") -> dict[Phase, int]:
+        """Return how many runs there are of each phase, of one tenant or of all."""
+        where, parameters = _conditions(RunFilter(tenant=tenant))
+
+        def read(transaction: Transaction) -> dict[Phase, int]:
+            rows = transaction.fetch("count_runs", parameters, where=where)
+            return {Phase(row.text("phase")): row.integer("many") for row in rows}
+
+        return await self._worker.read(read)
+
+    async def start(
+        self, run: Run, places: Sequence[Place], told: Started, *, joins: bool = False
+    ) -> Run:
+        """Keep a new run and have values lead to it, whatever they led to before.
+
+        With `joins`, one of them that leads to a run which is not completed gives that run instead:
+        of calls that begin one at the same time, all get the same.
+        """
+        bindings = [self._binding(run, place) for place in places]
+
+        def work(transaction: Transaction) -> Made[Run]:
+            for named in bindings if joins else ():
+                found = transaction.fetch("bound_run", {**named, "of_user": named["owner"]})
+                before = run_of(found[0]) if found else None
+                if before is not None and before.phase is not Phase.COMPLETED:
+                    return Made(before)
+            transaction.execute("add_run", row_of(run))
+            for named in bindings:
+                transaction.execute("bind_run", named)
+            return Made(run, told=told(run))
+
+        return await self._change(work)
+
+    async def change(self, before: Run, after: Run, told: Told) -> Run | None:
+        """Move a run from the version it was read in; None when it is another one by now.
+
+        Returns it as it is then. Counters, tags and bindings of `after` are not part of a change.
+        """
+
+        def work(transaction: Transaction) -> Made[Run | None]:
+            return change(transaction, before, after, told)
+
+        return await self._change(work)
+
+    async def move(self, before: Run, after: Run, told: Told) -> Run | None:
+        """Change a run whose guards were judged by counts: None where those are others by now."""
+
+        def work(transaction: Transaction) -> Made[Run | None]:
+            if not is_as_counted(transaction, before):
+                return Made(None)
+            return change(transaction, before, after, told)
+
+        return await self._change(work)
+
+    async def bind(self, run: Run, place: Place) -> None:
+        """From now on, have a value lead to a run."""
+        named = self._binding(run, place)
+        await self._worker.write(
+            lambda transaction: transaction.execute("bind_run", named), lock=Lock.EVENTS
+        )
+
+    async def taint(self, run: Run, told: Told) -> bool:
+        """Note that a result which others can write was returned in it; False when that is known.
+
+        A new version: what was judged before that is judged anew.
+        """
+
+        def work(transaction: Transaction) -> Made[bool]:
+            if transaction.execute("taint_run", {"run_id": run.run_id}) != 1:
+                return Made(False)
+            after = _get(transaction, run.run_id) or run
+            return Made(True, told=told(replaced(after, is_tainted=False), after))
+
+        return await self._change(work)
+
+    async def add_evidence(self, run_id: str, items: Sequence[Evidence]) -> None:
+        """Collect references, each once."""
+        rows = [evidence_row(run_id, item) for item in items]
+
+        def write(transaction: Transaction) -> None:
+            transaction.execute_many("add_evidence", rows)
+            transaction.execute("count_evidence", {"run_id": run_id})
+
+        if rows:
+            await self._worker.write(write, lock=Lock.EVENTS, durable=False)
+
+    async def evidence(self, run_id: str, *, limit: int = _MOST_EVIDENCE) -> list[Evidence]:
+        """Return the references that were collected in a run, in their order."""
+        named: Parameters = {"run_id": clean(run_id), "limit": limit}
+
+        def read(transaction: Transaction) -> list[Evidence]:
+            return [evidence_of(row) for row in transaction.fetch("evidence_of", named)]
+
+        return await self._worker.read(read)
+
+    def touched(self, run_id: str, at: datetime, *, calls: int = 1, tokens: int = 0) -> None:
+        """Note that a call was made in a run, or tokens were used for it; `flush` writes it."""
+        noted = self._touched.setdefault(run_id, _Touched())
+        noted.active_at = max(noted.active_at, microseconds(at))
+        noted.calls += calls
+        noted.tokens += tokens
+
+    async def flush(self) -> None:
+        """Write what was noted; kept for the next time when that fails."""
+        noted, self._touched = self._touched, {}
+        rows: list[Parameters] = [
+            {
+                "run_id": run_id,
+                "active_at": each.active_at,
+                "calls": each.calls,
+                "tokens": each.tokens,
+            }
+            for run_id, each in sorted(noted.items())
+        ]
+
+        def write(transaction: Transaction) -> None:
+            transaction.execute_many("touch_run", rows)
+
+        if not rows:
+            return
+        try:
+            await self._worker.write(write, lock=Lock.EVENTS, durable=False)
+        except StoreUnavailable:
+            for run_id, each in noted.items():
+                later = self._touched.setdefault(run_id, _Touched())
+                later.active_at = max(later.active_at, each.active_at)
+                later.calls += each.calls
+                later.tokens += each.tokens
+            raise
+
+    async def idle(self, now: int | None = None) -> list[Run]:
+        """Return runs without a call for too long, and those whose wall time is over."""
+        at = microseconds(self._clock.now()) if now is None else now
+        return await self._read("idle_runs", {"now": at, "limit": _AT_ONCE})
+
+    async def to_cancel(self) -> list[Approval]:
+        """Return requests for approval of runs that were stopped, which nobody waits for."""
+
+        def read(transaction: Transaction) -> list[Approval]:
+            rows = transaction.fetch("approvals_of_stopped_runs", {"limit": _AT_ONCE})
+            return [approval_of(row) for row in rows]
+
+        return await self._worker.read(read)
+
+    async def forget(self, run: Run) -> None:
+        """Let go of a run, what led to it, its references, and the values that it was given."""
+        named: Parameters = {"run_id": run.run_id}
+        scope: Parameters = {"tenant": run.tenant, "scope": f"run:{run.run_id}"}
+
+        def write(transaction: Transaction) -> None:
+            transaction.execute("forget_seen_of_run", scope)
+            for name in ("forget_evidence", "forget_bindings", "forget_run"):
+                transaction.execute(name, named)
+
+        await self._worker.write(write, lock=Lock.EVENTS, durable=False)
+
+    async def ended(self, before: int) -> list[Run]:
+        """Return runs that ended before a time, the longest ago first."""
+        return await self._read("ended_runs", {"before": before, "limit": _AT_ONCE})
+
+    async def _change(self, work: Callable[[Transaction], Made[_T]]) -> _T:
+        return await self._log.carry(Change(Once(work)))
+
+    async def _read(self, name: str, parameters: Parameters, *, where: str = "") -> list[Run]:
+        def read(transaction: Transaction) -> list[Run]:
+            return [run_of(row) for row in transaction.fetch(name, parameters, where=where)]
+
+        return await self._worker.read(read)
+
+    def _binding(self, run: Run, place: Place) -> Parameters:
+        return {
+            "tenant": clean(run.tenant),
+            "owner": run.owner,
+            "kind": str(place.kind),
+            "vhash": self._value(run.tenant, place),
+            "run_id": run.run_id,
+            "bound_at": microseconds(self._clock.now()),
+        }
+
+    def _value(self, tenant: str, place: Place) -> str:
+        return self._digest(tenant, str(place.kind), place.value)
+
+    def _digest(self, tenant: str, *parts: str) -> str:
+        return keys.digest(self._keys.runs(tenant), "\0".join(parts))
+
+
+def change(transaction: Transaction, before: Run, after: Run, told: Told) -> Made[Run | None]:
+    """Move a run from the version it was read in, inside of a transaction under the events lock."""
+    row = row_of(replaced(after, run_id=before.run_id, version=before.version))
+    if transaction.execute("change_run", row) != 1:
+        return Made(None)
+    changed = replaced(after, version=before.version + 1)
+    return Made(changed, told=told(before, changed))
+
+
+def is_as_counted(transaction: Transaction, judged: Run) -> bool:
+    """Whether what a run was judged by, beside its version, is so still."""
+    now = counted(transaction, judged)
+    return now == judged
+
+
+def _get(transaction: Transaction, run_id: str) -> Run | None:
+    rows = transaction.fetch("get_run", {"run_id": clean(run_id)})
+    return run_of(rows[0]) if rows else None
+
+
+def _with_counts(transaction: Transaction, run: Run, with_counts: bool) -> Run:
+    has_begun = run.phase not in (Phase.CREATED, Phase.PLANNING)
+    return run if has_begun and not with_counts else counted(transaction, run)
+
+
+def _conditions(wanted: RunFilter) -> tuple[str, dict[str, Value]]:
+    parameters: dict[str, Value] = {"limit": wanted.limit}
+    parts: list[str] = []
+    for name, text in _CONDITIONS.items():
+        value: object = getattr(wanted, name)
+        match value:
+            case datetime():
+                parameters[name] = microseconds(value)
+            case str() if value:
+                parameters[name] = clean(value)
+            case True:
+                pass
+            case _:
+                continue
+        parts.append(text)
+    return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
