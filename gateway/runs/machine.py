@@ -1,41 +1,262 @@
-"""What each phase of a run allows, as one table."""
+"""What each phase of a run allows, as one table, and what that means for one call.
+
+The table is the enforcement of runs; whether a phase is entered at all is `gateway.runs.moves`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
-from gateway.types.runs import Phase
+from gateway.runs import moves
+from gateway.runs.moves import Blocked
+from gateway.runs.templates import Template
+from gateway.types.causes import Cause
+from gateway.types.runs import BindingKind, Mover, Only, Phase, Run
 from gateway.types.tools import Effect, Risk
+from gateway.types.values import value
+
+
+class Room(StrEnum):
+    """What a phase has for one class of calls."""
+
+    NONE = "none"
+    FREE = "free"
+    BEGINS = "begins"  # it takes the run on to retrieving
+    ENTERS = "enters"  # it takes the run on to acting, where the guards of that hold
+    APPROVED = "approved"  # what people decide about; of low ones, what may go on meanwhile as well
+    FINALIZERS = "finalizers"  # what the template names for the end of the work
+    RETRY = "retry"  # an operation that was not carried out, once more
+
+
+class Kind(StrEnum):
+    """The classes of calls that phases tell apart."""
+
+    READ = "read"
+    LOW_WRITE = "low_write"  # of class low or medium
+    HIGH_WRITE = "high_write"  # of class high or critical, and everything destructive
+    COMPENSATION = "compensation"  # asked for by a person, to undo an operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """Which calls a phase lets through, before policy has its say."""
+    """A row of the table."""
 
-    reads: bool
-    low_writes: bool = False  # writes of class low or medium
-    high_writes: bool = False  # writes of class high or critical, and everything destructive
+    reads: Room = Room.NONE
+    low_writes: Room = Room.NONE
+    high_writes: Room = Room.NONE
+    compensation: Room = Room.NONE
+
+    def room(self, kind: Kind) -> Room:
+        """Return what there is for calls of a class."""
+        return {
+            Kind.READ: self.reads,
+            Kind.LOW_WRITE: self.low_writes,
+            Kind.HIGH_WRITE: self.high_writes,
+            Kind.COMPENSATION: self.compensation,
+        }[kind]
 
 
 ALLOWS: Mapping[Phase, Allowance] = {
-    Phase.CREATED: Allowance(reads=True),
-    Phase.PLANNING: Allowance(reads=True),
-    Phase.RETRIEVING: Allowance(reads=True),
-    Phase.ACTING: Allowance(reads=True, low_writes=True, high_writes=True),
-    Phase.AWAITING_APPROVAL: Allowance(reads=True),
-    Phase.FINALIZING: Allowance(reads=True),
-    Phase.COMPLETED: Allowance(reads=False),
-    Phase.HANDOFF: Allowance(reads=False),
-    Phase.FAILED: Allowance(reads=True),
+    Phase.CREATED: Allowance(reads=Room.BEGINS),
+    Phase.PLANNING: Allowance(reads=Room.BEGINS),
+    Phase.RETRIEVING: Allowance(reads=Room.FREE, low_writes=Room.ENTERS, high_writes=Room.ENTERS),
+    Phase.ACTING: Allowance(
+        reads=Room.FREE,
+        low_writes=Room.FREE,
+        high_writes=Room.FREE,
+        compensation=Room.FREE,
+    ),
+    Phase.AWAITING_APPROVAL: Allowance(
+        reads=Room.FREE, low_writes=Room.APPROVED, high_writes=Room.APPROVED
+    ),
+    Phase.FINALIZING: Allowance(
+        reads=Room.FREE, low_writes=Room.FINALIZERS, compensation=Room.FREE
+    ),
+    # Whoever takes over works under an identity of his own; operators undo what has to be undone.
+    Phase.COMPLETED: Allowance(compensation=Room.FREE),
+    Phase.HANDOFF: Allowance(compensation=Room.FREE),
+    Phase.FAILED: Allowance(
+        reads=Room.FREE,
+        low_writes=Room.RETRY,
+        high_writes=Room.RETRY,
+        compensation=Room.FREE,
+    ),
 }
+# Looks of the gateway's own, at what a write did: no phase stands in their way.
+_OWN_LOOKS = frozenset({Cause.VERIFICATION, Cause.LOOKUP})
+_WITHOUT_A_RUN = frozenset({Room.FREE, Room.BEGINS})
+
+
+@value
+class Need:
+    """What a phase may look at of a call."""
+
+    effect: Effect
+    risk: Risk
+    tool: str  # `server.name`
+    cause: Cause = Cause.CALLER
+
+    @property
+    def kind(self) -> Kind:
+        """The column of the table."""
+        if self.cause is Cause.COMPENSATION:
+            return Kind.COMPENSATION
+        match self.effect:
+            case Effect.READ:
+                return Kind.READ
+            case Effect.WRITE if self.risk.rank < Risk.HIGH.rank:
+                return Kind.LOW_WRITE
+            case _:
+                return Kind.HIGH_WRITE
+
+
+@value
+class Go:
+    """The call may go on: as it is, or together with its run."""
+
+    phase: Phase  # in which it is made
+    move_to: Phase | None = None
+    only: Only | None = None
+
+
+@value
+class Terms:
+    """What holds for the calls of one run, beside its row."""
+
+    template: Template | None = None
+    kind: BindingKind = BindingKind.META  # how the call has found its run
+    reads_while_paused: bool = True
 
 
 def allows(phase: Phase, effect: Effect, risk: Risk) -> bool:
-    """Say whether a call of this effect and class may go ahead in this phase."""
-    allowance = ALLOWS[phase]
-    match effect:
-        case Effect.READ:
-            return allowance.reads
-        case Effect.WRITE if risk.rank < Risk.HIGH.rank:
-            return allowance.low_writes
+    """Say whether a call without a run may go ahead in the phase that stands for one."""
+    room = ALLOWS[phase].room(Need(effect=effect, risk=risk, tool="").kind)
+    return room in _WITHOUT_A_RUN
+
+
+def weigh(run: Run, need: Need, terms: Terms, *, now: int) -> Go | Blocked:
+    """Say whether the phase of a run lets a call through; `now` in microseconds.
+
+    Holds for the version of the run, and for its counts where the call moves it.
+    """
+    kind, template = need.kind, terms.template
+    if need.cause in _OWN_LOOKS:
+        return Go(phase=run.phase)
+    if kind is Kind.COMPENSATION:  # a person has asked for it, whether the run goes on or not
+        return _within(run, need, ALLOWS[run.phase].compensation)
+    held = _held(run, need, terms, now)
+    if held is not None:
+        return held
+    room = ALLOWS[run.phase].room(kind)
+    if run.phase is Phase.AWAITING_APPROVAL and kind is not Kind.READ:
+        return _waiting(run, need, template)
+    match room:
+        case Room.BEGINS:
+            return _entering(run, need, Phase.RETRIEVING, template)
+        case Room.ENTERS:
+            return _entering(run, need, Phase.ACTING, template)
+        case Room.FINALIZERS if template is None or need.tool not in template.finalizers:
+            return _blocked(run, need)
         case _:
-            return allowance.high_writes
+            return _by_template(run, need, room, template)
+
+
+def _held(run: Run, need: Need, terms: Terms, now: int) -> Blocked | None:
+    """Say why a run does not go on at all, if that is so."""
+    template = terms.template
+    is_let = need.kind is Kind.READ and terms.reads_while_paused
+    if run.is_paused and not is_let:
+        why = f": {run.note}" if run.note else ""
+        return Blocked(
+            reason=f"the run is paused{why}", next="wait until a person or the host resumes it"
+        )
+    if moves.is_late(run, now) and not is_let:
+        return Blocked(
+            reason="the time of the run is over", next="hand it over, or have a person resume it"
+        )
+    if template is not None and terms.kind.is_weak and need.risk in template.explicit_for:
+        return Blocked(
+            reason=f"a call of class {need.risk} has to name its run",
+            next="call `run_start`, and give the run that it returns with the call",
+        )
+    return None
+
+
+def _entering(run: Run, need: Need, to: Phase, template: Template | None) -> Go | Blocked:
+    """Let a call take its run on, where its mode leaves that to calls and the guards hold."""
+    entered = moves.may_move(run, to, Mover.CALL, template)
+    if entered is not None:
+        return entered
+    inside = _by_template(moves.in_phase(run, to), need, Room.FREE, template)
+    return inside if isinstance(inside, Blocked) else Go(phase=to, move_to=to)
+
+
+def _by_template(run: Run, need: Need, room: Room, template: Template | None) -> Go | Blocked:
+    """Hold a call against the tools that a template names for a phase."""
+    is_read = need.kind is Kind.READ
+    if template is None or template.lets(run.phase, need.tool, is_read=is_read):
+        return _within(run, need, room)
+    is_last = need.kind is Kind.LOW_WRITE and need.tool in template.finalizers
+    if run.phase is Phase.ACTING and is_last:
+        return _entering_the_end(run, need, template)
+    return _blocked(run, need, f"`{need.tool}` is none of its tools")
+
+
+def _entering_the_end(run: Run, need: Need, template: Template) -> Go | Blocked:
+    blocked = moves.may_move(run, Phase.FINALIZING, Mover.CALL, template)
+    if blocked is not None:
+        return blocked
+    if not template.lets(Phase.FINALIZING, need.tool, is_read=False):
+        return _blocked(run, need, f"`{need.tool}` is none of its tools")
+    return Go(phase=Phase.FINALIZING, move_to=Phase.FINALIZING)
+
+
+def _waiting(run: Run, need: Need, template: Template | None) -> Go | Blocked:
+    """Weigh a write while people decide: by the phase that the run comes back to.
+
+    What waits for people in that phase may be sent and more may be asked about; the rest waits.
+    """
+    back = moves.in_phase(run, run.resume_phase or Phase.ACTING)
+    room = ALLOWS[back.phase].room(need.kind)
+    if room is Room.ENTERS or room is Room.NONE or back.phase is Phase.AWAITING_APPROVAL:
+        return _blocked(run, need)
+    if room is Room.FINALIZERS and (template is None or need.tool not in template.finalizers):
+        return _blocked(run, need)
+    if template is not None and not template.lets(back.phase, need.tool, is_read=False):
+        return _blocked(run, need, f"`{need.tool}` is none of the tools of `{back.phase}`")
+    is_free = template is not None and need.tool in template.during_wait
+    if is_free and need.kind is Kind.LOW_WRITE:
+        return Go(phase=run.phase)
+    return Go(phase=run.phase, only=Only.APPROVED)
+
+
+def _within(run: Run, need: Need, room: Room) -> Go | Blocked:
+    match room:
+        case Room.NONE:
+            return _blocked(run, need)
+        case Room.RETRY:
+            return Go(phase=run.phase, only=Only.RETRY)
+        case _:
+            return Go(phase=run.phase)
+
+
+def _blocked(run: Run, need: Need, why: str = "") -> Blocked:
+    said = f"the phase `{run.phase}` allows no {_words(need)}"
+    return Blocked(reason=f"{said}: {why}" if why else said, next=_NEXT.get(run.phase, ""))
+
+
+def _words(need: Need) -> str:
+    if need.kind is Kind.COMPENSATION:
+        return "compensation"
+    return f"{need.effect} of class {need.risk}"
+
+
+_NEXT: Mapping[Phase, str] = {
+    Phase.CREATED: "read what the work needs first",
+    Phase.PLANNING: "read what the work needs first",
+    Phase.AWAITING_APPROVAL: "wait until people have decided, or go on with reads",
+    Phase.FINALIZING: "finish the run, or have it go back to acting first",
+    Phase.COMPLETED: "the run is over; begin a new one for new work",
+    Phase.HANDOFF: "the run was handed over; leave it to whoever has it now",
+    Phase.FAILED: "retry what was not carried out, or hand the run over",
+}

@@ -1,0 +1,205 @@
+"""How runs change: which phase follows which, who may say so, and what pausing and ending mean.
+
+Every change is a new value of the run; the store commits it against the version that it was made
+from, with its event.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.runs.guards import unmet
+from gateway.runs.templates import Guard, Template
+from gateway.types.runs import Collected, Mode, Mover, Phase, Run, StopReason
+from gateway.types.values import replaced, value
+
+_SECOND: Final = 1_000_000
+P, M = Phase, Mover
+
+_BY_HAND: Final = frozenset({M.HOST, M.AGENT, M.PERSON})
+_BY_ANYONE: Final = _BY_HAND | {M.CALL}
+# The ways between phases, and who may take them. Into and out of `awaiting_approval` only counting
+# leads (`gateway.store.passing`); `completed`, `failed` and `handoff` are ends, reached by hand.
+MOVES: Final[Mapping[tuple[Phase, Phase], frozenset[Mover]]] = {
+    (P.CREATED, P.PLANNING): _BY_HAND,
+    (P.CREATED, P.RETRIEVING): _BY_ANYONE,
+    (P.CREATED, P.ACTING): _BY_HAND,
+    (P.PLANNING, P.RETRIEVING): _BY_ANYONE,
+    (P.PLANNING, P.ACTING): _BY_HAND,
+    (P.RETRIEVING, P.PLANNING): _BY_HAND,
+    (P.RETRIEVING, P.ACTING): _BY_ANYONE,
+    (P.RETRIEVING, P.FINALIZING): _BY_HAND,
+    (P.ACTING, P.PLANNING): _BY_HAND,
+    (P.ACTING, P.RETRIEVING): _BY_HAND,
+    (P.ACTING, P.FINALIZING): _BY_ANYONE,
+    (P.FINALIZING, P.RETRIEVING): _BY_HAND,
+    (P.FINALIZING, P.ACTING): _BY_HAND,
+}
+_ENDS: Final[Mapping[Phase, StopReason]] = {
+    P.COMPLETED: StopReason.COMPLETED,
+    P.FAILED: StopReason.FAILED,
+    P.HANDOFF: StopReason.HANDOFF,
+}
+# Who moves a run depends on its mode; hosts and people always may.
+_IN_MODE: Final[Mapping[Mode, frozenset[Mover]]] = {
+    Mode.HOST: frozenset({M.HOST, M.PERSON}),
+    Mode.AGENT: frozenset({M.HOST, M.PERSON, M.AGENT}),
+    Mode.AUTO: frozenset({M.HOST, M.PERSON, M.AGENT, M.CALL}),
+}
+_GUARDED: Final = frozenset({M.AGENT, M.CALL})
+
+
+@value
+class Blocked:
+    """Why something does not go on, what is missing for it, and what to do next."""
+
+    reason: str
+    missing: tuple[str, ...] = ()
+    next: str = ""
+
+
+def may_move(run: Run, to: Phase, by: Mover, template: Template | None) -> Blocked | None:
+    """Say why a run may not go on to a phase; None where it may. Not for ends: see `ended`."""
+    if run.is_paused:
+        return Blocked(reason="the run is paused", next="a person or the host has to resume it")
+    allowed = MOVES.get((run.phase, to), frozenset())
+    if by not in allowed:
+        return Blocked(reason=f"the phase `{run.phase}` does not lead on to `{to}`")
+    if by not in _IN_MODE[run.mode]:
+        whose = "its host moves" if run.mode is Mode.HOST else "`run_set_phase` moves"
+        return Blocked(
+            reason=f"the run is in `{run.phase}`, and {whose} it on to `{to}`",
+            next=f"have the run moved to `{to}` first",
+        )
+    missing = unmet(_guards(template, to), run) if by in _GUARDED else ()
+    return _missing(to, missing) if missing else None
+
+
+def moved(run: Run, to: Phase, by: Mover, template: Template | None, *, now: int) -> Run | Blocked:
+    """Return a run in another phase, or why it can't go there; `now` in microseconds."""
+    blocked = may_move(run, to, by, template)
+    return blocked if blocked is not None else replaced(run, phase=to, active_at=now)
+
+
+def in_phase(run: Run, phase: Phase) -> Run:
+    """Return the run as it would be in a phase."""
+    return replaced(run, phase=phase)
+
+
+def ended(
+    run: Run, to: Phase, by: Mover, template: Template | None, *, now: int, note: str = ""
+) -> Run | Blocked:
+    """Return a run at its end: `completed`, `failed` or `handoff`; or why that can't be said.
+
+    Completed is only what has nothing open, and what the template wants done, whoever says it. A
+    run that is paused can be given up and handed over, and a failed one handed over.
+    """
+    if to not in _ENDS:
+        return Blocked(reason=f"`{to}` is not the end of a run")
+    is_left = run.phase is Phase.FAILED and to is Phase.HANDOFF
+    if run.phase.is_final and not is_left:
+        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+    if to is Phase.COMPLETED:
+        blocked = _incomplete(run, by, template)
+        if blocked is not None:
+            return blocked
+    return replaced(
+        run,
+        phase=to,
+        resume_phase=None,
+        is_paused=False,
+        stop_reason=_ENDS[to],
+        note=note,
+        active_at=now,
+        finished_at=now,
+    )
+
+
+def paused(run: Run, *, note: str = "") -> Run | Blocked:
+    """Return a run that lets no write through until it is resumed; its phase is kept."""
+    if run.phase.is_final:
+        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+    if run.is_paused:
+        return Blocked(reason="the run is paused already")
+    return replaced(run, is_paused=True, note=note)
+
+
+def blocked(run: Run, *, note: str) -> Run | Blocked:
+    """Return a run that was stopped without having failed, because something is missing."""
+    if run.phase.is_final:
+        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+    if run.stop_reason is StopReason.BLOCKED:
+        return Blocked(reason="the run is blocked already")
+    return replaced(run, is_paused=True, stop_reason=StopReason.BLOCKED, note=note)
+
+
+def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
+    """Return a run that goes on in its phase; one whose time was over has all of it again."""
+    if run.phase.is_final:
+        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+    if not run.is_paused:
+        return Blocked(reason="the run is not paused")
+    wall_s = template.wall_s if template is not None else 0.0
+    again = now + round(wall_s * _SECOND) if wall_s else 0
+    return replaced(
+        run,
+        is_paused=False,
+        stop_reason=None,
+        note="",
+        active_at=now,
+        ends_at=again if is_late(run, now) else run.ends_at,
+    )
+
+
+def collected(run: Run, name: str, field: Collected, template: Template | None) -> Run | Blocked:
+    """Return a run with one more field; a template says which there are, and where from."""
+    if run.phase.is_final:
+        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+    if template is not None:
+        rule = template.fields.get(name)
+        if rule is None:
+            known = ", ".join(f"`{each}`" for each in sorted(template.fields)) or "none"
+            return Blocked(
+                reason=f"`{name}` is no field of `{template.name}`", next=f"its fields: {known}"
+            )
+        if rule.sources and field.source not in rule.sources:
+            wanted = " or ".join(f"`{each}`" for each in rule.sources)
+            return Blocked(reason=f"`{name}` has to come from {wanted}, not from `{field.source}`")
+    return replaced(run, fields={**run.fields, name: field})
+
+
+def is_late(run: Run, now: int) -> bool:
+    """Whether the wall time of a run is over."""
+    return 0 < run.ends_at <= now and not run.phase.is_final
+
+
+def is_idle(run: Run, now: int) -> bool:
+    """Whether nothing was called for too long; what people take to decide is not counted."""
+    waits = run.phase is Phase.AWAITING_APPROVAL or run.phase.is_final
+    return run.idle_s > 0 and not waits and run.active_at + round(run.idle_s * _SECOND) < now
+
+
+def _guards(template: Template | None, phase: Phase) -> tuple[Guard, ...]:
+    return template.guards(phase) if template is not None else ()
+
+
+def _incomplete(run: Run, by: Mover, template: Template | None) -> Blocked | None:
+    if run.is_paused:
+        return Blocked(reason="the run is paused", next="a person or the host has to resume it")
+    if by is Mover.AGENT and run.mode is Mode.HOST:
+        return Blocked(reason="the host says when this run is completed")
+    missing: tuple[str, ...] = ()
+    if run.open_ops:
+        missing += (f"{run.open_ops} operations are under way, or nobody knows how they ended",)
+    if run.pending_approvals:
+        missing += (f"{run.pending_approvals} requests have to be decided",)
+    missing += unmet(_guards(template, Phase.COMPLETED), run)
+    return _missing(Phase.COMPLETED, missing) if missing else None
+
+
+def _missing(to: Phase, missing: tuple[str, ...]) -> Blocked:
+    told = "; ".join(missing)
+    return Blocked(
+        reason=f"the run is not ready to be `{to}`: {told}",
+        missing=missing,
+        next="see to what is missing, then call again",
+    )
