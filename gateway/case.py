@@ -9,11 +9,11 @@ from gateway.revision import Revision
 from gateway.types.actors import Actor
 from gateway.types.calls import ProposedCall
 from gateway.types.decisions import Decision, DecisionEffect
-from gateway.types.json import JsonObject, JsonPointer
+from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Refusal
-from gateway.types.runs import Phase
-from gateway.types.tools import Contract, Effect, Risk, Tool
+from gateway.types.runs import Phase, Run
+from gateway.types.tools import Contract, Effect, Kind, Risk, SourceTrust, Tool
 from gateway.types.values import value
 
 
@@ -24,6 +24,8 @@ class Origin:
     type: str
     record: str
     tool: str
+    trust: SourceTrust = SourceTrust.TENANT
+    is_exact: bool = True  # else a larger number was seen there
 
 
 @value
@@ -34,6 +36,9 @@ class Facts:
     origins: Mapping[JsonPointer, tuple[Origin, ...]] = field(
         default_factory=dict[JsonPointer, tuple[Origin, ...]]
     )
+    near: Mapping[JsonPointer, Json] = field(default_factory=dict[JsonPointer, Json])
+    """Of arguments without an origin: a value of an accepted type that is one slip away."""
+    is_tainted: bool = False  # without a run: the actor was given results that others can write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +64,7 @@ class Case:
     facts: Facts
     revision: Revision
     run_id: str = ""
+    run: Run | None = None  # as it was read for this very call
     # Learned by the checks:
     arguments: JsonObject | None = None  # None: unchecked, and never sent
     effect: Effect = Effect.DESTRUCTIVE
@@ -78,6 +84,23 @@ class Case:
             self.effect is Effect.READ
             and self.decision.effect is DecisionEffect.ALLOW
             and not self.decision.limits
+        )
+
+    @property
+    def taints(self) -> bool:
+        """Whether its result makes calls after it doubtful, which are not yet."""
+        if self.contract.result_trust is not SourceTrust.EXTERNAL:
+            return False
+        return not self.run.is_tainted if self.run is not None else True
+
+    @property
+    def leaves_traces(self) -> bool:
+        """Whether something of its result is kept, for calls after it to be judged by."""
+        contract = self.contract
+        return bool(
+            contract.yields
+            or self.taints
+            or (self.run_id and (contract.retrieval or self.tool.kind is Kind.RESOURCE))
         )
 
 

@@ -316,8 +316,8 @@ class Pipeline:
             answer = self._shaped(case, delivered)
         else:
             answer = await self._checked(case, ticket, delivered, old)
-        if isinstance(answer, Answer) and case.contract.yields:
-            await self.record.seen(case, answer)  # what was filtered away was never seen
+        if isinstance(answer, Answer) and case.leaves_traces:
+            answer = await self.record.seen(case, answer)  # what was filtered away was never seen
         return self._leaving(case, answer)
 
     def _leaving(self, case: Case, outcome: Answer | Refusal) -> Answer | Refusal:

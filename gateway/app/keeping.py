@@ -2,16 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Final
 
 from gateway import jsontext
 from gateway.case import Origin
 from gateway.crossing.books import SeenValue
 from gateway.revision import Revision
+from gateway.runs.nearby import neighbours
+from gateway.runs.origins import Asked
 from gateway.store.revisions import StoredRevision
-from gateway.store.seen import Sighting
+from gateway.store.seen import Sighting, Sought
 from gateway.store.store import Store
 from gateway.types.actors import Actor
 from gateway.types.json import Json, JsonPointer
+from gateway.types.runs import Evidence, Run
+
+_MOST_NEAR: Final = 5  # values of one call for which near ones are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,26 +38,74 @@ class Keeping:
         return self.store.keys.keyed(tenant).digest(user.encode("utf-8", "replace"))[:16].hex()
 
     async def find_origins(
-        self, actor: Actor, wanted: Mapping[JsonPointer, tuple[Json, tuple[str, ...]]]
+        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
     ) -> dict[JsonPointer, tuple[Origin, ...]]:
-        """Look up where this actor was given these values; raises StoreUnavailable."""
-        found = await self.store.seen.find(
-            actor.tenant, _scope(actor), {pointer: value for pointer, (value, _) in wanted.items()}
-        )
+        """Look up where these values were given in a run, or to this actor without one.
+
+        Raises StoreUnavailable.
+        """
+        wanted = {
+            pointer: Sought(value=each.value, types=each.types, at_least=each.at_least)
+            for pointer, each in asked.items()
+        }
+        found = await self.store.seen.find(actor.tenant, scope(actor, run_id), wanted)
         return {
             pointer: tuple(
-                Origin(type=each.type, record=each.record, tool=each.tool) for each in sightings
+                Origin(
+                    type=each.type,
+                    record=each.record,
+                    tool=each.tool,
+                    trust=each.trust,
+                    is_exact=each.is_exact,
+                )
+                for each in sightings
             )
             for pointer, sightings in found.items()
         }
 
-    async def remember(self, actor: Actor, tool: str, found: Sequence[SeenValue]) -> None:
-        """Keep which identifiers this actor was given; raises StoreUnavailable."""
+    async def find_near(
+        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
+    ) -> dict[JsonPointer, Json]:
+        """Look up ids that were given and are one slip away; raises StoreUnavailable."""
+        found: dict[JsonPointer, Json] = {}
+        for pointer, each in islice(asked.items(), _MOST_NEAR):
+            known = await self.store.seen.first(
+                actor.tenant, scope(actor, run_id), neighbours(each.value), each.types
+            )
+            if known is not None:
+                found[pointer] = known
+        return found
+
+    async def remember(
+        self, actor: Actor, run_id: str, tool: str, found: Sequence[SeenValue]
+    ) -> None:
+        """Keep which identifiers were given; raises StoreUnavailable."""
         values = [
-            Sighting(type=each.type, record=each.record, tool=tool, value=each.value)
+            Sighting(
+                type=each.type,
+                record=each.record,
+                tool=tool,
+                trust=each.trust,
+                form=each.form,
+                value=each.value,
+            )
             for each in found
         ]
-        await self.store.seen.remember(actor.tenant, _scope(actor), values)
+        await self.store.seen.remember(
+            actor.tenant, scope(actor, run_id), values, lasts=_lasts(run_id)
+        )
+
+    async def is_tainted(self, actor: Actor) -> bool:
+        """Say whether an actor got results that others can write, outside of any run."""
+        return await self.store.seen.is_tainted(actor.tenant, scope(actor, ""))
+
+    async def taint(self, actor: Actor, run: Run | None) -> None:
+        """Note that a result was returned which others can write; raises StoreUnavailable."""
+        if run is None:
+            await self.store.seen.taint(actor.tenant, scope(actor, ""))
+
+    async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
+        """Keep references to what was read in a run; raises StoreUnavailable."""
 
     async def keep_revision(self, revision: Revision, because: str) -> None:
         """Store a revision whole, before it decides anything; raises StoreUnavailable."""
@@ -61,6 +117,11 @@ class Keeping:
         )
 
 
-def _scope(actor: Actor) -> str:
-    """Until a call belongs to a run, what counts as seen is what the same user was given."""
-    return f"user:{actor.issuer}:{actor.user}"
+def scope(actor: Actor, run_id: str) -> str:
+    """Return whose sightings count: those of the run, or of the same user where there is none."""
+    return f"run:{run_id}" if run_id else f"user:{actor.issuer}:{actor.user}"
+
+
+def _lasts(run_id: str) -> timedelta:
+    """Return for how long a value counts; those of a run are forgotten with it."""
+    return timedelta(days=90 if run_id else 1)

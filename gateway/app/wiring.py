@@ -109,7 +109,7 @@ class Wiring:
             revision=activation.current,
             clock=self.clock,
             default_phase=settings.runs.default_phase,
-            seen=self.keeping.find_origins,
+            seen=self.keeping,
             sees=sees,
             tasks=lambda call: _tool_of_task(tasks, servers.catalog, call),
         )

@@ -1,38 +1,35 @@
 """The contract file as people write it; every key with its meaning."""
 
-import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, StrictInt
+from pydantic import AfterValidator, Field, JsonValue, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
+from gateway.contracts import sources
 from gateway.contracts.promises import (
     ApprovalSection,
     CompensationSection,
     IdempotencySection,
     OutcomeSection,
 )
-from gateway.contracts.sections import Duration, Pointer, Section, Words
-from gateway.types.tools import Effect, OnFail, Risk, Sensitivity
-
-_SOURCE = re.compile(r"(results|actor|allowlist)\(([^()]+)\)")
-_ACTOR = {"user", "tenant"}
+from gateway.contracts.sections import Duration, OneField, Pointer, Section, Words
+from gateway.types.tools import (
+    Effect,
+    Form,
+    OnFail,
+    Risk,
+    Sensitivity,
+    SourceTrust,
+    WhenTainted,
+)
 
 
 def _source(value: str) -> str:
-    found = _SOURCE.fullmatch(value)
-    if found is None:
-        raise PydanticCustomError(
-            "source", "should be `results(type)`, `actor(tenant)` or `allowlist(a, b)`"
-        )
-    if found[1] == "actor" and not set(operands(value)) <= _ACTOR:
-        raise PydanticCustomError("source", "should name `user` or `tenant` of the actor")
+    try:
+        sources.parse(value)
+    except sources.BadSource as error:
+        raise PydanticCustomError("source", "{why}", {"why": str(error)}) from None
     return value
-
-
-def operands(source: str) -> tuple[str, ...]:
-    """Return what stands between the brackets of a source."""
-    return tuple(part.strip() for part in source[source.index("(") + 1 : -1].split(","))
 
 
 SourceText = Annotated[str, AfterValidator(_source)]
@@ -54,6 +51,9 @@ class Results(Section):
     trusted_text: bool = Field(default=False, description="text is not marked as untrusted")
     lenient: bool = Field(default=False, description="a read may miss its output schema")
     max_bytes: int | None = Field(default=None, gt=0)
+    trust: SourceTrust = Field(
+        default=SourceTrust.TENANT, description="who can write what results say"
+    )
 
 
 class FailureSection(Section):
@@ -65,19 +65,62 @@ class FailureSection(Section):
     )
 
 
+class RelateSection(Section):
+    """What one argument has to do with another."""
+
+    same_record_as: Pointer
+
+
 class ProvenanceSection(Section):
     """Where one argument must come from."""
 
     from_: list[SourceText] = Field(alias="from", min_length=1)
     on_fail: OnFail = OnFail.DENY
-    same_record_as: Pointer | None = None
+    same_record_as: Pointer | None = Field(
+        default=None, description="the same as `relate.same_record_as`"
+    )
+    relate: RelateSection | None = None
+    max_of: bool = Field(default=False, description="at most as large as one of the sources")
+    trust_min: SourceTrust = SourceTrust.EXTERNAL
+
+    @model_validator(mode="after")
+    def _one_relation(self) -> "ProvenanceSection":
+        if self.same_record_as is not None and self.relate is not None:
+            raise PydanticCustomError(
+                "relate", "has `same_record_as` twice; keep the one in `relate`"
+            )
+        return self
 
 
 class YieldSection(Section):
     """Identifiers of one type that results bring into play."""
 
-    type: Words
+    type: Annotated[Words, Field(pattern=r"^[^\s,:()]+$")]
     path: Pointer
+    trust: SourceTrust | None = Field(default=None, description="by default as `results.trust`")
+    as_: Form = Field(default=Form.ID, alias="as", description="by what two values are the same")
+
+
+class DocumentsSection(Section):
+    """Where a result has its documents; the others are pointers inside of one."""
+
+    path: Pointer
+    source: OneField | None = None
+    version: OneField | None = None
+    chunk: OneField | None = None
+
+
+class RetrievalSection(Section):
+    """What a read asks for, and what it returns as evidence."""
+
+    query: OneField | None = None
+    documents: DocumentsSection | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> "RetrievalSection":
+        if self.query is None and self.documents is None:
+            raise PydanticCustomError("retrieval", "should have `query`, `documents` or both")
+        return self
 
 
 class Entry(Section):
@@ -100,6 +143,8 @@ class Entry(Section):
         default_factory=dict[str, ProvenanceSection]
     )
     yields: list[YieldSection] = Field(default_factory=list[YieldSection])
+    retrieval: RetrievalSection | None = None
+    when_tainted: WhenTainted | None = None
     definition: dict[str, JsonValue] = Field(description="the reviewed copy")
 
 

@@ -3,20 +3,12 @@
 from itertools import chain
 
 from gateway import yamltext
-from gateway.contracts import approval, guarantees
-from gateway.contracts.entry import ContractFile, Entry, ProvenanceSection, operands
+from gateway.contracts import approval, guarantees, origins
+from gateway.contracts.entry import ContractFile, Entry
 from gateway.contracts.faults import definition, faults
 from gateway.contracts.writing import dump
 from gateway.errors import FilesError
-from gateway.types.tools import (
-    Contract,
-    Ensure,
-    ProvenanceRule,
-    RiskRaise,
-    Source,
-    SourceKind,
-    Yield,
-)
+from gateway.types.tools import Contract, Ensure, RiskRaise
 from gateway.yamltext import YamlDocument
 
 __all__ = ["dump", "load"]
@@ -57,8 +49,11 @@ def _contract(name: str, entry: Entry, document: YamlDocument, file: str) -> Con
         trusted_text=entry.results.trusted_text,
         lenient_output=entry.results.lenient,
         ensure=tuple(Ensure(when=one.when, message=one.message) for one in entry.outcome.ensure),
-        provenance=tuple(_rule(where, rule) for where, rule in entry.provenance.items()),
-        yields=tuple(Yield(type=one.type, path=one.path) for one in entry.yields),
+        provenance=tuple(origins.rule(where, said) for where, said in entry.provenance.items()),
+        yields=origins.yields(entry),
+        result_trust=entry.results.trust,
+        when_tainted=entry.when_tainted,
+        retrieval=origins.retrieval(entry.retrieval),
         idempotency=guarantees.idempotency(entry),
         readback=guarantees.readback(entry.outcome.readback),
         old=guarantees.call(entry.outcome.old),
@@ -66,16 +61,4 @@ def _contract(name: str, entry: Entry, document: YamlDocument, file: str) -> Con
         compensation=guarantees.compensation(entry),
         object=guarantees.written(entry),
         approval=approval.notes(entry.approval),
-    )
-
-
-def _rule(pointer: str, rule: ProvenanceSection) -> ProvenanceRule:
-    return ProvenanceRule(
-        pointer=pointer,
-        sources=tuple(
-            Source(kind=SourceKind(text.partition("(")[0]), operands=operands(text))
-            for text in rule.from_
-        ),
-        on_fail=rule.on_fail,
-        same_record_as=rule.same_record_as or "",
     )

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from gateway.contracts import approval, guarantees
+from gateway.contracts import approval, guarantees, origins
 from gateway.contracts.sections import duration_text, said
 from gateway.types.json import Json, JsonObject
-from gateway.types.tools import Contract, ProvenanceRule
+from gateway.types.tools import Contract
 from gateway.yamltext import resolve
 
 _HEAD = """\
@@ -58,6 +58,7 @@ def _entry(contract: Contract) -> JsonObject:
             trusted_text=contract.trusted_text,
             lenient=contract.lenient_output,
             max_bytes=contract.max_result_bytes,
+            trust=origins.trust_section(contract.result_trust),
         ),
         "risk_when": [
             said(
@@ -76,22 +77,13 @@ def _entry(contract: Contract) -> JsonObject:
         "outcome": guarantees.outcome_section(contract),
         "compensation": guarantees.compensation_section(contract),
         "approval": approval.section(contract.approval),
-        "provenance": {rule.pointer: _provenance(rule) for rule in contract.provenance},
-        "yields": [{"type": one.type, "path": one.path} for one in contract.yields],
+        "provenance": {rule.pointer: origins.rule_section(rule) for rule in contract.provenance},
+        "yields": [origins.yield_section(one, contract) for one in contract.yields],
+        "retrieval": origins.retrieval_section(contract.retrieval),
+        "when_tainted": contract.when_tainted.value if contract.when_tainted else None,
     }
     kept = {key: value for key, value in entry.items() if value not in (None, [], {})}
     return {**kept, "definition": contract.definition}
-
-
-def _provenance(rule: ProvenanceRule) -> JsonObject:
-    sources: list[Json] = [
-        f"{source.kind.value}({', '.join(source.operands)})" for source in rule.sources
-    ]
-    return said(
-        **{"from": sources},
-        on_fail=rule.on_fail.value,
-        same_record_as=rule.same_record_as or None,
-    )
 
 
 # --- YAML that our own strict loader reads back as the same values -----------------------------

@@ -4,15 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.events.redact import Redactor
+from gateway.results import documents, evidence, yields
+from gateway.results.evidence import Reference
 from gateway.telemetry.context import Trace
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import Method, ProposedCall
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.records import CallRecord
+from gateway.types.tools import Effect, Form, SourceTrust
 
 
 class Journal(Protocol):
@@ -63,6 +65,8 @@ class SeenValue:
     type: str
     value: Json
     record: str
+    trust: SourceTrust = SourceTrust.TENANT
+    form: Form = Form.ID
 
 
 class Books(Protocol):
@@ -101,11 +105,32 @@ class Books(Protocol):
 
 def yielded(case: Case, result: JsonObject) -> list[SeenValue]:
     """Find the yielded identifiers; values of one list item or object share a record."""
-    structured = result.get("structuredContent")
-    found: list[SeenValue] = []
-    for wanted in case.contract.yields:
-        for pointer, value in jsontext.walk(structured, wanted.path):
-            if isinstance(value, str | int) and not isinstance(value, bool):
-                record = f"{case.call.call_id}{pointer.rpartition('/')[0]}"
-                found.append(SeenValue(type=wanted.type, value=value, record=record))
-    return found[:20_000]  # more would be a way to fill the store
+    if not case.contract.yields:
+        return []
+    data = yields.data_of(result, is_task=case.call.method is Method.GET_TASK)
+    return [
+        SeenValue(
+            type=each.declared.type,
+            value=each.value,
+            record=case.call.call_id + each.record,
+            trust=each.declared.trust,
+            form=each.declared.form,
+        )
+        for each in yields.found(case.contract.yields, data)
+    ]
+
+
+def documents_of(case: Case, result: JsonObject) -> list[Reference]:
+    """Name the documents that a read brought: those of a resource, or where its contract says."""
+    if case.effect is not Effect.READ:
+        return []
+    if case.call.method is Method.READ_RESOURCE:
+        return [
+            Reference(source=each.uri, version=each.version)
+            for each in documents.found(result, case.tool.definition)
+        ]
+    paths = case.contract.retrieval.documents if case.contract.retrieval is not None else None
+    if paths is None:
+        return []
+    data = yields.data_of(result, is_task=case.call.method is Method.GET_TASK)
+    return evidence.references(paths, data)

@@ -1,70 +1,212 @@
 """Step 4: did each argument that must come from somewhere come from there?"""
 
-from dataclasses import replace
+from collections.abc import Mapping
 
-from gateway import jsontext
 from gateway.case import Case, Origin
-from gateway.types.json import Json, JsonPointer
+from gateway.runs import forms, origins
+from gateway.runs.origins import Asked
+from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.tools import OnFail, ProvenanceRule, Source, SourceKind
+from gateway.types.runs import Collected
+from gateway.types.tools import (
+    OnFail,
+    ProvenanceRule,
+    Source,
+    SourceKind,
+    SourceTrust,
+    WhenTainted,
+)
+from gateway.types.values import replaced
 
-_ABSENT = object()
+_NO_FIELDS: Mapping[str, Collected] = {}
 
 
 def check(case: Case) -> Case | Refusal:
-    """Hold each rule of the contract against what the store has seen for this actor."""
-    for rule in case.contract.provenance:
-        value = _at(case.arguments, rule.pointer)
-        if value is _ABSENT or _came_from(case, rule, value):
-            continue
-        reason = f"`{rule.pointer}` must come from {_accepted(rule)}, and did not"
-        match rule.on_fail:
-            case OnFail.DENY:
-                return Refusal(
-                    status=Status.PROVENANCE_FAILED,
-                    code="origin_unknown",
-                    reason=reason,
-                    details=({"pointer": rule.pointer, "accepted": _accepted(rule)},),
-                )
-            case OnFail.APPROVE:
-                case = replace(case, held=case.held or reason)
-            case OnFail.LOG:
-                case = replace(case, notes=(*case.notes, reason))
+    """Hold each rule of the contract against what the store has seen for this run or actor."""
+    contract = case.contract
+    if contract.when_tainted is not None and is_tainted(case):
+        judged = _tainted(case, contract.when_tainted)
+        if isinstance(judged, Refusal):
+            return judged
+        case = judged
+    if not contract.provenance or case.call.cause:
+        return case  # what the gateway itself calls is made of what it has kept
+    for rule in contract.provenance:
+        for pointer, value in origins.spots(rule, case.arguments or {}):
+            if came_from(case, rule, pointer, value):
+                continue
+            judged = _failed(case, rule, pointer)
+            if isinstance(judged, Refusal):
+                return judged
+            case = judged
     return case
 
 
-def _at(arguments: Json, pointer: JsonPointer) -> object:
-    try:
-        return jsontext.get(arguments, pointer)
-    except KeyError:
-        return _ABSENT
+def asked(case: Case) -> dict[JsonPointer, Asked]:
+    """Return the values whose origin has to be looked up before the case can be judged."""
+    if not case.contract.provenance or case.call.cause:
+        return {}
+    return origins.asked(case.contract.provenance, case.call.arguments, _fields(case))
 
 
-def _came_from(case: Case, rule: ProvenanceRule, value: object) -> bool:
-    return any(_matches(case, rule, source, value) for source in rule.sources)
+def doubtful(case: Case) -> frozenset[JsonPointer]:
+    """Return the arguments, as they were sent, that no source accounts for."""
+    sent: JsonObject = case.call.arguments
+    judged = replaced(case, arguments=sent)
+    return frozenset(
+        pointer
+        for rule in case.contract.provenance
+        for pointer, value in origins.spots(rule, sent)
+        if not came_from(judged, rule, pointer, value)
+    )
 
 
-def _matches(case: Case, rule: ProvenanceRule, source: Source, value: object) -> bool:
+def is_tainted(case: Case) -> bool:
+    """Say whether others could write into what this run was shown, or this actor without one."""
+    return case.run.is_tainted if case.run is not None else case.facts.is_tainted
+
+
+def came_from(case: Case, rule: ProvenanceRule, pointer: JsonPointer, value: Json) -> bool:
+    """Say whether one of a rule's sources accounts for the value at a pointer."""
+    return any(_matches(case, rule, source, pointer, value) for source in rule.sources)
+
+
+def _matches(
+    case: Case, rule: ProvenanceRule, source: Source, pointer: JsonPointer, value: Json
+) -> bool:
     match source.kind:
         case SourceKind.RESULTS:
-            origins = case.facts.origins.get(rule.pointer, ())
-            typed = [origin for origin in origins if origin.type in source.operands]
-            return bool(typed) and _related(case, rule, typed)
+            if source.within_run and not case.run_id:
+                return False
+            found = _seen(case, rule, pointer, frozenset(source.operands))
+            return bool(found) and _related(case, rule, pointer, found)
+        case SourceKind.COLLECTED:
+            return _collected(case, rule, source.operands[0], pointer, value)
         case SourceKind.ACTOR:
             mine = {"user": case.actor.user, "tenant": case.actor.tenant}
-            return any(value == mine.get(operand, _ABSENT) for operand in source.operands)
+            return any(value == mine.get(operand) for operand in source.operands)
         case SourceKind.ALLOWLIST:
             return isinstance(value, str) and value in source.operands
+        case SourceKind.CONSTANT:
+            return _is_constant(value, source.constant)
+        case SourceKind.COMPUTED:
+            return origins.lies_within(value, source, case.facts.now.date())
 
 
-def _related(case: Case, rule: ProvenanceRule, origins: list[Origin]) -> bool:
+def _seen(
+    case: Case, rule: ProvenanceRule, pointer: JsonPointer, types: frozenset[str]
+) -> list[Origin]:
+    return [
+        origin
+        for origin in case.facts.origins.get(pointer, ())
+        if origin.type in types
+        and origin.trust.rank <= rule.trust_min.rank
+        and (origin.is_exact or rule.max_of)
+    ]
+
+
+def _related(case: Case, rule: ProvenanceRule, pointer: JsonPointer, found: list[Origin]) -> bool:
+    """Say whether the value shares a record with each value that it has to share one with."""
     if not rule.same_record_as:
         return True
-    others = {origin.record for origin in case.facts.origins.get(rule.same_record_as, ())}
-    return any(origin.record in others for origin in origins)
+    others = origins.partners(rule, pointer, case.arguments or {})
+    return bool(others) and all(
+        any(
+            origins.is_related(origin.record, other.record)
+            for origin in found
+            for other in case.facts.origins.get(place, ())
+            if other.is_exact
+        )
+        for place, _ in others
+    )
+
+
+def _collected(
+    case: Case, rule: ProvenanceRule, name: str, pointer: JsonPointer, value: Json
+) -> bool:
+    """Say whether a field of the run accounts for a value: never by the word of a model alone."""
+    field = _fields(case).get(name)
+    if field is None or field.source == origins.MODEL:
+        return False
+    if not (
+        forms.same(value, field.value) or (rule.max_of and origins.at_most(value, field.value))
+    ):
+        return False
+    if field.source in origins.TRUSTED_SOURCES:
+        return True
+    # What a model has collected out of a result is only as good as that result.
+    found = _seen(case, rule, pointer, frozenset({field.source}))
+    return bool(found) and _related(case, rule, pointer, found)
+
+
+def _is_constant(value: Json, constant: Json) -> bool:
+    if isinstance(value, bool | None) or isinstance(constant, bool | None):
+        return value is constant
+    return forms.same(value, constant)
+
+
+def _fields(case: Case) -> Mapping[str, Collected]:
+    return case.run.fields if case.run is not None else _NO_FIELDS
+
+
+# --- what follows -------------------------------------------------------------------------------
+
+
+def _failed(case: Case, rule: ProvenanceRule, pointer: JsonPointer) -> Case | Refusal:
+    near = case.facts.near.get(pointer)
+    accepted = _accepted(rule)
+    reason = f"`{pointer}` must come from {accepted}, and did not"
+    if near is not None:  # its value is told to the caller alone, who was given it before
+        reason += "; a value that differs from it by one slip was returned"
+    match rule.on_fail:
+        case OnFail.DENY:
+            detail: JsonObject = {"pointer": pointer, "accepted": accepted}
+            if near is not None:
+                detail["did_you_mean"] = near
+            return Refusal(
+                status=Status.PROVENANCE_FAILED,
+                code="origin_unknown",
+                reason=reason,
+                details=(detail,),
+            )
+        case OnFail.APPROVE:
+            return _held(case, reason)
+        case OnFail.LOG:
+            return replaced(case, notes=(*case.notes, reason))
+
+
+def _tainted(case: Case, wanted: WhenTainted) -> Case | Refusal:
+    where = "this run" if case.run_id else "you"
+    reason = f"{where} got results that others can write, and `{case.tool.key}` may be called"
+    match wanted:
+        case WhenTainted.DENY:
+            return Refusal(
+                status=Status.PROVENANCE_FAILED,
+                code="tainted",
+                reason=f"{reason} only before that",
+                next="do not repeat this call; tell the user, who can do it without you",
+            )
+        case WhenTainted.APPROVE:
+            return _held(case, f"{reason} then only when a person agrees")
+
+
+def _held(case: Case, reason: str) -> Case:
+    """Leave the call to a person, who is told of every doubt."""
+    if case.held:
+        return replaced(case, notes=(*case.notes, reason))
+    return replaced(case, held=reason)
 
 
 def _accepted(rule: ProvenanceRule) -> str:
-    said = " or ".join(f"{source.kind}({', '.join(source.operands)})" for source in rule.sources)
+    said = " or ".join(map(_said, rule.sources))
+    most = "at most what is said by " if rule.max_of else ""
     related = f" in the same record as `{rule.same_record_as}`" if rule.same_record_as else ""
-    return said + related
+    trusted = (
+        "" if rule.trust_min is SourceTrust.EXTERNAL else f", trusted as {rule.trust_min} or better"
+    )
+    return most + said + related + trusted
+
+
+def _said(source: Source) -> str:
+    within = ", within: run" if source.within_run else ""
+    return f"{source.kind}({', '.join(source.operands)}{within})"

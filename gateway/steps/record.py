@@ -7,26 +7,39 @@ from typing import Protocol
 
 from gateway.case import Case
 from gateway.clock import Clock
-from gateway.crossing.books import Journal, SeenValue, Telemetry, yielded
+from gateway.crossing.books import Journal, SeenValue, Telemetry, documents_of, yielded
 from gateway.crossing.ticket import Ticket
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
 from gateway.steps.resolve import actor_of
+from gateway.store.times import microseconds
 from gateway.types.actors import Actor
 from gateway.types.calls import ProposedCall
-from gateway.types.json import Json
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.records import CallRecord
+from gateway.types.runs import Evidence, Run
+from gateway.types.tools import Effect
 
 _log = logging.getLogger("weighbridge")
 
 
 class Seen(Protocol):
-    """The index of identifiers that results brought into play."""
+    """What callers were given, by run or by actor; every method raises StoreUnavailable."""
 
-    async def remember(self, actor: Actor, tool: str, found: Sequence[SeenValue]) -> None:
-        """Keep values of one result; raises StoreUnavailable."""
+    async def remember(
+        self, actor: Actor, run_id: str, tool: str, found: Sequence[SeenValue]
+    ) -> None:
+        """Keep values of one result."""
+        ...
+
+    async def taint(self, actor: Actor, run: Run | None) -> None:
+        """Note that a result was returned which others can write."""
+        ...
+
+    async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
+        """Keep references to what was read in a run, each once."""
         ...
 
 
@@ -71,16 +84,51 @@ class Record:
             executed=Execution.UNKNOWN,
         )
 
-    async def seen(self, case: Case, answer: Answer) -> None:
-        """Remember the identifiers that the contract says a result yields.
+    async def seen(self, case: Case, answer: Answer) -> Answer | Refusal:
+        """Remember what a result brings into play, before it leaves.
 
-        A store that is away costs the caller nothing now: later calls that depend on the
-        identifiers are refused, which is the safe end.
+        A store that is away costs the caller nothing now: later calls that depend on what was
+        returned are refused, which is the safe end. Only a read that others can write does not
+        leave then, since nothing would tell later calls to beware of it.
         """
-        found = yielded(case, answer.result)
-        if not found:
-            return
         try:
-            await self.seen_values.remember(case.actor, case.tool.key, found)
+            if case.taints:
+                await self.seen_values.taint(case.actor, case.run)
+        except StoreUnavailable as error:
+            _log.error("what %s returned was held back: %s", case.tool.key, error)
+            if case.effect is Effect.READ:
+                return _not_noted(case)
+        if answer.status is not Status.OK:
+            return answer  # an error brings nothing into play
+        try:
+            if found := yielded(case, answer.result):
+                await self.seen_values.remember(case.actor, case.run_id, case.tool.key, found)
+            if case.run_id and (read := self.evidence(case, answer.result)):
+                await self.seen_values.collect(case.run_id, read)
         except StoreUnavailable as error:
             _log.warning("the values that %s returned were not kept: %s", case.tool.key, error)
+        return answer
+
+    def evidence(self, case: Case, result: JsonObject) -> list[Evidence]:
+        """Return references to the documents that a read brought, as they may be kept."""
+        at = microseconds(self.clock.now())
+        return [
+            Evidence(
+                source=self.redactor.text(each.source),
+                version=self.redactor.text(each.version),
+                chunk=self.redactor.text(each.chunk),
+                call_id=case.call.call_id,
+                at=at,
+            )
+            for each in documents_of(case, result)
+        ]
+
+
+def _not_noted(case: Case) -> Refusal:
+    return Refusal(
+        status=Status.UNAVAILABLE,
+        code="taint_not_kept",
+        reason=f"what `{case.tool.server}` answered can be written by others, and the gateway "
+        "can't note that now",
+        next="try again later",
+    )

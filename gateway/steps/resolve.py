@@ -1,27 +1,44 @@
 """Step 1: what does the name stand for? Gathers every fact that judging needs."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, Protocol, TypeAlias, assert_never
+from typing import Final, Protocol, assert_never
 
-from gateway import jsontext
 from gateway.case import Case, Facts, Origin
 from gateway.clock import Clock
 from gateway.contracts import draft
 from gateway.results import envelope
 from gateway.revision import Revision, Unreviewed
+from gateway.runs.origins import Asked
+from gateway.steps import provenance
 from gateway.types.actors import Actor
 from gateway.types.calls import Method, Principal, ProposedCall
 from gateway.types.json import Json, JsonPointer
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Phase
-from gateway.types.tools import Ambiguous, Contract, Effect, Kind, Risk, SourceKind, Tool
+from gateway.types.tools import Ambiguous, Contract, Effect, Kind, Risk, Tool
+from gateway.types.values import replaced
 
-SeenLookup: TypeAlias = Callable[
-    [Actor, Mapping[JsonPointer, tuple[Json, tuple[str, ...]]]],
-    Awaitable[Mapping[JsonPointer, tuple[Origin, ...]]],
-]
+
+class SeenIndex(Protocol):
+    """What callers were given before; every method raises StoreUnavailable."""
+
+    async def find_origins(
+        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
+    ) -> Mapping[JsonPointer, tuple[Origin, ...]]:
+        """Return where values were given in a run, or to this actor without one."""
+        ...
+
+    async def find_near(
+        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
+    ) -> Mapping[JsonPointer, Json]:
+        """Return ids that were given and are one slip away from values."""
+        ...
+
+    async def is_tainted(self, actor: Actor) -> bool:
+        """Say whether an actor got results that others can write, outside of any run."""
+        ...
 
 
 # The contract of every resource and prompt: nobody has to write one to read (ADR 0011).
@@ -63,7 +80,7 @@ class Resolve:
     revision: Callable[[], Revision]
     clock: Clock
     default_phase: Phase
-    seen: SeenLookup
+    seen: SeenIndex
     sees: Callable[[Case], bool]
     """Whether what a case is about would be listed for its actor."""
     tasks: Callable[[ProposedCall], Tool | None] = no_tasks
@@ -80,11 +97,28 @@ class Resolve:
         case = self.case_for(call, tool)
         if case is None:
             return unknown(call, code="unreviewed")
-        wanted = _wanted(case.contract, call)
-        if not wanted:
-            return case
-        origins = await self.seen(case.actor, wanted)
-        return replace(case, facts=Facts(now=case.facts.now, origins=origins))
+        return await self._traced(case) if case.contract.asks_origins else case
+
+    async def _traced(self, case: Case) -> Case:
+        """Look up what was given before, as far as the contract asks for it."""
+        asked, seen, run_id = provenance.asked(case), self.seen, case.run_id
+        facts = replaced(
+            case.facts,
+            origins=await seen.find_origins(case.actor, run_id, asked) if asked else {},
+            is_tainted=case.contract.when_tainted is not None
+            and not run_id
+            and await seen.is_tainted(case.actor),
+        )
+        traced = replaced(case, facts=facts)
+        doubtful = {
+            pointer: asked[pointer]
+            for pointer in provenance.doubtful(traced)
+            if pointer in asked and not facts.origins.get(pointer)
+        }
+        if not doubtful:
+            return traced
+        near = await seen.find_near(case.actor, run_id, doubtful)
+        return replaced(traced, facts=replaced(facts, near=near))
 
     def case_for(self, call: ProposedCall, tool: Tool) -> Case | None:
         """Return the case without looked-up facts, or None for a tool that nobody reviewed."""
@@ -183,24 +217,3 @@ def unknown(call: ProposedCall, *, code: str = "") -> Refusal:
     """Return the one answer for names that don't exist, whatever the reason."""
     missing = envelope.missing(call.name, call.method)
     return replace(missing, code=code or missing.code, hidden=True)
-
-
-def _wanted(
-    contract: Contract, call: ProposedCall
-) -> dict[JsonPointer, tuple[Json, tuple[str, ...]]]:
-    """Name the argument values whose origin the contract asks about, with the accepted types."""
-    wanted: dict[JsonPointer, tuple[Json, tuple[str, ...]]] = {}
-    for rule in contract.provenance:
-        types = tuple(
-            operand
-            for source in rule.sources
-            if source.kind is SourceKind.RESULTS
-            for operand in source.operands
-        )
-        if not types:
-            continue
-        try:
-            wanted[rule.pointer] = (jsontext.get(call.arguments, rule.pointer), types)
-        except KeyError:
-            continue
-    return wanted

@@ -1,23 +1,27 @@
 """Which values callers were given before: only keyed digests, for as long as they may count."""
 
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from itertools import product
+from string import ascii_lowercase
 from typing import Final
 
 from gateway.clock import Clock
+from gateway.runs import forms
 from gateway.store import keys
-from gateway.store.engine import Parameters, Transaction
+from gateway.store.engine import Parameters, Row, Transaction, Value
 from gateway.store.keys import TenantKeys
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.types.json import Json, JsonPointer
+from gateway.types.tools import Form, SourceTrust
 
 _MOST_VALUES: Final = 20_000  # of one result
-_MOST_PLACES: Final = 100  # that one value is known from
+_MOST_PLACES: Final = 1_000  # that one value is known from
+_AT_ONCE: Final = 600  # digests that one statement asks for
 _DAY: Final = timedelta(days=1)
+_TAINT: Final = "weighbridge:taint"  # no type of a contract has a colon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,19 @@ class Sighting:
     type: str
     record: str
     tool: str
+    trust: SourceTrust = SourceTrust.TENANT
+    form: Form = Form.ID  # not kept: it is in the digest
     value: Json = None  # not kept; absent when read
+    is_exact: bool = True  # when read: the very value, and not a larger number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """A value that may have been seen; of `types`, or of any where none are named."""
+
+    value: Json
+    types: frozenset[str] = frozenset()
+    at_least: bool = False  # larger numbers count as well
 
 
 class SeenValues:
@@ -44,22 +60,21 @@ class SeenValues:
         """Remember what a caller was given; what can't identify anything is left out."""
         now = self._clock.now()
         key = self._keys.seen(tenant)
-        rows: list[Parameters] = []
-        for sighting in values[:_MOST_VALUES]:
-            normal = _normal_form(sighting.value)
-            if normal is not None:
-                rows.append(
-                    {
-                        "tenant": tenant,
-                        "scope": scope,
-                        "vhash": keys.digest(key, normal),
-                        "type": sighting.type,
-                        "record": sighting.record,
-                        "tool": sighting.tool,
-                        "at": microseconds(now),
-                        "expires": microseconds(now + lasts),
-                    }
-                )
+        rows: list[Parameters] = [
+            {
+                "tenant": tenant,
+                "scope": scope,
+                "vhash": keys.digest(key, text),
+                "type": sighting.type,
+                "record": sighting.record,
+                "tool": sighting.tool,
+                "trust": sighting.trust.value,
+                "at": microseconds(now),
+                "expires": microseconds(now + lasts),
+            }
+            for sighting in values[:_MOST_VALUES]
+            for text in _texts(sighting)
+        ]
 
         def write(transaction: Transaction) -> None:
             transaction.execute("forget_values", {"now": microseconds(now)})
@@ -69,55 +84,119 @@ class SeenValues:
             await self._worker.write(write, durable=False)
 
     async def find(
-        self, tenant: str, scope: str, values: Mapping[JsonPointer, Json]
+        self, tenant: str, scope: str, values: Mapping[JsonPointer, Sought]
     ) -> dict[JsonPointer, tuple[Sighting, ...]]:
         """Return for each value where it was seen, latest first; nothing for unknown ones."""
         key = self._keys.seen(tenant)
-        now = microseconds(self._clock.now())
-        normal_forms = {pointer: _normal_form(value) for pointer, value in values.items()}
-        wanted = {
-            pointer: keys.digest(key, normal)
-            for pointer, normal in normal_forms.items()
-            if normal is not None
-        }
-        if not wanted:
+        place = self._place(tenant, scope)
+        wanted = {pointer: _digests(key, sought) for pointer, sought in values.items()}
+        if not any(wanted.values()):
             return {}
 
         def read(transaction: Transaction) -> dict[JsonPointer, tuple[Sighting, ...]]:
-            place: Parameters = {"tenant": tenant, "scope": scope, "now": now}
             found = {
-                pointer: _sightings(transaction, {**place, "vhash": vhash, "limit": _MOST_PLACES})
-                for pointer, vhash in wanted.items()
+                pointer: _sightings(transaction, place, digests, values[pointer].types)
+                for pointer, digests in wanted.items()
+                if digests
             }
             return {pointer: sightings for pointer, sightings in found.items() if sightings}
 
         return await self._worker.read(read)
 
+    async def first(
+        self, tenant: str, scope: str, values: Sequence[Json], types: frozenset[str]
+    ) -> Json:
+        """Return the first of several ids that was seen as one of these types, or None."""
+        key = self._keys.seen(tenant)
+        place = self._place(tenant, scope)
+        digests = {
+            keys.digest(key, normal): value
+            for value in values
+            if (normal := forms.normal(value, Form.ID)) is not None
+        }
 
-def _sightings(transaction: Transaction, parameters: Parameters) -> tuple[Sighting, ...]:
+        def read(transaction: Transaction) -> set[str]:
+            return {
+                row.text("vhash")
+                for some in _parts(tuple(digests))
+                for row in _fetched(transaction, {**place, "limit": _AT_ONCE}, some, types)
+            }
+
+        found = await self._worker.read(read) if digests and types else set[str]()
+        return next((value for digest, value in digests.items() if digest in found), None)
+
+    async def taint(self, tenant: str, scope: str, *, lasts: timedelta = _DAY) -> None:
+        """Note that a caller was given a result that others can write."""
+        mark = Sighting(type=_TAINT, record="", tool="", value=_TAINT)
+        await self.remember(tenant, scope, [mark], lasts=lasts)
+
+    async def is_tainted(self, tenant: str, scope: str) -> bool:
+        """Say whether a caller was given a result that others can write."""
+        sought = Sought(value=_TAINT, types=frozenset({_TAINT}))
+        return bool(await self.find(tenant, scope, {"": sought}))
+
+    def _place(self, tenant: str, scope: str) -> Parameters:
+        return {"tenant": tenant, "scope": scope, "now": microseconds(self._clock.now())}
+
+
+def _texts(sighting: Sighting) -> Iterator[str]:
+    """Yield what a value is found by: its normal form, and of a number its rungs."""
+    normal = forms.normal(sighting.value, sighting.form)
+    if normal is None:
+        return
+    yield normal
+    if sighting.form is Form.NUMBER:
+        yield from forms.rungs(sighting.value)
+
+
+def _digests(key: bytes, sought: Sought) -> dict[str, bool]:
+    """Return the digests that a value may be kept by, and whether each means the very value."""
+    normals = (forms.normal(sought.value, form) for form in Form)
+    found = {keys.digest(key, normal): True for normal in normals if normal is not None}
+    if sought.at_least:
+        found |= {keys.digest(key, text): False for text in forms.above(sought.value)}
+    return found
+
+
+def _sightings(
+    transaction: Transaction, place: Parameters, digests: Mapping[str, bool], types: frozenset[str]
+) -> tuple[Sighting, ...]:
+    rows = _fetched(transaction, {**place, "limit": _MOST_PLACES}, tuple(digests), types)
     return tuple(
-        Sighting(type=row.text("type"), record=row.text("record"), tool=row.text("tool"))
-        for row in transaction.fetch("find_value", parameters)
+        Sighting(
+            type=row.text("type"),
+            record=row.text("record"),
+            tool=row.text("tool"),
+            trust=SourceTrust(row.text("trust")),
+            is_exact=digests[row.text("vhash")],
+        )
+        for row in rows
     )
 
 
-def _normal_form(value: Json) -> str | None:
-    """Return the text that equal values share: texts in NFC, numbers by their value.
+def _fetched(
+    transaction: Transaction, place: Parameters, digests: Sequence[str], types: frozenset[str]
+) -> list[Row]:
+    hashes = _named("h", digests)
+    of_types = _named("t", sorted(types))
+    where = f"vhash IN ({_places(hashes)})"
+    if of_types:
+        where += f" AND type IN ({_places(of_types)})"
+    return transaction.fetch("find_values", {**place, **hashes, **of_types}, where=where)
 
-    A text never equals a number. Flags, gaps and containers identify nothing.
-    """
-    match value:
-        case bool() | None | "":
-            return None
-        case str():
-            return "s:" + unicodedata.normalize("NFC", value)
-        case int():
-            return f"n:{value}"
-        case float() | Decimal():
-            number = Decimal(str(value))
-            if not number.is_finite():
-                return None
-            whole = number == number.to_integral_value()
-            return f"n:{int(number)}" if whole else f"n:{number.normalize()}"
-        case _:
-            return None
+
+def _parts(digests: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(digests), _AT_ONCE):
+        yield digests[start : start + _AT_ONCE]
+
+
+def _named(prefix: str, values: Sequence[str]) -> dict[str, Value]:
+    """Give each value the name of a parameter; names have letters only."""
+    return {
+        f"{prefix}_{first}{second}": value
+        for (first, second), value in zip(product(ascii_lowercase, repeat=2), values, strict=False)
+    }
+
+
+def _places(parameters: Mapping[str, Value]) -> str:
+    return ", ".join(f":{name}" for name in parameters)

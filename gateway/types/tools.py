@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
 from enum import StrEnum
 
 from gateway.types.approvals import ApprovalNotes
@@ -133,30 +135,82 @@ class OnFail(StrEnum):
     LOG = "log"
 
 
+class WhenTainted(StrEnum):
+    """What happens to a call after others could write into what its run was shown."""
+
+    DENY = "deny"
+    APPROVE = "approve"
+
+
+class SourceTrust(StrEnum):
+    """Who can write what a result says, from the surest to the least sure."""
+
+    SYSTEM = "system"  # a system of record, and nobody else
+    TENANT = "tenant"  # people of the same tenant
+    EXTERNAL = "external"  # anybody: mail, web pages, tickets
+
+    @property
+    def rank(self) -> int:
+        """Order for "at least as sure as": lower is surer."""
+        return _TRUST_RANK[self]
+
+
+_TRUST_RANK = {trust: rank for rank, trust in enumerate(SourceTrust)}
+
+
+class Form(StrEnum):
+    """By what two values of one type are the same."""
+
+    ID = "id"  # exactly: texts in Unicode NFC, numbers by their value
+    TEXT = "text"  # whatever the case of its letters
+    NUMBER = "number"  # by its value, also where a text spells it
+    DATE = "date"  # by its day in UTC
+
+
 class SourceKind(StrEnum):
     """Where an argument may come from."""
 
     RESULTS = "results"  # a value of this type that the gateway returned to the caller before
+    COLLECTED = "collected"  # a field of the run
     ACTOR = "actor"  # a field of the actor: user or tenant
     ALLOWLIST = "allowlist"  # one of the listed values
+    CONSTANT = "constant"  # one value
+    COMPUTED = "computed"  # a number or a day between two bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """A day: a date, or so many days from today (UTC)."""
+
+    on: date | None = None  # None: today
+    days: int = 0
+
+    def of(self, today: date) -> date:
+        """Return the date."""
+        return (self.on or today) + timedelta(days=self.days)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One accepted origin: `results(crm.customer_id)`, `actor(tenant)`, `allowlist(a, b)`."""
+    """One accepted origin: `results(crm.customer_id)`, `actor(tenant)`, `computed(0..100)`."""
 
     kind: SourceKind
-    operands: tuple[str, ...]
+    operands: tuple[str, ...]  # as written
+    within_run: bool = False  # of results: only what was returned in the same run
+    constant: Json = None
+    bounds: tuple[Decimal, Decimal] | tuple[Day, Day] | None = None  # both inclusive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenanceRule:
-    """Where one argument must come from."""
+    """Where one argument must come from; `*` in its pointer speaks of each of several."""
 
     pointer: JsonPointer
     sources: tuple[Source, ...]
     on_fail: OnFail
     same_record_as: JsonPointer = ""  # both values occur in one returned record
+    max_of: bool = False  # a number: at most as large as one that was returned or collected
+    trust_min: SourceTrust = SourceTrust.EXTERNAL  # results that are less sure don't count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +218,27 @@ class Yield:
     """Identifiers of one type that a tool's results bring into play."""
 
     type: str
-    path: JsonPointer  # into structuredContent, `*` for any index
+    path: JsonPointer  # into the data of a result, `*` for any key or index
+    trust: SourceTrust = SourceTrust.TENANT
+    form: Form = Form.ID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPaths:
+    """Where the data of a result has its documents; the others are pointers inside of one."""
+
+    path: JsonPointer  # with `*` for each document
+    source: JsonPointer = ""  # where the document is from; empty: its place in the result
+    version: JsonPointer = ""
+    chunk: JsonPointer = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """What a read asks for, and what it returns as evidence."""
+
+    query: JsonPointer = ""  # an argument
+    documents: DocumentPaths | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +275,9 @@ class Contract:
     ensure: tuple[Ensure, ...] = ()
     provenance: tuple[ProvenanceRule, ...] = ()
     yields: tuple[Yield, ...] = ()
+    result_trust: SourceTrust = SourceTrust.TENANT  # who can write what its results say
+    when_tainted: WhenTainted | None = None
+    retrieval: Retrieval | None = None
     idempotency: Idempotency = field(default_factory=Idempotency)
     readback: Readback | None = None
     old: CallTemplate | None = None  # a read before the call, for what refers to `$old`
@@ -208,6 +285,11 @@ class Contract:
     compensation: Compensation | None = None
     object: WrittenObject | None = None  # what events name as written
     approval: ApprovalNotes = field(default_factory=ApprovalNotes)
+
+    @property
+    def asks_origins(self) -> bool:
+        """Whether calls are judged by what their callers were given before."""
+        return bool(self.provenance) or self.when_tainted is not None
 
     @property
     def input_schema(self) -> Json:

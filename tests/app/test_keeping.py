@@ -8,6 +8,7 @@ import pytest
 from gateway.app.keeping import Keeping
 from gateway.case import Origin
 from gateway.crossing.books import SeenValue
+from gateway.runs.origins import Asked
 from gateway.store.store import Store
 from tests.helpers.cases import NOW, a_revision, an_actor
 from tests.helpers.databases import ORIGIN
@@ -16,6 +17,7 @@ IDS = (
     SeenValue(type="crm.customer_id", record="r1", value="c-1001"),
     SeenValue(type="crm.email", record="r1", value="sam@example.com"),
 )
+CUSTOMER = Asked(value="c-1001", types=frozenset({"crm.customer_id"}))
 
 
 @pytest.fixture
@@ -49,13 +51,11 @@ def test_a_user_whose_name_is_no_unicode_has_a_pseudonym_too(keeping: Keeping) -
 
 async def test_a_value_that_was_given_is_found_with_where_it_came_from(keeping: Keeping) -> None:
     sam = an_actor()
-    await keeping.remember(sam, "crm.find", IDS)
+    await keeping.remember(sam, "", "crm.find", IDS)
     found = await keeping.find_origins(
         sam,
-        {
-            "/customer_id": ("c-1001", ("crm.customer_id",)),
-            "/other": ("c-2002", ("crm.customer_id",)),
-        },
+        "",
+        {"/customer_id": CUSTOMER, "/other": Asked(value="c-2002", types=CUSTOMER.types)},
     )
     assert found["/customer_id"] == (Origin(type="crm.customer_id", record="r1", tool="crm.find"),)
     assert not found.get("/other")
@@ -65,11 +65,32 @@ async def test_a_value_that_was_given_is_found_with_where_it_came_from(keeping: 
 async def test_what_one_user_was_given_another_was_not(
     keeping: Keeping, change: dict[str, str]
 ) -> None:
-    await keeping.remember(an_actor(), "crm.find", IDS)
-    found = await keeping.find_origins(
-        an_actor(**change), {"/customer_id": ("c-1001", ("crm.customer_id",))}
-    )
+    await keeping.remember(an_actor(), "", "crm.find", IDS)
+    found = await keeping.find_origins(an_actor(**change), "", {"/customer_id": CUSTOMER})
     assert not any(found.values())
+
+
+async def test_what_one_run_was_given_another_was_not(keeping: Keeping) -> None:
+    await keeping.remember(an_actor(), "run_1", "crm.find", IDS)
+    asked = {"/customer_id": CUSTOMER}
+    assert (await keeping.find_origins(an_actor(), "run_1", asked)).keys() == asked.keys()
+    assert not await keeping.find_origins(an_actor(), "run_2", asked)
+    assert not await keeping.find_origins(an_actor(), "", asked)
+
+
+async def test_an_id_that_is_one_slip_away_is_found_for_a_few_values(keeping: Keeping) -> None:
+    await keeping.remember(an_actor(), "", "crm.find", IDS)
+    asked = {f"/{number}": Asked(value="c-1010", types=CUSTOMER.types) for number in range(9)}
+    found = await keeping.find_near(an_actor(), "", asked)
+    assert found == {f"/{number}": "c-1001" for number in range(5)}
+    assert not await keeping.find_near(an_actor(user="ann"), "", asked)
+
+
+async def test_an_actor_is_tainted_by_what_others_can_write(keeping: Keeping) -> None:
+    assert not await keeping.is_tainted(an_actor())
+    await keeping.taint(an_actor(), None)
+    assert await keeping.is_tainted(an_actor())
+    assert not await keeping.is_tainted(an_actor(user="ann"))
 
 
 async def test_a_revision_is_kept_whole_with_why_it_came(keeping: Keeping) -> None:

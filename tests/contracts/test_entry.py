@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway.contracts.entry import Entry, FailureSection, ProvenanceSection, operands
+from gateway.contracts.entry import Entry, FailureSection, ProvenanceSection
 
 LEAST: dict[str, Any] = {
     "pin": "sha256:" + "0" * 64,
@@ -41,18 +41,27 @@ def test_a_time_has_a_unit(text: str) -> None:
         ("provenance", {"/a": {"from": []}}, "at least 1"),
         ("provenance", {"/a": {"from": ["result(x)"]}}, "should be `results"),
         ("provenance", {"/a": {"from": ["actor(role)"]}}, "`user` or `tenant`"),
+        ("provenance", {"/a": {"from": ["computed(9..1)"]}}, "no room between"),
+        ("provenance",
+         {"/a": {"from": ["actor(user)"], "same_record_as": "/b",
+                 "relate": {"same_record_as": "/b"}}}, "twice"),
+        ("yields", [{"type": "a b", "path": "/a"}], "pattern"),
+        ("yields", [{"type": "a", "path": "/a", "as": "money"}], "'number'"),
+        ("retrieval", {}, "`query`, `documents` or both"),
+        ("retrieval", {"documents": {"path": "/a/*", "version": "/*"}}, "name one field"),
+        ("when_tainted", "log", "'approve'"),
         ("idempotency", {"retry": "always"}, "'never'"),
         ("outcome", {"readback": {"args": {}}}, "Field required"),
         ("results", {"max_bytes": 0}, "greater than 0"),
         ("scopes", [""], "at least 1 character"),
         ("extra", 1, "not permitted"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_value_is_refused(key: str, value: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Entry.model_validate(LEAST | {key: value})
 
 
-def test_a_source_has_operands() -> None:
-    assert operands("allowlist(a,  b c)") == ("a", "b c")
-    assert ProvenanceSection.model_validate({"from": ["actor(user, tenant)"]}).on_fail == "deny"
+def test_without_a_word_a_failure_denies() -> None:
+    section = ProvenanceSection.model_validate({"from": ["actor(user, tenant)"]})
+    assert (section.on_fail, section.max_of) == ("deny", False)

@@ -3,6 +3,7 @@
 import re
 import textwrap
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from gateway.types.tools import (
     Sensitivity,
     Source,
     SourceKind,
+    SourceTrust,
     Yield,
 )
 
@@ -54,7 +56,14 @@ tools:
         from: [results(crm.customer_id), "allowlist(a, b)", actor(tenant)]
         on_fail: approve
         same_record_as: /invoice_id
+      /amount:
+        from: ["results(a.total, within: run)", collected(amount), computed(0..100)]
+        relate: {{same_record_as: /customer_id}}
+        max_of: true
+        trust_min: system
     yields: [{{type: crm.id, path: /a/*/id}}]
+    when_tainted: approve
+    retrieval: {{query: /q, documents: {{path: /a/*, source: /id, version: /v, chunk: /c}}}}
     definition: {{name: refund_payment, inputSchema: {{type: object}}}}
 """
 
@@ -91,6 +100,22 @@ def test_provenance_is_read_into_sources() -> None:
             on_fail=OnFail.APPROVE,
             same_record_as="/invoice_id",
         ),
+        ProvenanceRule(
+            pointer="/amount",
+            sources=(
+                Source(kind=SourceKind.RESULTS, operands=("a.total",), within_run=True),
+                Source(kind=SourceKind.COLLECTED, operands=("amount",)),
+                Source(
+                    kind=SourceKind.COMPUTED,
+                    operands=("0..100",),
+                    bounds=(Decimal(0), Decimal(100)),
+                ),
+            ),
+            on_fail=OnFail.DENY,
+            same_record_as="/customer_id",
+            max_of=True,
+            trust_min=SourceTrust.SYSTEM,
+        ),
     )
 
 
@@ -122,7 +147,7 @@ def test_a_file_is_written_and_read_without_loss() -> None:
         (PIN, PIN[:-1] + ("0" if PIN[-1] != "0" else "1"),
          "c.yaml:5:5: pin does not match the definition; review the tool and pin it again with"),
         ("{name: refund_payment", "{name: other",
-         "c.yaml:24:5: the definition of `billing.refund_payment` names another tool"),
+         "c.yaml:31:5: the definition of `billing.refund_payment` names another tool"),
         ("  billing.refund_payment:", "  refund_payment:",
          "c.yaml:4:3: `refund_payment` has to be `server.name`"),
         ("risk: critical, ", "", "c.yaml:11:17: names neither `risk` nor `effect`"),
@@ -146,7 +171,7 @@ def test_all_faults_of_a_file_come_at_once() -> None:
             TEXT.replace("{name: refund_payment", "{name: other").replace("risk: critical, ", ""),
             file="c.yaml",
         )
-    assert [fault.line for fault in refused.value.errors] == [5, 11, 24]
+    assert [fault.line for fault in refused.value.errors] == [5, 11, 31]
 
 
 def test_a_description_changed_by_hand_breaks_the_pin() -> None:

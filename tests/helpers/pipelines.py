@@ -37,6 +37,7 @@ from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Operation, OpState, Peer
 from gateway.types.outcomes import Finished
 from gateway.types.relay import Ear, Outbound
+from gateway.types.runs import Evidence, Run
 from tests.helpers.people import a_holding, no_tools, some_people
 from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.relays import a_relay, some_states
@@ -83,8 +84,16 @@ class _Unlimited:
 
 
 class _Forgetting:
-    async def remember(self, actor: Actor, tool: str, found: Sequence[SeenValue]) -> None:
-        del actor, tool, found
+    async def remember(
+        self, actor: Actor, run_id: str, tool: str, found: Sequence[SeenValue]
+    ) -> None:
+        del actor, run_id, tool, found
+
+    async def taint(self, actor: Actor, run: Run | None) -> None:
+        del actor, run
+
+    async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
+        del run_id, evidence
 
 
 class _Inline:

@@ -7,6 +7,7 @@ from gateway.case import Origin
 from gateway.clock import SystemClock
 from gateway.pipeline import sees
 from gateway.revision import Revision
+from gateway.runs.origins import Asked
 from gateway.steps.resolve import Resolve
 from gateway.types.actors import Actor
 from gateway.types.json import Json, JsonPointer
@@ -61,12 +62,24 @@ class Law:
     revision: Revision
 
 
-async def nothing_seen(
-    actor: Actor, wanted: Mapping[JsonPointer, tuple[Json, tuple[str, ...]]]
-) -> Mapping[JsonPointer, tuple[Origin, ...]]:
-    """Look up origins where nothing was ever seen."""
-    del actor, wanted
-    return {}
+class NothingSeen:
+    """An index of what callers were given that holds nothing."""
+
+    async def find_origins(
+        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
+    ) -> Mapping[JsonPointer, tuple[Origin, ...]]:
+        del actor, run_id, asked
+        return {}
+
+    async def find_near(
+        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
+    ) -> Mapping[JsonPointer, Json]:
+        del actor, run_id, asked
+        return {}
+
+    async def is_tainted(self, actor: Actor) -> bool:
+        del actor
+        return False
 
 
 def a_resolve(shelf: Shelf, law: Law) -> Resolve:
@@ -76,6 +89,6 @@ def a_resolve(shelf: Shelf, law: Law) -> Resolve:
         revision=lambda: law.revision,
         clock=SystemClock(),
         default_phase=Phase.ACTING,
-        seen=nothing_seen,
+        seen=NothingSeen(),
         sees=sees,
     )

@@ -72,15 +72,15 @@ DELETE FROM limits_reservations WHERE limit_id = :limit_id AND key = :key AND ex
 
 -- name: remember_value
 -- A value was returned to a caller; seen again, it lives longer.
-INSERT INTO seen_values (tenant, scope, vhash, type, record, tool, at, expires)
-VALUES (:tenant, :scope, :vhash, :type, :record, :tool, :at, :expires)
+INSERT INTO seen_values (tenant, scope, vhash, type, record, tool, trust, at, expires)
+VALUES (:tenant, :scope, :vhash, :type, :record, :tool, :trust, :at, :expires)
 ON CONFLICT (tenant, scope, vhash, type, record) DO UPDATE
-SET at = excluded.at, expires = excluded.expires, tool = excluded.tool;
+SET at = excluded.at, expires = excluded.expires, tool = excluded.tool, trust = excluded.trust;
 
--- name: find_value
--- Where a value was seen within a scope.
-SELECT type, record, tool FROM seen_values
-WHERE tenant = :tenant AND scope = :scope AND vhash = :vhash AND expires > :now
+-- name: find_values
+-- Where values were seen within a scope.
+SELECT vhash, type, record, tool, trust FROM seen_values
+WHERE tenant = :tenant AND scope = :scope AND expires > :now AND {where}
 ORDER BY at DESC, type, record LIMIT :limit;
 
 -- name: forget_values
