@@ -122,7 +122,14 @@ def build(
     if errors:
         return Built(revision=None, errors=tuple(errors))
     roles, are_all_roles = (terms.roles, terms.are_all_roles) if terms is not None else ((), False)
-    findings = lint(parsed, contracts, roles=roles, servers=servers, are_all_roles=are_all_roles)
+    findings = lint(
+        parsed,
+        contracts,
+        roles=roles,
+        servers=servers,
+        are_all_roles=are_all_roles,
+        templates=written,
+    )
     if terms is not None:
         findings = (*findings, *lint_terms.check(contracts, terms))
     try:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from gateway.policy.cel import ConditionError
 from gateway.policy.compiled import Candidates, CompiledRule, candidates
+from gateway.policy.match import Matcher
 from gateway.policy.methods import ASKS, Target
 from gateway.policy.obligations import (
     ObligationConflict,
@@ -134,13 +135,15 @@ class CompiledPolicy:
         possible = _classes(about.raising, request)
         granted = False
         for rule in about.enforced:
-            matches = rule.matcher.matches
             if rule.effect is DecisionEffect.DENY or (
                 request.method.is_ask and rule.effect is DecisionEffect.REQUIRE_APPROVAL
             ):
-                if rule.condition is None and all(matches(request, risk) for risk in possible):
+                matches = rule.matcher.matches
+                is_sure = rule.condition is None and not _depends_on_run(rule, request)
+                if is_sure and all(matches(request, risk) for risk in possible):
                     return False
             elif rule.effect is not None and not granted:
+                matches = _matcher(rule, request).matches
                 granted = any(matches(request, risk) for risk in possible)
         return granted
 
@@ -157,6 +160,7 @@ class CompiledPolicy:
             request.effect,
             request.risk,
             request.phase,
+            request.template,
             request.cause,
         )
         found = self._asks.get(key)
@@ -295,14 +299,23 @@ def _shadow(rules: Sequence[CompiledRule], view: View) -> tuple[ShadowDecision, 
     return tuple(found)
 
 
+def _matcher(rule: CompiledRule, request: PolicyRequest) -> Matcher:
+    """Return what a rule matches by, as far as it can be known."""
+    return rule.matcher.in_any_run() if request.any_run else rule.matcher
+
+
+def _depends_on_run(rule: CompiledRule, request: PolicyRequest) -> bool:
+    return request.any_run and rule.matcher.is_about_runs
+
+
 def _classes(raising: Sequence[CompiledRule], request: PolicyRequest) -> tuple[Risk, ...]:
     """Return the class that the call has at least, then all that it may be raised to."""
     sure = request.risk
     perhaps: list[Risk] = []
     for rule in raising:
-        if rule.risk is None or not rule.matcher.matches(request, request.risk):
+        if rule.risk is None or not _matcher(rule, request).matches(request, request.risk):
             continue
-        if rule.condition is not None:
+        if rule.condition is not None or _depends_on_run(rule, request):
             perhaps.append(rule.risk)
         elif rule.risk.rank > sure.rank:
             sure = rule.risk

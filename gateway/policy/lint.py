@@ -10,13 +10,17 @@ from gateway.policy import (
     lint_approvals,
     lint_conditions,
     lint_contracts,
+    lint_guards,
     lint_methods,
     lint_rules,
+    lint_runs,
+    lint_templates,
     lint_tools,
 )
 from gateway.policy.compile import compile_policy, in_order
 from gateway.policy.files import PolicyFile, load
 from gateway.policy.findings import Finding, of_error
+from gateway.policy.run_files import WrittenTemplate
 from gateway.policy.survey import survey
 from gateway.types.tools import Contract
 
@@ -29,6 +33,9 @@ _CHECKS = (
     lint_approvals.check,
     lint_methods.check,
     lint_conditions.check,
+    lint_runs.check,
+    lint_templates.check,
+    lint_guards.check,
 )
 
 
@@ -58,6 +65,7 @@ def lint(
     roles: Iterable[str] = (),
     servers: Iterable[str] = (),
     are_all_roles: bool = False,
+    templates: Iterable[WrittenTemplate] = (),
 ) -> tuple[Finding, ...]:
     """Check files against contracts; `roles` are those that the configuration gives to somebody.
 
@@ -69,7 +77,14 @@ def lint(
         compile_policy(files)
     except FilesError as error:
         findings.extend(of_error(each, check=_name(each)) for each in error.errors)
-    view = survey(in_order(files), contracts, roles, servers, are_all_roles=are_all_roles)
+    view = survey(
+        in_order(files),
+        contracts,
+        roles,
+        servers,
+        are_all_roles=are_all_roles,
+        templates=templates,
+    )
     for check in _CHECKS:
         findings.extend(check(view))
     return tuple(sorted(set(findings), key=lambda each: each.order))

@@ -1,8 +1,8 @@
-"""Find conditions that break when an optional argument is absent, by trying samples.
+"""Find conditions that break when an argument or field of a run is absent, by trying samples.
 
 The untyped condition is evaluated on arguments made from the schema, with each optional argument
-missing in turn. Values are taken from the condition's own literals, so that guards and
-alternatives are reached; an error that names the missing argument is a finding.
+missing in turn, and so with the fields of a run. Values are taken from its own literals, so that
+guards and alternatives are reached; an error that names what is missing is a finding.
 """
 
 import re
@@ -20,6 +20,9 @@ from gateway.types.json import Json, JsonObject
 Sets: TypeAlias = Mapping[str, Sequence[Scalar]]
 
 _TEXT = re.compile(r"""(["'])((?:(?!\1)[^\\])*)\1""")
+_OF_RUN = re.compile(r"(?<![\w.])run\s*\.\s*fields\s*\.\s*(\w+)")
+_OF_CALL = re.compile(r"(?<![\w.])args\s*\.\s*(\w+)")
+_RUN = ("run.phase", "run.template")  # a condition may ask for one of them first
 _NUMBER = re.compile(r"(?<![\w.\"'])\d+(?:\.\d+)?")
 _MOST_SAMPLES = 64
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,34 +47,73 @@ def unguarded(text: str, schema: Json, sets: Sets) -> tuple[str, ...]:
     return tuple(name for name in optional if _breaks(condition, name, samples, sets))
 
 
+def fields_in(text: str) -> tuple[str, ...]:
+    """Return the fields of a run that a condition names, each once."""
+    return tuple(dict.fromkeys(_OF_RUN.findall(text)))
+
+
+def unguarded_fields(text: str, fields: Sequence[str], sets: Sets) -> tuple[str, ...]:
+    """Return those of some fields of a run whose absence makes the condition fail."""
+    if not fields:
+        return ()
+    try:
+        condition = Environment(environment_of(sets)).compile(text)
+    except ConditionError:
+        return ()  # reported as what it is
+    arguments, named = dict.fromkeys(_OF_CALL.findall(text)), fields_in(text)
+    found: dict[str, None] = {}
+    for pick in _picks(text):
+        for value in pick.values():
+            args: JsonObject = dict.fromkeys(arguments, value)
+            for name in fields:
+                others: JsonObject = {each: value for each in named if each != name}
+                bindings = {**_bindings(args, sets, others), **dict.fromkeys(_RUN, pick["string"])}
+                if _misses(condition, name, bindings):
+                    found[name] = None
+    return tuple(name for name in fields if name in found)
+
+
 def _breaks(condition: Condition, name: str, samples: Sequence[JsonObject], sets: Sets) -> bool:
     for sample in samples:
         arguments = {key: value for key, value in sample.items() if key != name}
-        try:
-            condition.evaluate(_bindings(arguments, sets))
-        except ConditionError as error:
-            if error.missing == name:
-                return True
+        # Of the run, everything is there: what it may not have yet is looked for by itself.
+        fields = {each: sample.get(each, "x") for each in fields_in(condition.text)}
+        if _misses(condition, name, _bindings(arguments, sets, fields)):
+            return True
     return False
 
 
-def _bindings(arguments: JsonObject, sets: Sets) -> dict[str, Json | datetime]:
-    values: dict[str, Json | datetime] = {}
-    for name, kind in environment_of(()).items():
-        values[name] = _NOW if kind == "timestamp" else ["x"] if kind == "list<string>" else "x"
+def _misses(condition: Condition, name: str, bindings: Mapping[str, Json | datetime]) -> bool:
+    try:
+        condition.evaluate(bindings)
+    except ConditionError as error:
+        return error.missing == name
+    return False
+
+
+_OF_TYPE: Mapping[str, Json | datetime] = {"timestamp": _NOW, "list<string>": ["x"], "bool": False}
+
+
+def _bindings(arguments: JsonObject, sets: Sets, fields: JsonObject) -> dict[str, Json | datetime]:
+    values = {name: _OF_TYPE.get(kind, "x") for name, kind in environment_of(()).items()}
     values.update({f"sets.{name}": [*entries] for name, entries in sets.items()})
-    values["args"] = arguments
+    values["args"], values["run.fields"] = arguments, fields
     return values
 
 
 def _samples(text: str, properties: JsonObject, root: JsonObject) -> Iterator[JsonObject]:
+    for pick in _picks(text):
+        yield {name: _value(schema, root, pick, 0) for name, schema in properties.items()}
+
+
+def _picks(text: str) -> Iterator[Mapping[str, Json]]:
+    """Yield values to try, one of each type at a time."""
     words: list[Json] = ["x", *dict.fromkeys(found[1] for found in _TEXT.findall(text))]
     numbers: list[Json] = [0, 10**12, *dict.fromkeys(float(n) for n in _NUMBER.findall(text))]
     choices = list(product((True, False), numbers, words))
     step = max(1, len(choices) // _MOST_SAMPLES)
     for flag, number, word in choices[::step]:
-        pick: Mapping[str, Json] = {"boolean": flag, "number": number, "string": word}
-        yield {name: _value(schema, root, pick, 0) for name, schema in properties.items()}
+        yield {"boolean": flag, "number": number, "string": word}
 
 
 def _value(schema: Json, root: JsonObject, pick: Mapping[str, Json], depth: int) -> Json:

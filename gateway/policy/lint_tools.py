@@ -94,7 +94,7 @@ def _constrained_arguments(each: Surveyed) -> Iterator[Finding]:
                         + suggest(name, _names(contract.input_schema)),
                         *path,
                     )
-                elif kind in ("max", "min") and not _may_be_number(found):
+                elif kind in ("max", "min") and not may_be_number(found):
                     yield each.finding(
                         Level.ERROR,
                         "not-a-number",
@@ -242,7 +242,8 @@ def _resolved(schema: Json, root: Json) -> Json:
     return target(schema["$ref"], root)
 
 
-def _may_be_number(schema: Json) -> bool:
+def may_be_number(schema: Json) -> bool:
+    """Say whether a value of this schema may be a number."""
     if not isinstance(schema, dict):
         return True
     kind = schema.get("type")

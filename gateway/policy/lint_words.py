@@ -1,23 +1,23 @@
 """Words of closed sets in conditions: one that the set does not have is never met at run time."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from gateway.types.calls import Method
 from gateway.types.causes import Cause
-from gateway.types.runs import Phase
+from gateway.types.runs import Phase, StopReason
 from gateway.types.tools import Effect, Risk
 from gateway.yamltext.models import suggest
 
-SETS: Final[Mapping[str, type[StrEnum]]] = {
-    "request.cause": Cause,
-    "request.method": Method,
-    "run.phase": Phase,
-    "tool.effect": Effect,
-    "tool.risk": Risk,
+SETS: Final[Mapping[str, Collection[str]]] = {
+    "request.cause": tuple(Cause),
+    "request.method": tuple(Method),
+    "run.phase": tuple(Phase),
+    "run.stop": ("", *StopReason),
+    "tool.effect": tuple(Effect),
+    "tool.risk": tuple(Risk),
 }
 _TOKEN: Final = re.compile(
     r"""(?P<text>(?P<quote>["'])(?:(?!(?P=quote))[^\\])*(?P=quote))"""
@@ -34,25 +34,26 @@ class Slip:
     name: str
     word: str
     offset: int
+    known: Sequence[str]
 
     @property
     def message(self) -> str:
         """What is wrong, with the nearest word of the set."""
-        return f"`{self.name}` is never `{self.word}`{suggest(self.word, [*SETS[self.name]])}"
+        return f"`{self.name}` is never `{self.word}`{suggest(self.word, self.known)}"
 
 
-def slips(text: str) -> Iterator[Slip]:
+def slips(text: str, sets: Mapping[str, Collection[str]] = SETS) -> Iterator[Slip]:
     """Find the words that a condition compares with a name of a closed set, or looks for it in."""
     tokens = [*_TOKEN.finditer(text)]
     for index, token in enumerate(tokens):
-        known = SETS.get(token["name"] or "")
+        known = sets.get(token["name"] or "")
         if known is None:
             continue
         words = {*known}
         for each in _compared(tokens, index):
             word = each["text"][1:-1]
             if word not in words:
-                yield Slip(name=token["name"], word=word, offset=each.start())
+                yield Slip(name=token["name"], word=word, offset=each.start(), known=sorted(words))
 
 
 def _compared(tokens: Sequence[re.Match[str]], index: int) -> Iterable[re.Match[str]]:

@@ -1,7 +1,7 @@
 """The structured part of a rule, compiled: fast when it must answer, and able to say why not."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gateway.policy.methods import EVERY, Target, about
@@ -35,6 +35,7 @@ class Matcher:
     tenants: frozenset[str] | None = None
     users: frozenset[str] | None = None
     phases: frozenset[Phase] | None = None
+    templates: frozenset[str] | None = None
     authenticated_by: frozenset[str] | None = None
     causes: frozenset[Cause] | None = None
 
@@ -85,6 +86,7 @@ class Matcher:
             (self.effects is None or request.effect in self.effects)
             and (self.risk is None or risk in self.risk)
             and (self.phases is None or request.phase in self.phases)
+            and (self.templates is None or request.template in self.templates)
             and (self.roles_any is None or not self.roles_any.isdisjoint(actor.roles))
             and self.roles_all <= actor.roles
             and (self.scopes_any is None or not self.scopes_any.isdisjoint(actor.scopes))
@@ -95,6 +97,15 @@ class Matcher:
             and (self.causes is None or request.cause in self.causes)
         )
 
+    @property
+    def is_about_runs(self) -> bool:
+        """Whether something about the run has to match."""
+        return self.phases is not None or self.templates is not None
+
+    def in_any_run(self) -> "Matcher":
+        """Return the matcher without what it says of runs."""
+        return replace(self, phases=None, templates=None) if self.is_about_runs else self
+
     def why_not(self, request: PolicyRequest, risk: Risk) -> str:
         """Name the first thing that doesn't match, or return an empty string."""
         actor = request.actor
@@ -102,6 +113,7 @@ class Matcher:
             ("effect", request.effect, self.effects),
             ("risk", risk, self.risk),
             ("phase", request.phase, self.phases),
+            ("the run's template", request.template or "none", self.templates),
             ("tenant", actor.tenant, self.tenants),
             ("user", actor.user, self.users),
             ("authentication", actor.method, self.authenticated_by),
@@ -157,6 +169,7 @@ def compile_match(
         tenants=_set(tenants),
         users=_set(match.users),
         phases=_set(match.phases),
+        templates=_set(match.templates),
         authenticated_by=_set(match.authenticated_by),
         causes=_set(match.causes),
     )

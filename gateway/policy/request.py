@@ -9,7 +9,7 @@ from gateway.types.actors import Actor
 from gateway.types.calls import Method
 from gateway.types.causes import Cause
 from gateway.types.json import Json, JsonObject
-from gateway.types.runs import Phase
+from gateway.types.runs import Phase, Run
 from gateway.types.tools import Effect, Kind, Risk
 from gateway.types.values import value
 
@@ -36,11 +36,18 @@ class PolicyRequest:
     method: Method = Method.CALL_TOOL
     kind: Kind = Kind.TOOL
     cause: Cause = Cause.CALLER
+    run: Run | None = None
+    any_run: bool = False  # asked for a list: what a rule says of runs may hold, or may not
 
     @property
     def target(self) -> Target:
         """What decides which rules are about the request."""
         return Target(self.method, self.kind, self.tool, self.server)
+
+    @property
+    def template(self) -> str:
+        """The template of the run, or an empty text."""
+        return self.run.template if self.run is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,27 @@ class Variable:
 
     type: str
     read: Callable[[PolicyRequest, Risk], Json | datetime]
+
+
+def _fields(call: PolicyRequest, _: Risk) -> JsonObject:
+    """Return what the run has collected and an expression can hold; the rest is missing to it."""
+    if call.run is None:
+        return {}
+    return {name: each.value for name, each in call.run.fields.items() if _is_held(each.value)}
+
+
+def _is_held(value: Json) -> bool:
+    match value:
+        case bool() | float() | str():
+            return True
+        case int():
+            return -(2**63) <= value < 2**63
+        case list():
+            return all(map(_is_held, value))
+        case dict():
+            return all(map(_is_held, value.values()))
+        case _:
+            return False  # a decimal, or nothing: that was never collected
 
 
 # The second operand is the class of the call after rules have raised it.
@@ -70,7 +98,13 @@ VARIABLES: Mapping[str, Variable] = {
     "tool.risk": Variable("string", lambda _, risk: str(risk)),
     "tool.schema_hash": Variable("string", lambda call, _: call.pin),
     "tool.pinned_hash": Variable("string", lambda call, _: call.pinned),
+    "run.fields": Variable("map<string, dyn>", _fields),
     "run.id": Variable("string", lambda call, _: call.run_id),
+    "run.objective": Variable("string", lambda call, _: call.run.objective if call.run else ""),
     "run.phase": Variable("string", lambda call, _: str(call.phase)),
+    "run.stop": Variable("string", lambda call, _: str((call.run and call.run.stop_reason) or "")),
+    "run.tainted": Variable("bool", lambda call, _: bool(call.run and call.run.is_tainted)),
+    "run.task": Variable("string", lambda call, _: call.run.task_id if call.run else ""),
+    "run.template": Variable("string", lambda call, _: call.template),
     "now": Variable("timestamp", lambda call, _: call.now),
 }

@@ -103,6 +103,7 @@ class Match(Model):
     tenants: Names | InSet | None = None
     users: Names | None = None
     phases: Annotated[tuple[Phase, ...], Field(min_length=1)] | None = None
+    templates: Names | None = None
     authenticated_by: Annotated[tuple[AuthMethod, ...], Field(min_length=1)] | None = None
     causes: Annotated[tuple[Cause, ...], Field(min_length=1)] | None = None
 

@@ -9,6 +9,7 @@ from gateway.policy.findings import Finding, Level
 from gateway.policy.match import Matcher, compile_match
 from gateway.policy.methods import Target
 from gateway.policy.rules import Rule, Scalar
+from gateway.policy.run_files import WrittenTemplate
 from gateway.types.calls import Method
 from gateway.types.tools import Contract, Effect, Kind, Risk
 
@@ -64,6 +65,7 @@ class Survey:
     roles: frozenset[str]
     configured: frozenset[str] = frozenset()  # servers; empty when no configuration is known
     are_all_roles: bool = False  # nobody who decides can have another one
+    templates: tuple[WrittenTemplate, ...] = ()
 
     @property
     def servers(self) -> list[str]:
@@ -78,6 +80,7 @@ def survey(
     servers: Iterable[str] = (),
     *,
     are_all_roles: bool = False,
+    templates: Iterable[WrittenTemplate] = (),
 ) -> Survey:
     """Look at files that are in order; `roles` and `servers` are known from elsewhere."""
     known, sets = tuple(contracts), sets_of(files)
@@ -96,6 +99,7 @@ def survey(
         roles=named | frozenset(roles),
         configured=frozenset(servers),
         are_all_roles=are_all_roles,
+        templates=tuple(templates),
     )
 
 

@@ -158,3 +158,12 @@ def test_a_guard_that_does_not_compile_keeps_the_folder_out(tmp_path: Path) -> N
     assert found.problem == (
         "runs/lookup.yaml:2:43: no name `evidense` here; did you mean `evidence`?"
     )
+
+
+def test_templates_are_linted_with_the_rules_and_contracts(tmp_path: Path) -> None:
+    text = "runs: {lookup: {phases: {retrieving: {tools: [crm.fnd]}}}}\n"
+    found = built(with_runs(tmp_path, text))
+    assert found.revision is None
+    assert found.problem == (
+        "runs/lookup.yaml:1:47: `crm.fnd` has no contract; did you mean `crm.find`?"
+    )

@@ -10,8 +10,9 @@ from gateway.types.decisions import (
     DecisionEffect,
 )
 from gateway.types.json import Json
-from gateway.types.runs import Phase
+from gateway.types.runs import Phase, Run
 from gateway.types.tools import Effect, Risk
+from gateway.types.values import replaced
 from tests.policy.example import OPS, POLICY, SAM, policy, request
 
 EXAMPLE = policy(POLICY)
@@ -116,3 +117,54 @@ def test_what_a_server_may_ask_of_anybody_is_what_some_enforced_allow_rule_names
     assert rules.questions("crm") == {Method.ELICIT, Method.LIST_ROOTS}
     assert rules.questions("desk") == {Method.LIST_ROOTS}
     assert EXAMPLE.questions("crm") == frozenset()
+
+
+OF_RUNS = policy(
+    """
+rules:
+  - {id: a, decision: allow, match: {tools: [crm.note], templates: [refund], phases: [planning]}}
+  - {id: d, decision: deny, match: {tools: [crm.note], templates: [lookup]}}
+"""
+)
+
+
+def test_where_the_run_is_not_known_what_a_rule_says_of_runs_may_hold() -> None:
+    call = request("crm.note")
+    assert not OF_RUNS.may(call)
+    assert OF_RUNS.may(replaced(call, any_run=True))
+
+
+def test_a_denial_of_some_runs_hides_nothing_where_the_run_is_not_known() -> None:
+    only = policy(
+        """
+rules:
+  - {id: a, decision: allow, match: {tools: [crm.note]}}
+  - {id: d, decision: deny, match: {tools: [crm.note], phases: [acting]}}
+"""
+    )
+    assert not only.may(request("crm.note"))
+    assert only.may(replaced(request("crm.note"), any_run=True))
+
+
+def test_a_class_that_only_some_runs_raise_to_is_one_that_may_be() -> None:
+    raising = policy(
+        """
+rules:
+  - {id: a, decision: allow, match: {tools: [crm.note], risk: [high]}}
+  - {id: r, decision: obligation, risk: critical, match: {tools: [crm.note], phases: [acting]}}
+"""
+    )
+    assert not raising.may(request("crm.note"))
+    assert raising.may(replaced(request("crm.note"), any_run=True))
+
+
+def test_what_a_server_may_ask_depends_on_the_template_of_the_run() -> None:
+    rules = policy(
+        """
+rules:
+  - {id: a, decision: allow, match: {methods: [elicitation/create], templates: [refund]}}
+"""
+    )
+    run = Run(run_id="run_1", tenant="acme", owner="o", user="sam", template="refund")
+    assert rules.asks(request("crm.note")) == frozenset()
+    assert rules.asks(replaced(request("crm.note"), run=run)) == {Method.ELICIT}

@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.policy.lint_samples import unguarded
+from gateway.policy.lint_samples import fields_in, unguarded, unguarded_fields
 from gateway.types.json import JsonObject
 from tests.policy.example import INTEGER, NUMBER, TEXT
 
@@ -43,6 +43,8 @@ SCHEMA: JsonObject = {
         ("identity.tenant == args.note", ("note",)),
         ("now > timestamp('2020-01-01T00:00:00Z') && args.note == 'x'", ("note",)),
         ("nope == args.note", ()),
+        ("has(args.note) && args.note == run.fields.note", ()),  # the run's is there
+        ("args.note == run.fields.note", ("note",)),
     ],
 )
 def test_optional_arguments_that_a_condition_takes_for_granted(
@@ -54,3 +56,19 @@ def test_optional_arguments_that_a_condition_takes_for_granted(
 def test_a_schema_without_properties_has_nothing_to_ask_for() -> None:
     assert unguarded("args.note == 'x'", {"type": "object"}, {}) == ()
     assert unguarded("args.note == 'x'", True, {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("run.fields.a == 'x'", ("a",)),
+        ("has(run.fields.a) && run.fields.a == args.a", ()),
+        ("run.template == 'refund' && run.fields.b > 500", ("b",)),
+        ("run.fields.a == 'x' && run.fields.b == 1", ("a", "b")),
+        ("run.fields.a == ", ()),
+    ],
+)
+def test_fields_of_a_run_that_a_condition_takes_for_granted(
+    text: str, names: tuple[str, ...]
+) -> None:
+    assert unguarded_fields(text, fields_in(text), {}) == names

@@ -60,3 +60,8 @@ def test_every_word_of_a_set_is_one() -> None:
 
 def test_every_set_is_of_a_name_that_conditions_may_use() -> None:
     assert SETS.keys() <= VARIABLES.keys()
+
+
+def test_other_sets_can_be_looked_at() -> None:
+    [slip] = slips("run.template == 'refnd'", {"run.template": ("refund", "lookup")})
+    assert slip.message == "`run.template` is never `refnd`; did you mean `refund`?"

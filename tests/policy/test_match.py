@@ -8,7 +8,9 @@ from gateway.policy.rules import Match
 from gateway.types.calls import Method
 from gateway.types.causes import Cause
 from gateway.types.json import Json
+from gateway.types.runs import Run
 from gateway.types.tools import Kind, Risk
+from gateway.types.values import replaced
 from tests.policy.example import SAM, request
 
 
@@ -27,6 +29,7 @@ def target(tool: str) -> Target:
         ({"effects": ["read"]}, "effect is write"),
         ({"risk": ["low", "medium"]}, "risk is high"),
         ({"phases": ["planning"]}, "phase is acting"),
+        ({"templates": ["refund"]}, "the run's template is none"),
         ({"tenants": ["globex"]}, "tenant is acme"),
         ({"users": ["eve"]}, "user is sam"),
         ({"authenticated_by": ["api_key"]}, "authentication is jwt"),
@@ -168,3 +171,21 @@ def test_a_server_that_is_not_known_is_told_from_another() -> None:
 def test_servers_are_named_in_patterns_too() -> None:
     assert matcher({"tools": ["crm.find", "*.list", "desk.*"]}).named_servers() == {"crm", "desk"}
     assert matcher({"resources": ["file:///a.b"], "servers": ["f"]}).named_servers() == {"f"}
+
+
+def test_a_rule_can_be_about_runs_of_a_template() -> None:
+    run = Run(run_id="run_1", tenant="acme", owner="o", user="sam", template="refund")
+    call = replaced(request(), run=run)
+    assert matcher({"templates": ["refund"]}).matches(call, call.risk)
+    assert matcher({"templates": ["lookup"]}).why_not(call, call.risk) == (
+        "the run's template is refund"
+    )
+
+
+def test_what_a_rule_says_of_runs_can_be_left_open() -> None:
+    about = matcher({"templates": ["refund"], "phases": ["planning"], "users": ["sam"]})
+    assert about.is_about_runs
+    assert not about.matches(request(), Risk.HIGH)
+    assert about.in_any_run().matches(request(), Risk.HIGH)
+    assert not about.in_any_run().is_about_runs
+    assert not matcher({"users": ["eve"]}).in_any_run().matches(request(), Risk.HIGH)

@@ -1,5 +1,10 @@
+from decimal import Decimal
+
 from gateway.policy.request import VARIABLES
+from gateway.types.json import Json
+from gateway.types.runs import Collected, Run, StopReason, Trust
 from gateway.types.tools import Risk
+from gateway.types.values import replaced
 from tests.policy.example import NOW, PIN, request
 
 
@@ -22,7 +27,55 @@ def test_each_name_reads_its_own_part_of_the_call() -> None:
         "tool.risk": "critical",
         "tool.schema_hash": PIN,
         "tool.pinned_hash": PIN,
+        "run.fields": {},
         "run.id": "run_1",
+        "run.objective": "",
         "run.phase": "acting",
+        "run.stop": "",
+        "run.tainted": False,
+        "run.task": "",
+        "run.template": "",
         "now": NOW,
     }
+
+
+def a_run(**fields: Json) -> Run:
+    return Run(
+        run_id="run_1",
+        tenant="acme",
+        owner="o",
+        user="sam",
+        task_id="ticket-7",
+        objective="give it back",
+        template="refund",
+        stop_reason=StopReason.BLOCKED,
+        is_tainted=True,
+        fields={
+            name: Collected(value=value, trust=Trust.HOST, source="host", at=0)
+            for name, value in fields.items()
+        },
+    )
+
+
+def test_a_call_in_a_run_shows_what_the_run_is_about() -> None:
+    call = replaced(request(), run=a_run(customer_id="c-1001"))
+    read = {name: each.read(call, call.risk) for name, each in VARIABLES.items()}
+    assert {name: value for name, value in read.items() if name.startswith("run.")} == {
+        "run.fields": {"customer_id": "c-1001"},
+        "run.id": "run_1",
+        "run.objective": "give it back",
+        "run.phase": "acting",
+        "run.stop": "blocked",
+        "run.tainted": True,
+        "run.task": "ticket-7",
+        "run.template": "refund",
+    }
+    assert call.template == "refund"
+
+
+def test_a_field_that_no_expression_can_hold_is_missing_and_breaks_no_other() -> None:
+    run = a_run(
+        whole=2**63, cents=Decimal("0.1"), none=None, many=[1, 2**70], deep={"a": [True, 1.5, "x"]}
+    )
+    call = replaced(request(), run=run)
+    assert VARIABLES["run.fields"].read(call, call.risk) == {"deep": {"a": [True, 1.5, "x"]}}

@@ -1,0 +1,79 @@
+"""Lint of rules that are about runs."""
+
+import pytest
+
+from gateway.policy import lint_runs
+from gateway.policy.run_files import load
+from gateway.policy.survey import survey
+from tests.policy.example import CONTRACTS, files
+
+TEMPLATES = """\
+runs:
+  refund: {fields: {customer_id: {required: true}, amount: {}}}
+  lookup: {fields: {question: {}}}
+"""
+
+
+def found(rule: str) -> list[str]:
+    rules = files(f"rules:\n  - {{id: a, decision: deny, {rule}}}\n")
+    view = survey(rules, CONTRACTS, (), templates=load(TEMPLATES, file="r.yaml"))
+    return [
+        f"{each.line}:{each.column} {each.level} {each.check}: {each.message}"
+        for each in lint_runs.check(view)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (
+            "match: {templates: [refnd]}",
+            "2:49 error unknown-template: no run template `refnd`; did you mean `refund`?",
+        ),
+        (
+            "when: run.template == 'refnd'",
+            "2:51 error unknown-word: `run.template` is never `refnd`; did you mean `refund`?",
+        ),
+        (
+            "when: has(run.fields.amout)",
+            "2:35 error unknown-field: no run template here has a field `amout`; "
+            "did you mean `amount`?",
+        ),
+        (
+            "match: {templates: [lookup]}, when: has(run.fields.amount)",
+            "2:65 error unknown-field: no run template here has a field `amount`",
+        ),
+        (
+            "when: run.fields.amount > 5",
+            "2:35 error optional-field: a run may not have `amount` yet, and a call may have no "
+            "run: write `has(run.fields.amount) && ...`",
+        ),
+        (
+            "match: {templates: [refund]}, when: run.fields.customer_id != args.customer_id",
+            "2:65 error optional-field: a run may not have `customer_id` yet, and a call may have "
+            "no run: write `has(run.fields.customer_id) && ...`",
+        ),
+        (
+            "when: run.template == 'refund' && run.fields.amount > 5",
+            "2:35 error optional-field: a run may not have `amount` yet, and a call may have no "
+            "run: write `has(run.fields.amount) && ...`",
+        ),
+    ],
+)
+def test_what_is_never_so_or_breaks_is_told(rule: str, said: str) -> None:
+    assert found(rule) == [said]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "match: {templates: [refund, lookup]}",
+        "when: run.template == '' || run.template == 'refund'",
+        "when: has(run.fields.amount) && run.fields.amount > 5",
+        "match: {templates: [refund], phases: [acting]}, when: run.fields.customer_id == 'c'",
+        "when: run.tainted && run.task == ''",
+        "when: run.fields.amount >",  # reported as what it is
+    ],
+)
+def test_what_holds_for_some_run_and_breaks_for_none_is_not_told(rule: str) -> None:
+    assert found(rule) == []
