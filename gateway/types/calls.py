@@ -8,6 +8,7 @@ from typing import Protocol
 
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
+from gateway.types.runs import Place
 from gateway.types.tools import Sensitivity
 from gateway.types.values import value
 
@@ -207,6 +208,7 @@ class ProposedCall:
     peer: str = ""  # address of the client, for spans and events only
     client_name: str = ""  # what the client calls itself: a hint for comfort, never for a right
     input_error: str = ""  # what is wrong with the arguments as text, when they can't be read
+    run_header: str = ""  # the HTTP header that names a run; one in `_meta` has to be the same
     method: Method = Method.CALL_TOOL
     params: JsonObject = field(default_factory=dict[str, Json])  # whole, as received
     # Set inside only, for calls that the gateway makes for the sake of an operation:
@@ -217,3 +219,4 @@ class ProposedCall:
     """Values that it was made with and that may stand in no event of it, as texts."""
     cause: str = ""  # one of `causes.OWN`
     parent: str = ""  # the call for whose sake it is made
+    run: Place | None = None  # the run of the operation that it is about, and how that was found

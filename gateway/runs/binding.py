@@ -1,0 +1,129 @@
+"""Where a call may find its run: what its host, its model or its client say of that, surest first.
+
+Nothing in here is a right. A run is looked up for the principal of the call, so that a name that
+was guessed or overheard leads nowhere.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.types.calls import ProposedCall
+from gateway.types.json import Json, JsonObject
+from gateway.types.runs import BindingKind, Phase, Place
+from gateway.types.values import value
+
+KEY: Final = "weighbridge/run"  # of `_meta`, which models can't see
+_RUN: Final = re.compile(r"run_[0-9A-HJKMNP-TV-Z]{26}")
+_LONGEST: Final = 512  # characters of a value that a host calls its conversation by
+_SHOWN: Final = 64
+
+# What hosts send by themselves, by the keys of `_meta` that they send it under.
+CONVERSATIONS: Final = (
+    "vscode.conversationId",
+    "threadId",  # Codex
+    "ai.opencode/sessionID",
+    "antigravity.google/conversation_id",
+    "openai/session",
+)
+SESSIONS: Final = ("sessionId",)  # Codex
+
+
+class BadRun(ValueError):
+    """What a call says of its run can't be used; one line for its caller."""
+
+
+class Conflict(BadRun):
+    """Two sources that each name a run name different ones."""
+
+
+@value
+class Chain:
+    """Which values of a call lead to a run, in the order in which they are looked up."""
+
+    conversations: tuple[str, ...] = CONVERSATIONS
+    sessions: tuple[str, ...] = SESSIONS
+    environment: str = ""  # the session that a host started this process for
+    process: str = ""  # what tells this process from others, where it is itself the session
+
+
+def places(call: ProposedCall, chain: Chain, *, of_tool: str = "") -> tuple[Place, ...]:
+    """Return where to look for the run of a call, surest first; `of_tool` is an argument `run_id`.
+
+    Raises BadRun for a run that has no name of one, and Conflict where two are named.
+    """
+    named = _named(call, of_tool)
+    return named or tuple(_values(call, chain))
+
+
+def asked_phase(meta: JsonObject) -> Phase | None:
+    """Return the phase that a host wants the run to be in; raises BadRun for one that is none."""
+    said = meta.get(KEY)
+    phase = said.get("phase") if isinstance(said, dict) else None
+    if phase is None:
+        return None
+    if isinstance(phase, str) and phase in [*Phase]:
+        return Phase(phase)
+    raise BadRun(f"`{KEY}` names a `phase` that there is not")
+
+
+def _named(call: ProposedCall, of_tool: str) -> tuple[Place, ...]:
+    """Return the runs that are named; all of them have to be the same."""
+    said = {
+        BindingKind.META: _of_meta(call.meta.get(KEY)),
+        BindingKind.HEADER: call.run_header.strip(),
+        BindingKind.TOOL: of_tool,
+    }
+    found = [Place(kind=kind, value=_run(name)) for kind, name in said.items() if name]
+    if len({place.value for place in found}) > 1:
+        sources = " and ".join(_SOURCES[place.kind] for place in found)
+        raise Conflict(f"{sources} name different runs")
+    return tuple(found[:1])
+
+
+_SOURCES: Final = {
+    BindingKind.META: f"`_meta` (`{KEY}`)",
+    BindingKind.HEADER: "the header",
+    BindingKind.TOOL: "the argument `run_id`",
+}
+
+
+def _of_meta(said: Json) -> str:
+    name = said.get("id") if isinstance(said, dict) else said
+    if said is None:
+        return ""
+    if not isinstance(name, str) or not name:
+        raise BadRun(f"`{KEY}` needs the `id` of a run")
+    return name
+
+
+def _run(name: str) -> str:
+    if not _RUN.fullmatch(name):
+        shown = name if len(name) <= _SHOWN and name.isprintable() else "its value"
+        raise BadRun(f"`{shown}` is not the id of a run: that begins with `run_`")
+    return name
+
+
+def _values(call: ProposedCall, chain: Chain) -> list[Place]:
+    found = _of_keys(call.meta, chain.conversations, BindingKind.CONVERSATION)
+    found += _of_keys(call.meta, chain.sessions, BindingKind.SESSION)
+    if chain.environment:
+        found.append(Place(kind=BindingKind.SESSION, value=f"env={chain.environment}"))
+    session = call.caller.session
+    if session and call.caller.transport != "stdio":
+        found.append(Place(kind=BindingKind.SESSION, value=f"mcp={session}"))
+    elif call.caller.transport == "stdio" and chain.process:
+        found.append(Place(kind=BindingKind.SESSION, value=f"stdio={chain.process}"))
+    # Whoever calls is the last thing that a call can be told by.
+    found.append(Place(kind=BindingKind.PRINCIPAL, value=""))
+    return found
+
+
+def _of_keys(meta: JsonObject, keys: Sequence[str], kind: BindingKind) -> list[Place]:
+    """Return the first value there is: hosts that send several mean one conversation by them."""
+    for key in keys:
+        said = meta.get(key)
+        text = str(said) if isinstance(said, int) and not isinstance(said, bool) else said
+        if isinstance(text, str) and 0 < len(text) <= _LONGEST:
+            return [Place(kind=kind, value=f"{key}={text}")]
+    return []
