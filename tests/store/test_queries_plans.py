@@ -91,6 +91,15 @@ def test_what_is_let_go_of_is_found_by_its_time(name: str, index: str, explain: 
         assert re.search(rf"USING INDEX {index} \(state=\? AND \w+>\? AND \w+<\?\)", plan), plan
 
 
+def test_whoever_claims_looks_at_the_same_open_calls_only_and_not_at_all_of_the_tenant(
+    explain: Explain,
+) -> None:
+    plan = explain(_ASKED["open_operation"])
+    if "SEARCH" in plan:
+        by = "operations_open (tenant=? AND actor_user=? AND args_hash=?)"
+        assert f"USING INDEX {by}" in plan
+
+
 @pytest.mark.parametrize("name", _WHOLE)
 def test_what_counts_them_all_is_still_there(name: str) -> None:
     assert name in queries.statements()

@@ -9,11 +9,12 @@ ORDER BY generation DESC LIMIT 1;
 -- name: open_operation
 -- One of the same user for the same arguments that is under way, or of which nobody knows. A key
 -- of the caller's own says that a call is another one. Only with its own condition, as it stands
--- there, is the partial index used.
+-- there, is the partial index used; and an index in the order that is asked for would be taken in
+-- its place, and have all operations of the tenant read, so the order is that of a computed value.
 SELECT * FROM operations
 WHERE tenant = :tenant AND actor_user = :actor_user AND args_hash = :args_hash AND tool = :tool
   AND state IN ('dispatching', 'indeterminate') AND key_source <> 'caller'
-ORDER BY created_at DESC LIMIT 1;
+ORDER BY created_at + 0 DESC LIMIT 1;
 
 -- name: add_operation
 -- A new operation.
