@@ -208,7 +208,8 @@ def _tested(
         files = [cases.load(text, file=prefix + name) for name, text in folder.tests.items()]
     except FileError as error:
         return Built(revision=None, errors=each(error), findings=findings)
-    found = [case for file in files for case in file.cases(revision.contracts)]
+    known = templates.known(revision.templates)
+    found = [case for file in files for case in file.cases(revision.contracts, known)]
     report = testing.run(
         found,
         revision.policy,

@@ -5,6 +5,7 @@ from typing import Final
 
 from gateway.errors import FileError, FilesError
 from gateway.policy import run_files
+from gateway.policy.run_cases import Known
 from gateway.policy.run_files import WrittenTemplate
 from gateway.policy.run_rules import LimitsSection
 from gateway.runs.templates import FieldRule, Guard, RunLimit, Template
@@ -31,6 +32,11 @@ def read(
 def templates(written: Iterable[WrittenTemplate]) -> dict[str, Template]:
     """Return the templates by name."""
     return {each.name: _template(each) for each in written}
+
+
+def known(templates: Mapping[str, Template]) -> Known:
+    """Return what policy tests have to know of templates."""
+    return {name: (each.mode, each.fields) for name, each in templates.items()}
 
 
 def _template(written: WrittenTemplate) -> Template:

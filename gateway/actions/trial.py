@@ -74,6 +74,7 @@ def _case(call: CallUnderTest, revision: Revision) -> Case:
         facts=Facts(now=call.now),
         revision=revision,
         run_id=call.run_id,
+        run=call.bound.run if call.bound is not None else None,
     )
 
 

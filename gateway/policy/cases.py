@@ -11,12 +11,13 @@ from gateway import yamltext
 from gateway.errors import FileError, FilesError
 from gateway.policy.methods import OF, USE
 from gateway.policy.rules import API_VERSION, AnyJson, Model, Name
+from gateway.policy.run_cases import Known, RunUnderTest
 from gateway.types.actors import Actor
 from gateway.types.calls import AuthMethod, Method
 from gateway.types.causes import Cause
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import Json, JsonObject
-from gateway.types.runs import Phase
+from gateway.types.runs import Bound, Phase
 from gateway.types.tools import Contract, Effect, Kind, Risk
 from gateway.yamltext.models import suggest
 
@@ -50,6 +51,7 @@ class Expect(Model):
     risk: Risk | None = None
     args: dict[str, AnyJson] | None = None
     shadow: Annotated[tuple[Name, ...], BeforeValidator(_listed)] | None = None
+    phase: Phase | None = None
 
     @model_validator(mode="after")
     def _something(self) -> "Expect":
@@ -70,7 +72,8 @@ class CaseModel(Model):
     """One case, as people write it: about a tool, a resource or a prompt.
 
     `method` is what is done with it, unless it is used; `ask` is what its server asks meanwhile,
-    and then `args` are the question's. `cause` is why the gateway makes the call by itself.
+    and then `args` are the question's. `cause` is why the gateway makes the call by itself, and
+    `run` is the run that it is made in.
     """
 
     name: Name
@@ -83,6 +86,7 @@ class CaseModel(Model):
     cause: Cause = Cause.CALLER
     caller: Annotated[Name | None, Field(alias="as")] = None
     phase: Phase | None = None
+    run: RunUnderTest | None = None
     args: dict[str, AnyJson] = Field(default_factory=dict[str, Json])
     schema_hash: Name | None = None
     effect: Effect | None = None
@@ -127,6 +131,14 @@ class CaseModel(Model):
             raise ValueError("the gateway by itself only calls tools")
         return self
 
+    @model_validator(mode="after")
+    def _one_phase(self) -> "CaseModel":
+        if self.run is not None and self.run.phase is not None and self.phase is not None:
+            raise ValueError("has a `phase` beside that of its `run`")
+        if self.run is None and self.expect.phase is not None:
+            raise ValueError("expects a `phase`, and has no `run` that could be in it")
+        return self
+
 
 class PolicyTestModel(Model):
     """One file of cases; without `policies` or `tools` it is about those in force."""
@@ -158,6 +170,7 @@ class CallUnderTest:
     kind: Kind = Kind.TOOL
     server: str = ""  # of a resource; other names have it in them
     cause: Cause = Cause.CALLER
+    bound: Bound | None = None  # its run, and how it was found
 
     @property
     def server_name(self) -> str:
@@ -186,10 +199,13 @@ class CaseFile:
     content: PolicyTestModel
     document: yamltext.YamlDocument
 
-    def cases(self, contracts: Mapping[str, Contract]) -> tuple[PolicyCase, ...]:
+    def cases(
+        self, contracts: Mapping[str, Contract], templates: Known | None = None
+    ) -> tuple[PolicyCase, ...]:
         """Return the cases about tools with these contracts, by `server.name`."""
         return tuple(
-            _case(self, index, each, contracts) for index, each in enumerate(self.content.tests)
+            _case(self, index, contracts, templates or {})
+            for index in range(len(self.content.tests))
         )
 
 
@@ -224,42 +240,54 @@ def read_only(key: str) -> Contract:
 
 
 def _case(
-    file: CaseFile, index: int, each: CaseModel, contracts: Mapping[str, Contract]
+    file: CaseFile, index: int, contracts: Mapping[str, Contract], templates: Known
 ) -> PolicyCase:
+    each = file.content.tests[index]
     line, _ = file.document.place(("tests", index))
     contract = contracts.get(each.key) if each.kind is Kind.TOOL else read_only(each.key)
     fault = "" if contract else f"no tool `{each.key}`{suggest(each.key, [*contracts])}"
+    fault = fault or (each.run.fault(templates) if each.run is not None else "")
     return PolicyCase(
         name=each.name,
         place=f"{file.name}:{line}",
         expect=each.expect,
-        call=_call(file.content, each, contract) if contract else None,
+        call=_call(file.content, each, contract, templates) if contract else None,
         fault=fault,
     )
 
 
-def _call(content: PolicyTestModel, each: CaseModel, contract: Contract) -> CallUnderTest:
-    caller = content.callers[each.caller or content.defaults.caller or ""]
+def _call(
+    content: PolicyTestModel, each: CaseModel, contract: Contract, templates: Known
+) -> CallUnderTest:
+    actor = _actor(content.callers[each.caller or content.defaults.caller or ""])
+    phase = each.phase or content.defaults.phase
+    now = (each.now or content.now).astimezone(UTC)
+    bound = each.run.bound(actor, phase, templates, now) if each.run is not None else None
     return CallUnderTest(
         contract=contract,
-        actor=Actor(
-            user=caller.user,
-            tenant=caller.tenant,
-            roles=frozenset(caller.roles),
-            scopes=frozenset(caller.scopes),
-            client=caller.client,
-            method=caller.authenticated_by,
-            issuer="policy-test",
-        ),
-        phase=each.phase or content.defaults.phase,
+        actor=actor,
+        phase=bound.run.phase if bound is not None else phase,
         arguments=each.args,
-        now=(each.now or content.now).astimezone(UTC),
+        now=now,
         pin=each.schema_hash or contract.pin,
-        run_id=content.defaults.run,
+        run_id=bound.run.run_id if bound is not None else content.defaults.run,
         effect=each.effect or contract.effect,
         risk=each.risk or contract.risk,
         method=each.ask or each.method or USE[each.kind],
         kind=each.kind,
         server=each.server or "",
         cause=each.cause,
+        bound=bound,
+    )
+
+
+def _actor(caller: Caller) -> Actor:
+    return Actor(
+        user=caller.user,
+        tenant=caller.tenant,
+        roles=frozenset(caller.roles),
+        scopes=frozenset(caller.scopes),
+        client=caller.client,
+        method=caller.authenticated_by,
+        issuer="policy-test",
     )

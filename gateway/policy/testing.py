@@ -104,6 +104,7 @@ def request_of(call: CallUnderTest) -> PolicyRequest:
         method=call.method,
         kind=call.kind,
         cause=call.cause,
+        run=call.bound.run if call.bound is not None else None,
     )
 
 
@@ -168,6 +169,7 @@ def _problems(expect: Expect, call: CallUnderTest, decision: Decision) -> Iterat
         ("code", expect.code, decision.code),
         ("quorum", expect.quorum, approval.quorum if approval else None),
         ("risk", expect.risk, decision.risk or call.risk),
+        ("phase", expect.phase, decision.inputs.phase if decision.inputs else call.phase),
         ("factors", _counts(expect.factors), _counts(factors)),
         ("approvers", _names(expect.approvers), _names(approvers)),
         ("shadow", _names(expect.shadow), _names([each.rule for each in decision.shadow])),

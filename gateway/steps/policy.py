@@ -29,7 +29,9 @@ def decide(case: Case) -> Case | Refusal:
 
 def may_list(case: Case) -> Case | Refusal:
     """Keep a tool, resource or prompt in its list when some rule could let this caller use it."""
-    if case.revision.policy.may(request(case)):
+    # One list is for all runs of its caller, so what rules say of runs may hold.
+    any_run = bool(case.revision.templates) or case.run is not None
+    if case.revision.policy.may(replaced(request(case), any_run=any_run)):
         return replace(case, decision=replace(case.decision, effect=DecisionEffect.ALLOW))
     return Refusal(
         status=Status.DENIED,
@@ -81,4 +83,5 @@ def request_for(case: Case, method: Method) -> PolicyRequest:
         method=method,
         kind=case.tool.kind,
         cause=Cause(case.call.cause) if case.call.cause else Cause.CALLER,
+        run=case.run,
     )

@@ -104,3 +104,10 @@ def test_the_faults_of_all_files_are_told_together() -> None:
         "p/runs/d.yaml:1:29",
         "p/runs/c.yaml:2:3",
     ]
+
+
+def test_policy_tests_know_the_modes_and_fields_of_templates() -> None:
+    known = templates.known(read(refund=TEXT)[0])
+    mode, fields = known["refund"]
+    assert mode is Mode.AGENT
+    assert set(fields) == {"customer_id", "note"}

@@ -1,9 +1,9 @@
 import pytest
 
 from gateway.errors import FileError
-from gateway.policy.cases import load
+from gateway.policy.cases import PolicyCase, load
 from gateway.types.calls import Method
-from gateway.types.runs import Phase
+from gateway.types.runs import Mode, Phase
 from gateway.types.tools import Effect, Kind, Risk
 from tests.policy.example import CONTRACTS, NOW, PIN
 
@@ -118,3 +118,57 @@ def test_a_case_that_is_about_nothing_is_refused(old: str, new: str, said: str) 
     with pytest.raises(FileError) as caught:
         load(OTHERS.replace(old, new), file="t.yaml")
     assert said in str(caught.value)
+
+
+IN_RUN = """\
+callers: {sam: {user: sam, tenant: acme, roles: [support]}}
+defaults: {as: sam, phase: retrieving}
+tests:
+  - name: one
+    call: crm.search_customers
+    run: {template: refund, fields: {customer_id: c-1001}, evidence: 2, verified: [crm.note]}
+    expect: {decision: allow, phase: retrieving}
+"""
+KNOWN = {"refund": (Mode.AGENT, ("customer_id", "amount"))}
+
+
+def in_run(old: str = "", new: str = "") -> PolicyCase:
+    (one,) = load(IN_RUN.replace(old, new), file="t.yaml").cases(BY_NAME, KNOWN)
+    return one
+
+
+def test_a_case_may_be_made_in_a_run() -> None:
+    call = in_run().call
+    assert call is not None
+    assert call.bound is not None
+    run = call.bound.run
+    assert (call.phase, call.run_id) == (run.phase, run.run_id) == (Phase.RETRIEVING, "run_test")
+    assert (run.template, run.mode, run.evidence) == ("refund", Mode.AGENT, 2)
+    assert run.fields["customer_id"].value == "c-1001"
+
+
+def test_a_run_may_say_its_own_phase() -> None:
+    call = in_run("evidence: 2", "phase: acting").call
+    assert call is not None
+    assert call.phase is Phase.ACTING
+
+
+def test_a_run_of_no_known_template_says_so() -> None:
+    assert in_run("refund", "refnd").fault == "no run template `refnd`; did you mean `refund`?"
+    assert in_run("customer_id", "customer").fault == (
+        "`refund` has no field `customer`; did you mean `customer_id`?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("    run: {", "    phase: acting\n    run: {phase: acting, ", "beside that of its `run`"),
+        ("    run: {", "    # run: {", "expects a `phase`, and has no `run`"),
+        ("evidence: 2", "resume_phase: acting", "comes back to `resume_phase`"),
+        ("evidence: 2", "evidence: -1", "greater than or equal to 0"),
+    ],
+)
+def test_what_a_case_says_of_its_run_has_to_fit(old: str, new: str, said: str) -> None:
+    with pytest.raises(FileError, match=said):
+        in_run(old, new)

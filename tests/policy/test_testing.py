@@ -132,3 +132,10 @@ rules:
     told = run(ready, rules, validate=lambda _: "")
     assert told.failed == 0
     assert (told.coverage.rule_ratio, told.coverage.condition_ratio) == (1.0, 1.0)
+
+
+def test_a_case_in_a_run_may_say_the_phase_that_it_is_decided_in() -> None:
+    passed = report(f"name: it, run: {{}}, {REFUND % 50}, expect: {{phase: acting}}")
+    assert passed.failed == 0
+    failed = report(f"name: it, run: {{}}, {REFUND % 50}, expect: {{phase: finalizing}}")
+    assert failed.results[0].problems == ("phase: expected finalizing, got acting",)

@@ -6,10 +6,12 @@ import pytest
 
 from gateway.case import Case
 from gateway.pipeline import judge
+from gateway.runs.templates import Template
 from gateway.steps import policy
 from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Refusal, Status
+from gateway.types.runs import Collected, Run, Trust
 from gateway.types.tools import Kind, Risk
 from tests.helpers.cases import a_call, a_case, a_tool
 
@@ -139,3 +141,46 @@ def test_a_request_carries_method_kind_and_the_uri_of_a_resource() -> None:
     assert found.target == (Method.READ_RESOURCE, Kind.RESOURCE, uri, "crm")
     asked = policy.request_for(a_case(tool=resource, call=call), Method.ELICIT)
     assert asked.target == (Method.ELICIT, Kind.RESOURCE, uri, "crm")
+
+
+OF_RUNS = """\
+rules:
+  - id: refunds
+    decision: allow
+    match: {tools: ["crm.*"], templates: [refund]}
+    when: run.fields.customer_id == 'c-1001'
+"""
+
+
+def a_run(template: str, customer: str) -> Run:
+    field = Collected(value=customer, trust=Trust.HOST, source="host", at=0)
+    return Run(
+        run_id="run_1",
+        tenant="acme",
+        owner="o",
+        user="sam",
+        template=template,
+        fields={"customer_id": field},
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "effect"),
+    [
+        (a_run("refund", "c-1001"), DecisionEffect.ALLOW),
+        (a_run("refund", "c-1002"), DecisionEffect.DENY),
+        (a_run("lookup", "c-1001"), DecisionEffect.DENY),
+        (None, DecisionEffect.DENY),
+    ],
+)
+def test_rules_see_the_run_of_the_call(run: Run | None, effect: DecisionEffect) -> None:
+    case = replace(a_case(arguments={}, policy=OF_RUNS), run=run)
+    assert decided(case).decision.effect is effect
+
+
+def test_a_tool_that_rules_allow_in_some_runs_is_listed_where_there_are_templates() -> None:
+    case = a_case(policy=OF_RUNS)
+    assert isinstance(policy.may_list(case), Refusal)
+    templates = {"refund": Template(name="refund")}
+    listed = replace(case, revision=replace(case.revision, templates=templates))
+    assert isinstance(policy.may_list(listed), Case)
