@@ -174,9 +174,8 @@ class Pipeline:
 
         Raises nothing but the cancellation of its caller.
         """
-        if states.is_continued(call):
-            return await self._continued(call)
-        return await self._weighed(call)
+        call = await self.own_tools.meant(call)
+        return await (self._continued if states.is_continued(call) else self._weighed)(call)
 
     async def _continued(self, call: ProposedCall) -> Finished:
         """Take up a request again that a server had a question about."""

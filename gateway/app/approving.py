@@ -21,7 +21,7 @@ from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.places import MOST, Places
 from gateway.relay.states import States
-from gateway.relay.tools import OwnTools
+from gateway.relay.wait import Wait
 from gateway.steps import gate
 from gateway.store.store import Store
 from gateway.store.vault import Vault, VaultBroken
@@ -104,7 +104,7 @@ class Approving:
     deciding: Deciding
     documents: Documents
     pages: Pages
-    tools: OwnTools
+    wait: Wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +119,6 @@ class Around:
     """The arguments of a tool (`server.name`) without what the gateway puts into them."""
     answer: Callable[[ProposedCall, Operation], Answer | Refusal]
     """What the caller of a request about a task is told of an operation that has ended."""
-    offers_own: Callable[[], bool]
-    """Whether agents see tools of the gateway's own."""
     most_requests: int = 4 * MOST
     """How many requests of agents are served at once."""
 
@@ -169,19 +167,13 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
         ),
         places=Places(most=approvals.hold.places(around.most_requests)),
     )
-    tools = OwnTools(
-        are_offered=around.offers_own,
-        find=store.approvals.get,
-        wait=holding.wait,
-        errands=holding.errands,
-    )
     return Approving(
         people=people,
         holding=holding,
         deciding=deciding,
         documents=documents,
         pages=pages,
-        tools=tools,
+        wait=Wait(find=store.approvals.get, wait=holding.wait),
     )
 
 

@@ -17,16 +17,17 @@ from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
 from gateway.app.inspect import naming
 from gateway.app.keeping import Keeping
+from gateway.app.offering import Offering
 from gateway.app.operating import Around, Operating, operating
 from gateway.app.owner import ProcessOwner
 from gateway.app.watch import ToolWatch
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
-from gateway.config.settings import Settings
 from gateway.config.terms import terms
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.presence import Callers
+from gateway.crossing.remains import Remains
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.redact import Redactor
@@ -39,10 +40,12 @@ from gateway.relay.outbound import Outbounds
 from gateway.relay.parking import Parking
 from gateway.relay.questions import Questions, capabilities_for
 from gateway.relay.relay import Relay
+from gateway.relay.repeat import Again
 from gateway.relay.rounds import Rounds
 from gateway.relay.seals import Seals
 from gateway.relay.states import States
 from gateway.relay.tasks import Tasks
+from gateway.relay.tools import OwnTools
 from gateway.revision import Revision, Unreviewed
 from gateway.servers.catalog import Catalog
 from gateway.servers.fleet import Servers
@@ -133,13 +136,15 @@ class Wiring:
                 window_s=window_s,
                 own=lambda tool, arguments: _own(activation.current(), tool, arguments),
                 answer=answer,
-                offers_own=lambda: _offers_own(settings, activation.current()),
                 most_requests=settings.listen.max_concurrency,
             ),
         )
         around = self._around(servers.catalog, resolve, owner, relay.outbounds, people)
         parts = operating(self.keeping.store, settings.operations, around)
-        pipeline = self._pipeline(servers.catalog, resolve, parts, relay, people)
+        own_tools = self._own_tools(activation, servers.catalog, people)
+        pipeline = self._pipeline(
+            servers.catalog, resolve, parts, relay, people, own_tools=own_tools
+        )
         gateway = Gateway(
             pipeline=pipeline,
             approving=people,
@@ -157,7 +162,7 @@ class Wiring:
                 resolve=resolve,
                 revision=activation.current,
                 clock=self.clock,
-                own=people.tools.definitions,
+                own=own_tools.definitions,
             ),
             servers=servers,
             activation=activation,
@@ -236,8 +241,27 @@ class Wiring:
             reached=self.reached,
         )
 
+    def _own_tools(self, activation: Activation, catalog: Catalog, people: Approving) -> OwnTools:
+        return Offering(expose=self.loaded.settings.expose, revision=activation.current).tools(
+            wait=people.wait,
+            again=Again(
+                operation=self.keeping.store.operations.get,
+                remains=Remains(vault=people.people.vault),
+                tool_of=catalog.by_key,
+                own=lambda tool, arguments: _own(activation.current(), tool, arguments),
+            ),
+            errands=people.holding.errands,
+        )
+
     def _pipeline(
-        self, catalog: Catalog, resolve: Resolve, parts: Operating, relay: Relay, people: Approving
+        self,
+        catalog: Catalog,
+        resolve: Resolve,
+        parts: Operating,
+        relay: Relay,
+        people: Approving,
+        *,
+        own_tools: OwnTools,
     ) -> Pipeline:
         owner, record, states = parts.around.owner, parts.around.record, people.holding.states
         return Pipeline(
@@ -256,7 +280,7 @@ class Wiring:
             states=states,
             parking=Parking(owner, states),
             holding=people.holding,
-            own_tools=people.tools,
+            own_tools=own_tools,
             normalise=self._normalise(),
             record=record,
             owner=owner,
@@ -315,11 +339,6 @@ class Wiring:
                 id=ids.ulid(), at=now, by=because, errors=[outcome.problem]
             )
         self.say(event)
-
-
-def _offers_own(settings: Settings, revision: Revision) -> bool:
-    expose = settings.expose
-    return expose.own_tools and not expose.transparent and revision.policy.holds_any
 
 
 def _own(revision: Revision, tool: str, arguments: JsonObject) -> JsonObject:

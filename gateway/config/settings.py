@@ -1,10 +1,10 @@
 """The whole configuration file as frozen values; every key with its meaning and default."""
 
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, cast
 from urllib.parse import SplitResult
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from gateway.config.addresses import (
@@ -23,8 +23,10 @@ from gateway.config.identity import IdentitySettings
 from gateway.config.section import Section, Unique
 from gateway.config.servers import ServerName, ServerSettings
 from gateway.config.units import Duration, Size, Word
+from gateway.types.own import Own
 from gateway.types.runs import Phase
 
+_OWN: Final = [each.value for each in Own]
 _UNRESERVED: Final = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/"
 )
@@ -56,6 +58,24 @@ def _check_store(url: str) -> str:
     )
 
 
+def _check_own(value: object) -> object:
+    if isinstance(value, bool | frozenset):
+        return cast("object", value)
+    named = cast("list[object]", value) if isinstance(value, list) else None
+    if named is None or not all(each in _OWN for each in named):
+        raise PydanticCustomError(
+            "own_tools",
+            "has to be `true`, `false` or a list of tools of the gateway's own: {known}",
+            {"known": ", ".join(f"`{each}`" for each in _OWN)},
+        )
+    return frozenset(named)
+
+
+OwnTools = Annotated[
+    bool | frozenset[Own],
+    BeforeValidator(_check_own),
+    Word("`true` \\| `false` \\| list of names"),
+]
 HttpPath = Annotated[str, AfterValidator(_check_path), Word("path of a URL")]
 StoreUrl = Annotated[str, AfterValidator(_check_store), Word("URL")]
 
@@ -72,10 +92,17 @@ class ExposeSettings(Section):
         le=128,
         description="longest name; shorter leaves room for a host's prefix",
     )
-    own_tools: bool = Field(
+    own_tools: OwnTools = Field(
         default=True,
-        description="show `gateway_wait` where a rule has calls held; never with `transparent`",
+        description="tools of the gateway's own, all or some by name, where they are of use: "
+        "`gateway_wait` where a rule has calls held, `gateway_repeat` where a contract lets calls "
+        "be repeated; never with `transparent`",
     )
+
+    def shows(self, tool: Own) -> bool:
+        """Whether agents may see a tool of the gateway's own."""
+        named = self.own_tools if isinstance(self.own_tools, bool) else tool in self.own_tools
+        return named and not self.transparent
 
 
 class ListenSettings(Section):

@@ -11,6 +11,7 @@ from gateway.clock import SystemClock
 from gateway.config.approvals import ApprovalsSettings
 from gateway.crossing.recall import Recall
 from gateway.events.redact import Redactor
+from gateway.relay.tools import OwnTools
 from gateway.store.store import Store
 from gateway.types.approvals import Approval, Approver, Choice, Ruling
 from gateway.types.calls import ProposedCall
@@ -116,15 +117,13 @@ def a_house(
             window_s=window_s,
             own=lambda tool, arguments: arguments,
             answer=answer,
-            offers_own=lambda: own_tools,
         ),
     )
     made.append(people)
     claim = replace(pipeline.claim, people=people.people, vault=people.people.vault)
     operate = replace(pipeline.operate, vault=people.people.vault)
-    changed = replace(
-        pipeline, claim=claim, operate=operate, holding=people.holding, own_tools=people.tools
-    )
+    own = OwnTools(tools=(people.wait.tool(lambda: own_tools),), errands=people.holding.errands)
+    changed = replace(pipeline, claim=claim, operate=operate, holding=people.holding, own_tools=own)
     law = _law_of(changed)
     recall = Recall(
         vault=claim.vault,

@@ -110,10 +110,4 @@ def a_holding(states: States, hold_s: float = 0.0) -> Holding:
 
 def no_tools() -> OwnTools:
     """Return a gateway's own tools, of which it shows none."""
-    holding = a_holding(some_states())
-    return OwnTools(
-        are_offered=lambda: False,
-        find=holding.find,
-        wait=holding.wait,
-        errands=holding.errands,
-    )
+    return OwnTools(errands=a_holding(some_states()).errands)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from gateway.errors import AskRefused, AskUnanswered
-from gateway.relay.tools import WAIT
 from gateway.store.approvals import ApprovalFilter
 from gateway.store.store import Store
 from gateway.types.approvals import (
@@ -23,6 +22,7 @@ from gateway.types.approvals import (
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Status
+from gateway.types.own import Own
 from tests.helpers.approvals import an_approver
 from tests.helpers.cases import AbsentCaller, a_principal
 from tests.helpers.held import House, a_house
@@ -329,7 +329,7 @@ async def test_one_principal_takes_up_a_quarter_of_the_places_also_by_waiting_fo
     await _until(lambda: seen)
     async with asyncio.timeout(10):
         assert (await house.call({"v": 2})).status is Status.APPROVAL_PENDING
-        waited = await house.writes.call({"approval_id": seen[0]}, WAIT)
+        waited = await house.writes.call({"approval_id": seen[0]}, Own.WAIT)
     assert waited.result["structuredContent"]["status"] == "pending"  # pyright: ignore[reportArgumentType, reportCallIssue, reportIndexIssue, reportOptionalSubscript] - JSON
     other = asyncio.ensure_future(house.call({"v": 3}, principal=a_principal(user="kim")))
     await _until(lambda: len(seen) == 3)

@@ -1,99 +1,90 @@
-"""Tools of the gateway's own."""
+"""Tools of the gateway's own: one table, offered one by one, given only what their schemas take."""
 
-import asyncio
-from dataclasses import replace
-from typing import Any
-
-import jsonschema
 import pytest
 
-from gateway.relay.tools import WAIT
-from gateway.store.approvals import ApprovalFilter
-from gateway.store.store import Store
-from gateway.types.approvals import Choice
-from gateway.types.json import Json, JsonObject
-from gateway.types.outcomes import Finished, Status
-from tests.helpers.approvals import an_approver
-from tests.helpers.cases import a_principal
-from tests.helpers.held import House, a_house
-from tests.helpers.people import no_tools
-from tests.helpers.writes import outcome_of
+from gateway.errors import StoreUnavailable
+from gateway.relay.tools import OwnTool, OwnTools, define, told
+from gateway.types.calls import ProposedCall
+from gateway.types.json import JsonObject
+from gateway.types.outcomes import Answer, Refusal, Status
+from tests.helpers.cases import a_call
+from tests.helpers.people import a_holding
+from tests.helpers.relays import some_states
 
-pytestmark = pytest.mark.postgres
+SCHEMA: dict[str, JsonObject] = {"n": {"type": "integer"}}
 
 
-async def wait(house: House, arguments: JsonObject, **changes: Any) -> Finished:
-    return await house.writes.call(arguments, WAIT, **changes)
+async def answered(call: ProposedCall) -> Answer | Refusal:
+    return told("done", {"n": call.arguments["n"]})
 
 
-def said(finished: Finished) -> dict[str, Json]:
-    structured = finished.result["structuredContent"]
-    assert isinstance(structured, dict)
-    return structured
+def a_tool(name: str, *, is_offered: bool = True) -> OwnTool:
+    definition = define(name, "Title", "What it does.", SCHEMA, required=["n"])
+    return OwnTool(definition=definition, is_offered=lambda: is_offered, answer=answered)
 
 
-def test_its_definition_is_short_and_says_that_it_carries_nothing_out() -> None:
-    [definition] = replace(no_tools(), are_offered=lambda: True).definitions()
-    schema = definition["inputSchema"]
-    assert isinstance(schema, dict)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    assert definition["name"] == WAIT
-    assert "carries nothing out" in str(definition["description"])
+def tools(*held: OwnTool) -> OwnTools:
+    return OwnTools(tools=held, errands=a_holding(some_states()).errands)
 
 
-async def test_it_waits_for_the_decision_and_tells_what_to_do_then(store: Store) -> None:
-    house = a_house(store, hold_s=30, own_tools=True)
-    held = asyncio.ensure_future(house.call())
-    approvals = await _until_asked(house)
-    async with asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(wait(house, {"approval_id": approvals[0].approval_id}))
-        await asyncio.sleep(0)
-        await house.people.deciding.decide(
-            _lead(), approvals[0].approval_id, Choice.APPROVE, approvals[0].binding
-        )
-        told = said(await waiting)
-    assert told["status"] in ("approved", "consumed")  # the held call goes on at the same time
-    assert (await held).status is Status.OK
+async def test_only_what_is_offered_is_listed_and_answered() -> None:
+    own = tools(a_tool("own_a"), a_tool("own_b", is_offered=False))
+    assert [each["name"] for each in own.definitions()] == ["own_a"]
+    assert own.has(a_call("own_a", {"n": 1}))
+    assert not own.has(a_call("own_b", {"n": 1}))
+    assert not own.has(a_call("crm__put", {"n": 1}))
 
 
-async def test_it_waits_no_longer_than_it_is_told(store: Store) -> None:
-    house = a_house(store, own_tools=True)
-    pending = await house.call()
-    name = outcome_of(pending)["approval_id"]
-    told = said(await wait(house, {"approval_id": name, "max_seconds": 0}))
-    assert (told["status"], told["approval_id"]) == ("pending", name)
+async def test_one_that_was_hidden_meanwhile_is_not_there() -> None:
+    refusal = await tools(a_tool("own_b", is_offered=False)).handle(a_call("own_b", {"n": 1}))
+    assert isinstance(refusal, Refusal)
+    assert refusal.status is Status.UNKNOWN_TOOL
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{}, {"approval_id": 1}, {"approval_id": "apr_none"}, {"approval_id": "x", "max_seconds": "1"}],
-)
-async def test_what_names_no_request_is_refused(store: Store, arguments: JsonObject) -> None:
-    house = a_house(store, own_tools=True)
-    assert (await wait(house, arguments)).status is Status.INVALID_ARGUMENTS
+@pytest.mark.parametrize("arguments", [{}, {"n": "1"}, {"n": 1, "more": 2}])
+async def test_what_its_schema_does_not_take_never_reaches_it(arguments: JsonObject) -> None:
+    refusal = await tools(a_tool("own_a")).handle(a_call("own_a", arguments))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.status, refusal.code) == (Status.INVALID_ARGUMENTS, "schema")
 
 
-async def test_the_request_of_somebody_else_is_none(store: Store) -> None:
-    """case: APR-06"""
-    house = a_house(store, own_tools=True)
-    name = outcome_of(await house.call())["approval_id"]
-    other = a_principal(user="eve", subject="eve")
-    refused = await wait(house, {"approval_id": name}, principal=other)
-    assert refused.status is Status.INVALID_ARGUMENTS
+async def test_arguments_that_can_not_be_read_are_refused() -> None:
+    call = a_call("own_a", {"n": 1}, input_error="not JSON")
+    refusal = await tools(a_tool("own_a")).handle(call)
+    assert isinstance(refusal, Refusal)
+    assert refusal.code == "not_json"
 
 
-async def test_where_it_is_not_shown_it_is_not_there(store: Store) -> None:
-    house = a_house(store)
-    name = outcome_of(await house.call())["approval_id"]
-    assert (await wait(house, {"approval_id": name})).status is Status.UNKNOWN_TOOL
+async def test_a_tool_may_stand_for_another_call_and_the_others_stand_for_themselves() -> None:
+    other = a_call("crm__put", {"v": 1})
 
+    async def stands_for(call: ProposedCall) -> ProposedCall | None:
+        return other if call.arguments["n"] == 1 else None
 
-def _lead() -> Any:
-    return an_approver()
+    def away(call: ProposedCall) -> ProposedCall | None:
+        raise StoreUnavailable("gone")
 
+    async def gone(call: ProposedCall) -> ProposedCall | None:
+        return away(call)
 
-async def _until_asked(house: House) -> Any:
-    async with asyncio.timeout(15):
-        while not (found := await house.writes.store.approvals.find(ApprovalFilter(is_open=True))):
-            await asyncio.sleep(0.01)
-    return found
+    base = a_tool("own_a")
+    own = tools(
+        OwnTool(
+            definition=base.definition,
+            is_offered=base.is_offered,
+            answer=answered,
+            stands_for=stands_for,
+        ),
+        OwnTool(
+            definition=a_tool("own_gone").definition,
+            is_offered=base.is_offered,
+            answer=answered,
+            stands_for=gone,
+        ),
+        a_tool("own_b"),
+    )
+    assert await own.meant(a_call("own_a", {"n": 1})) is other
+    for call in (a_call("own_a", {"n": 2}), a_call("own_a", {}), a_call("own_b", {"n": 1})):
+        assert await own.meant(call) is call
+    lost = a_call("own_gone", {"n": 1})
+    assert await own.meant(lost) is lost  # it answers that itself
