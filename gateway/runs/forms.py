@@ -105,7 +105,7 @@ def _id(value: Json) -> str | None:
         case bool() | None | "":
             return None
         case str():
-            return "s:" + unicodedata.normalize("NFC", value)
+            return "s:" + (value if value.isascii() else unicodedata.normalize("NFC", value))
         case int() | float() | Decimal():
             found = number(value)
             return None if found is None else f"n:{_plain(found)}"

@@ -97,9 +97,9 @@ class Resolve:
         case = self.case_for(call, tool)
         if case is None:
             return unknown(call, code="unreviewed")
-        return await self._traced(case) if case.contract.asks_origins else case
+        return await self.traced(case) if case.contract.asks_origins else case
 
-    async def _traced(self, case: Case) -> Case:
+    async def traced(self, case: Case) -> Case:
         """Look up what was given before, as far as the contract asks for it."""
         asked, seen, run_id = provenance.asked(case), self.seen, case.run_id
         facts = replaced(

@@ -1,17 +1,17 @@
 """Which values callers were given before: only keyed digests, for as long as they may count."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from itertools import product
 from string import ascii_lowercase
 from typing import Final
 
 from gateway.clock import Clock
 from gateway.runs import forms
-from gateway.store import keys
 from gateway.store.engine import Parameters, Row, Transaction, Value
-from gateway.store.keys import TenantKeys
+from gateway.store.keys import Keyed, TenantKeys
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.types.json import Json, JsonPointer
@@ -19,6 +19,7 @@ from gateway.types.tools import Form, SourceTrust
 
 _MOST_VALUES: Final = 20_000  # of one result
 _MOST_PLACES: Final = 1_000  # that one value is known from
+_BYTES: Final = 16  # of a digest that are kept
 _AT_ONCE: Final = 600  # digests that one statement asks for
 _DAY: Final = timedelta(days=1)
 _TAINT: Final = "weighbridge:taint"  # no type of a contract has a colon
@@ -59,12 +60,12 @@ class SeenValues:
     ) -> None:
         """Remember what a caller was given; what can't identify anything is left out."""
         now = self._clock.now()
-        key = self._keys.seen(tenant)
+        digest = self._digest(tenant)
         rows: list[Parameters] = [
             {
                 "tenant": tenant,
                 "scope": scope,
-                "vhash": keys.digest(key, text),
+                "vhash": digest(text),
                 "type": sighting.type,
                 "record": sighting.record,
                 "tool": sighting.tool,
@@ -87,9 +88,9 @@ class SeenValues:
         self, tenant: str, scope: str, values: Mapping[JsonPointer, Sought]
     ) -> dict[JsonPointer, tuple[Sighting, ...]]:
         """Return for each value where it was seen, latest first; nothing for unknown ones."""
-        key = self._keys.seen(tenant)
+        digest = self._digest(tenant)
         place = self._place(tenant, scope)
-        wanted = {pointer: _digests(key, sought) for pointer, sought in values.items()}
+        wanted = {pointer: _digests(digest, sought) for pointer, sought in values.items()}
         if not any(wanted.values()):
             return {}
 
@@ -107,11 +108,11 @@ class SeenValues:
         self, tenant: str, scope: str, values: Sequence[Json], types: frozenset[str]
     ) -> Json:
         """Return the first of several ids that was seen as one of these types, or None."""
-        key = self._keys.seen(tenant)
+        digest = self._digest(tenant)
         place = self._place(tenant, scope)
         digests = {
-            keys.digest(key, normal): value
-            for value in values
+            digest(normal): value
+            for value in (values if types else ())
             if (normal := forms.normal(value, Form.ID)) is not None
         }
 
@@ -122,8 +123,8 @@ class SeenValues:
                 for row in _fetched(transaction, {**place, "limit": _AT_ONCE}, some, types)
             }
 
-        found = await self._worker.read(read) if digests and types else set[str]()
-        return next((value for digest, value in digests.items() if digest in found), None)
+        found = await self._worker.read(read) if digests else set[str]()
+        return next((value for made, value in digests.items() if made in found), None)
 
     async def taint(self, tenant: str, scope: str, *, lasts: timedelta = _DAY) -> None:
         """Note that a caller was given a result that others can write."""
@@ -135,8 +136,17 @@ class SeenValues:
         sought = Sought(value=_TAINT, types=frozenset({_TAINT}))
         return bool(await self.find(tenant, scope, {"": sought}))
 
+    def _digest(self, tenant: str) -> Callable[[str], str]:
+        keyed = _keyed(self._keys.seen(tenant))
+        return lambda text: keyed.digest(text.encode("utf-8", "replace"))[:_BYTES].hex()
+
     def _place(self, tenant: str, scope: str) -> Parameters:
         return {"tenant": tenant, "scope": scope, "now": microseconds(self._clock.now())}
+
+
+@lru_cache(maxsize=1024)
+def _keyed(key: bytes) -> Keyed:
+    return Keyed(key)
 
 
 def _texts(sighting: Sighting) -> Iterator[str]:
@@ -149,12 +159,12 @@ def _texts(sighting: Sighting) -> Iterator[str]:
         yield from forms.rungs(sighting.value)
 
 
-def _digests(key: bytes, sought: Sought) -> dict[str, bool]:
+def _digests(digest: Callable[[str], str], sought: Sought) -> dict[str, bool]:
     """Return the digests that a value may be kept by, and whether each means the very value."""
     normals = (forms.normal(sought.value, form) for form in Form)
-    found = {keys.digest(key, normal): True for normal in normals if normal is not None}
+    found = {digest(normal): True for normal in normals if normal is not None}
     if sought.at_least:
-        found |= {keys.digest(key, text): False for text in forms.above(sought.value)}
+        found |= {digest(text): False for text in forms.above(sought.value)}
     return found
 
 

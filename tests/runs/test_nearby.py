@@ -34,7 +34,7 @@ def test_two_slips_lead_nowhere(given: Json, other: Json) -> None:
     assert not any(each == other and type(each) is type(other) for each in neighbours(given))
 
 
-@pytest.mark.parametrize("value", [None, True, 1.5, [], {}, "", "x" * 41])
+@pytest.mark.parametrize("value", [None, True, 1.5, [], {}, "", "x" * 41, "a@b.example"])
 def test_what_is_no_id_has_no_neighbours(value: Json) -> None:
     assert neighbours(value) == ()
 
