@@ -6,8 +6,8 @@ from typing import assert_never
 
 import click
 
-from gateway import jsontext
-from gateway.actions import trial
+from gateway import jsontext, yamltext
+from gateway.actions import templates, trial
 from gateway.app.inspect import naming
 from gateway.case import Verdict
 from gateway.cli import output
@@ -16,18 +16,20 @@ from gateway.cli.policies import folder_option, policies
 from gateway.cli.targets import Known, of_prompt, of_resource, of_tool
 from gateway.clock import SystemClock
 from gateway.config.settings import ExposeSettings, Settings
-from gateway.errors import JsonError
+from gateway.errors import FileError, JsonError
 from gateway.policy import explain as explaining
 from gateway.policy.cases import CallUnderTest, read_only
 from gateway.policy.methods import ASKS, OF, USE
+from gateway.policy.run_cases import RunUnderTest
 from gateway.policy.testing import request_of
 from gateway.revision import Revision
 from gateway.types.actors import Actor
 from gateway.types.calls import Method
 from gateway.types.causes import Cause
 from gateway.types.json import Json, JsonObject
-from gateway.types.runs import Phase
+from gateway.types.runs import Bound, Phase
 from gateway.types.tools import Kind
+from gateway.types.values import replaced
 
 
 @click.command(
@@ -60,6 +62,13 @@ from gateway.types.tools import Kind
     "--phase", type=click.Choice([each.value for each in Phase]), default=Phase.ACTING.value
 )
 @click.option(
+    "--run",
+    "in_run",
+    default="",
+    metavar="JSON",
+    help="""The run of the call, such as '{"template": "refund", "phase": "retrieving"}'.""",
+)
+@click.option(
     "--args", "arguments", default="{}", help="The arguments, or a question's params, as JSON."
 )
 @click.option("--now", type=click.DateTime(["%Y-%m-%dT%H:%M:%S"]), help="In UTC; default: now.")
@@ -79,6 +88,7 @@ def command(
     roles: tuple[str, ...],
     scopes: tuple[str, ...],
     phase: str,
+    in_run: str,
     arguments: str,
     now: datetime | None,
     every: bool,
@@ -111,22 +121,26 @@ def command(
             assert_never(kind)
     contract = revision.contracts[named.key] if kind is Kind.TOOL else read_only(named.key)
     clock = SystemClock().now()
+    at = now.replace(tzinfo=clock.tzinfo) if now is not None else clock
+    actor = Actor(
+        user=user,
+        tenant=tenant,
+        roles=frozenset(roles),
+        scopes=frozenset(scopes),
+        client="explain",
+        method="explain",
+        issuer="explain",
+    )
+    bound = _bound(in_run, actor, Phase(phase), at, revision)
     call = CallUnderTest(
         contract=contract,
-        actor=Actor(
-            user=user,
-            tenant=tenant,
-            roles=frozenset(roles),
-            scopes=frozenset(scopes),
-            client="explain",
-            method="explain",
-            issuer="explain",
-        ),
-        phase=Phase(phase),
+        actor=actor,
+        phase=bound.run.phase if bound is not None else Phase(phase),
         arguments=_arguments(arguments),
-        now=now.replace(tzinfo=clock.tzinfo) if now is not None else clock,
+        now=at,
         pin=contract.pin,
-        run_id="",
+        run_id=bound.run.run_id if bound is not None else "",
+        bound=bound,
         effect=contract.effect,
         risk=contract.risk,
         method=doing,
@@ -141,12 +155,15 @@ def _tell(
     call: CallUnderTest, revision: Revision, note: str, *, every: bool, as_json: bool
 ) -> None:
     found = trial.verdict(call, revision)
-    explanation = explaining.explain(revision.policy, request_of(call), every=every)
+    # Rules are asked in the phase that the call takes its run on to.
+    asked = replaced(request_of(call), phase=found.case.phase)
+    explanation = explaining.explain(revision.policy, asked, every=every)
     if as_json:
         about: JsonObject = {
             "method": call.method.value,
             call.kind.value: call.contract.tool,
             "server": call.server_name,
+            "phase": found.case.phase.value,
             "note": note,
         }
         output.as_json({**about, **explanation.to_json(), "checks": _checks(found)})
@@ -156,7 +173,25 @@ def _tell(
     for each in found.findings:
         if each.outcome == "refused":
             output.line(f"refused by the {each.step} check: {each.reason}")
+    if found.case.phase is not call.phase:
+        output.line(f"the call takes its run on from {call.phase} to {found.case.phase}")
     output.line(explanation.text())
+
+
+def _bound(text: str, actor: Actor, phase: Phase, at: datetime, revision: Revision) -> Bound | None:
+    """Return the run that a call is said to be made in; ends the command for one that can't be."""
+    if not text:
+        return None
+    known = templates.known(revision.templates)
+    try:
+        document = yamltext.load(text, file="--run")  # JSON is such a text
+        run = yamltext.validate(RunUnderTest, document, file="--run")
+    except FileError as error:
+        output.fail(str(error))
+    fault = run.fault(known)
+    if fault:
+        output.fail(f"--run: {fault}")
+    return run.bound(actor, phase, known, at)
 
 
 def _known(revision: Revision, settings: Settings | None) -> Known:

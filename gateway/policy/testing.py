@@ -11,6 +11,7 @@ from gateway.policy.explain import trace
 from gateway.policy.request import PolicyRequest
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import Json
+from gateway.types.values import replaced
 
 Decide: TypeAlias = Callable[[CallUnderTest], Decision]
 # Says what is wrong with a call's arguments for its tool, or returns an empty string.
@@ -125,7 +126,7 @@ def run(
         if case.call is not None and not case.fault:
             decision = decide(case.call)
             decided.add(decision.rule)
-            for line in trace(policy, request_of(case.call), decision.risk):
+            for line in trace(policy, _asked(case.call, decision), decision.risk):
                 if line.condition is not None:
                     seen[line.condition].add(line.rule)
         results.append(_result(case, decision, validate))
@@ -133,6 +134,12 @@ def run(
         results=tuple(results),
         coverage=_coverage(policy, decided, seen[True], seen[False]),
     )
+
+
+def _asked(call: CallUnderTest, decision: Decision) -> PolicyRequest:
+    """Return what the policy was asked: the phase may be one that the call takes its run on to."""
+    request = request_of(call)
+    return replaced(request, phase=decision.inputs.phase) if decision.inputs else request
 
 
 def _coverage(

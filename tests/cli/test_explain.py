@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from gateway import jsontext
 from gateway.cli.main import main
 from gateway.demo.workspace import policies
-from tests.helpers.folders import RULES, a_folder
+from tests.helpers.folders import RULES, TESTS, a_folder
 from tests.helpers.workspaces import a_workspace
 
 
@@ -204,3 +204,45 @@ def test_a_call_that_the_gateway_makes_by_itself_is_explained_as_one(tmp_path: P
         2,
         "weighbridge: `--cause`: the gateway by itself only calls tools\n",
     )
+
+
+@pytest.fixture
+def with_templates(tmp_path: Path) -> list[str]:
+    rules = """\
+rules:
+  - {id: in-any, decision: allow, match: {tools: [desk.note], users: [sam]}}
+  - id: in-run
+    decision: allow
+    match: {tools: [desk.note], templates: [refund]}
+    when: has(run.fields.customer_id)
+"""
+    a_folder(tmp_path, rules, TESTS.replace("deny", "allow").replace("rule: note", "rule: in-any"))
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/refund.yaml").write_text("runs: {refund: {fields: {customer_id: {}}}}\n")
+    return ["desk.note", "--args", '{"text": "a"}', "--policies", str(tmp_path)]
+
+
+def test_a_call_is_explained_in_a_run(with_templates: list[str]) -> None:
+    outside = explained(*with_templates)
+    assert "in-run  no     the run's template is none" in outside.stdout, outside.output
+    run = '{"template": "refund", "fields": {"customer_id": "c-1001"}}'
+    inside = explained(*with_templates, "--run", run)
+    assert inside.stdout.startswith("allow by in-run"), inside.output
+    said = json.loads(explained(*with_templates, "--run", run, "--json").stdout)
+    assert (said["decision"], said["phase"]) == ("allow", "acting")
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("{template: refnd}", "--run: no run template `refnd`; did you mean `refund`?"),
+        ("{template: refund, fields: {id: 1}}", "--run: `refund` has no field `id`"),
+        ("{templates: refund}", "--run:1:2: unknown key `templates`; did you mean `template`?"),
+        ("refund", "--run:1:1: a map of keys is expected at the top"),
+    ],
+)
+def test_a_run_that_there_can_not_be_is_refused(
+    with_templates: list[str], run: str, said: str
+) -> None:
+    done = explained(*with_templates, "--run", run)
+    assert (done.exit_code, done.stderr) == (2, f"weighbridge: {said}\n")
