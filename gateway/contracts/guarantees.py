@@ -122,7 +122,12 @@ def _injection(section: InjectSection | None) -> Injection | None:
         InjectPlace.HEADER: section.header,
     }
     ((place, name),) = [(place, name) for place, name in places.items() if name is not None]
-    return Injection(place=place, name=name, as_uuid=section.format == "uuid5")
+    return Injection(
+        place=place,
+        name=name,
+        as_uuid=section.format == "uuid5",
+        known_for_s=section.known_for,
+    )
 
 
 def _lookup(section: LookupSection | None) -> Lookup | None:
@@ -199,7 +204,12 @@ def _call_section(template: CallTemplate) -> JsonObject:
 def _inject_section(known: Injection | None) -> Json:
     if known is None:
         return None
-    return said(**{known.place.value: known.name}, format=None if known.as_uuid else "hex")
+    usual_s = Injection(place=known.place, name=known.name).known_for_s
+    return said(
+        **{known.place.value: known.name},
+        format=None if known.as_uuid else "hex",
+        known_for=None if known.known_for_s == usual_s else duration_text(known.known_for_s),
+    )
 
 
 def _lookup_section(known: Lookup | None) -> Json:

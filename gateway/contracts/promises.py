@@ -11,6 +11,7 @@ from gateway.types.approvals import Execute
 from gateway.types.guarantees import CompensationClass, Normal, OnVariant, Repeat
 from gateway.types.operations import RetryClass
 
+_DAY_S: Final = 86_400.0
 _FIELD_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110, 5.6.2
 # What carries credentials, frames the message or is the gateway's own to say.
 _RESERVED_HEADER: Final = re.compile(
@@ -47,6 +48,7 @@ class InjectSection(Section):
     meta: Annotated[Words, AfterValidator(_meta_key)] | None = None
     header: Annotated[str, AfterValidator(_header)] | None = None
     format: Literal["uuid5", "hex"] = "uuid5"
+    known_for: Annotated[Duration, Field(gt=0)] = _DAY_S
 
     @model_validator(mode="after")
     def _one_place(self) -> "InjectSection":

@@ -14,9 +14,11 @@ from gateway.types.decisions import DecisionEffect
 from gateway.types.guarantees import InjectPlace
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import IntentKey, KeySource, Operation, OpState, RetryClass
+from gateway.types.tools import Contract
 
 # Classes that do no harm beside one another.
 _SENT_BESIDE: Final = frozenset({RetryClass.READ, RetryClass.NATURAL})
+_SECOND: Final = 1_000_000
 # What hosts call one use of a tool, the same when they send its request again.
 _TRANSPORT_KEYS: Final = ("claudecode/toolUseId", "callId", "codex/callId")
 
@@ -92,6 +94,12 @@ def is_alone(case: Case, asked_for: Operation) -> bool:
     """
     is_by_accident = asked_for.key.source is not KeySource.CALLER and case.contract.reviewed
     return is_by_accident and asked_for.retry not in _SENT_BESIDE
+
+
+def known_for(contract: Contract) -> int:
+    """Return for how many microseconds a server knows a request again by its key."""
+    injection = contract.idempotency.inject
+    return round(injection.known_for_s * _SECOND) if injection is not None else 0
 
 
 def _key(case: Case, vault: Vault) -> IntentKey:

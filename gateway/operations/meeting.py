@@ -23,6 +23,7 @@ class Meeting(StrEnum):
 
 # What can be done once more: not what is being undone, nor what a person has said no to.
 _REPEATED = frozenset({OpState.SUCCEEDED, OpState.FAILED_FINAL, OpState.COMPENSATED})
+DAY = 86_400_000_000  # microseconds
 _SAFE_TWICE = frozenset({RetryClass.KEYED, RetryClass.NATURAL})
 
 
@@ -33,8 +34,11 @@ def meet(
     on_variant: OnVariant,
     now: int,
     on_purpose: bool = False,
+    known_for: int = DAY,
 ) -> Meeting:
-    """Weigh the newest operation under a key against a call; `now` in microseconds.
+    """Weigh the newest operation under a key against a call; times in microseconds.
+
+    `known_for` is how long its server knows a request again by the key that it was given.
 
     A time that has passed makes a new operation out of a settled one, and so does a host that
     names it and repeats it `on_purpose`. Neither makes an unknown one sendable: what leads out of
@@ -60,7 +64,7 @@ def meet(
         case OpState.READY | OpState.FAILED_RETRYABLE:
             return Meeting.AGAIN if _same_intent(found, wanted) else Meeting.CONFLICT
         case OpState.INDETERMINATE:
-            return _unknown(found, wanted, now)
+            return _unknown(found, wanted, now, known_for)
         case OpState.PROPOSED | OpState.AWAITING_APPROVAL | OpState.DISPATCHING:
             return differs(found, wanted) or Meeting.JOIN
         case _:
@@ -83,12 +87,14 @@ def _settled(found: Operation, wanted: Operation, on_variant: OnVariant, now: in
     return other or Meeting.SETTLED
 
 
-def _unknown(found: Operation, wanted: Operation, now: int) -> Meeting:
+def _unknown(found: Operation, wanted: Operation, now: int, known_for: int) -> Meeting:
     other = differs(found, wanted)
     if other is not None:
         return other
     # By what was sent: a key that the server never got, or got elsewhere, can't be known again.
-    is_known = found.downstream_key != "" and found.injection != ""
+    # Counted from the row on, which is there before the first send: rather too early than too late.
+    is_remembered = now - found.created_at < known_for
+    is_known = found.downstream_key != "" and found.injection != "" and is_remembered
     is_same = wanted.retry is RetryClass.NATURAL or found.injection == wanted.injection
     keyed = found.retry is RetryClass.KEYED and is_known and is_same
     is_natural = found.retry is RetryClass.NATURAL

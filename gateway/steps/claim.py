@@ -227,6 +227,7 @@ class Claim:
                 repeats=repeated,
                 is_alone=wanted.is_alone(case, asked_for),
                 continues=case.call.continues,
+                known_for=wanted.known_for(case.contract),
                 asking=self.people.asking(
                     case,
                     trace=ticket.span,

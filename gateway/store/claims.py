@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from gateway.operations.meeting import Meeting, differs, meet
+from gateway.operations.meeting import DAY, Meeting, differs, meet
 from gateway.store import limits as counters
 from gateway.store import requests
 from gateway.store.changes import Made
@@ -42,6 +42,7 @@ class Wanted:
     is_alone: bool = False  # not to be sent beside the same one that is open under another key
     asking: Asking | None = None  # how people are asked, where they may have to be
     continues: bool = False  # it brings answers to what its server has asked
+    known_for: int = DAY  # microseconds in which its server knows a request again by its key
 
 
 def place(wanted: Operation) -> Parameters:
@@ -100,6 +101,7 @@ class _Claiming:
             on_variant=self._wanted.on_variant,
             now=self._now,
             on_purpose=found.op_id == self._wanted.repeats,
+            known_for=self._wanted.known_for,
         )
         match meeting:
             case Meeting.NEW if found.op_id == wanted.op_id:  # asked for itself, and it has ended

@@ -47,6 +47,7 @@ class Injection:
     place: InjectPlace
     name: str
     as_uuid: bool = True  # a UUID (version 5 over the operation's key), else 64 hex digits
+    known_for_s: float = 86_400.0  # how long the server knows a request again by its key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

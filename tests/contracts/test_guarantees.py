@@ -79,7 +79,11 @@ def test_every_word_about_repeats_is_read() -> None:
                 "on_variant": "replay",
                 "repeat": "allow",
                 "retry": "keyed",
-                "inject": {"header": "Idempotency-Key", "format": "hex"},
+                "inject": {
+                    "header": "Idempotency-Key",
+                    "format": "hex",
+                    "known_for": "12h",
+                },
                 "not_executed_on": [429, "rate_limited"],
                 "lookup": {
                     "tool": "desk.find",
@@ -100,7 +104,12 @@ def test_every_word_about_repeats_is_read() -> None:
         on_variant=OnVariant.REPLAY,
         repeat=Repeat.ALLOW,
         retry=RetryClass.KEYED,
-        inject=Injection(place=InjectPlace.HEADER, name="Idempotency-Key", as_uuid=False),
+        inject=Injection(
+            place=InjectPlace.HEADER,
+            name="Idempotency-Key",
+            as_uuid=False,
+            known_for_s=43_200.0,
+        ),
         not_executed_on=(429, "rate_limited"),
         lookup=Lookup(
             call=CallTemplate(tool="desk.find", args={"ref": "$op.key"}),
@@ -218,7 +227,13 @@ IDEMPOTENCY = st.builds(
     repeat=st.sampled_from(Repeat),
     retry=st.sampled_from([RetryClass.NEVER, RetryClass.NATURAL]),
     inject=st.none()
-    | st.builds(Injection, place=st.just(InjectPlace.ARGUMENT), name=PLACES, as_uuid=st.booleans()),
+    | st.builds(
+        Injection,
+        place=st.just(InjectPlace.ARGUMENT),
+        name=PLACES,
+        as_uuid=st.booleans(),
+        known_for_s=SECONDS.map(lambda seconds: seconds + 1.0),
+    ),
     not_executed_on=st.lists(st.integers() | WORDS, unique=True, max_size=3).map(tuple),
     lookup=st.none() | st.builds(Lookup, call=CALLS, found=WORDS, absent_after_s=SECONDS),
     is_cancel_safe=st.booleans(),

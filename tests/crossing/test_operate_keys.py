@@ -300,6 +300,23 @@ async def test_a_key_that_has_moved_is_no_proof_that_the_server_knows_it_again(
     assert (moved.server.count, before.server.count) == (0, 2)
 
 
+@pytest.mark.parametrize(("known_for_s", "sends"), [(60.0, 2), (0.001, 1)])
+async def test_a_key_that_its_server_has_forgotten_makes_nothing_sendable(
+    store: Store, known_for_s: float, sends: int
+) -> None:
+    inject = Injection(place=InjectPlace.META, name="key", known_for_s=known_for_s)
+    alpha = writes(
+        store,
+        Counting(answers=[LOST]),
+        idempotency=Idempotency(retry=RetryClass.KEYED, inject=inject),
+    )
+    lost = await alpha.call()
+    assert lost.status is Status.INDETERMINATE
+    again = await alpha.call()
+    assert again.status is (Status.OK if sends == 2 else Status.INDETERMINATE)
+    assert alpha.server.count == sends
+
+
 @pytest.mark.parametrize("answer", [LOST, said("no such customer", isError=True)])
 async def test_a_key_that_goes_nowhere_makes_nothing_sendable(
     store: Store, answer: Delivery

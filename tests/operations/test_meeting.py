@@ -136,6 +136,25 @@ def test_a_key_is_known_again_only_in_the_place_that_it_had(
     assert met(OpState.FAILED_RETRYABLE, wanted, **sent) is Meeting.AGAIN
 
 
+@pytest.mark.parametrize(("age", "meeting"), [(9, Meeting.AGAIN), (10, Meeting.UNKNOWN)])
+def test_a_key_is_known_again_only_as_long_as_its_server_remembers_it(
+    age: int, meeting: Meeting
+) -> None:
+    wanted = replace(WANTED, retry=RetryClass.KEYED, injection="meta:key")
+    found = replace(
+        FOUND,
+        state=OpState.INDETERMINATE,
+        retry=RetryClass.KEYED,
+        injection="meta:key",
+        downstream_key="d",
+        created_at=NOW - age,
+    )
+    assert meet(found, wanted, on_variant=OnVariant.CONFLICT, now=NOW, known_for=10) is meeting
+    natural = replace(WANTED, retry=RetryClass.NATURAL)
+    sent = replace(found, retry=RetryClass.NATURAL, lease_until=NOW)
+    assert meet(sent, natural, on_variant=OnVariant.CONFLICT, now=NOW, known_for=0) is Meeting.AGAIN
+
+
 def test_a_contract_that_became_safer_frees_nothing_that_was_sent_before() -> None:
     wanted = replace(WANTED, retry=RetryClass.NATURAL)
     assert met(OpState.INDETERMINATE, wanted) is Meeting.UNKNOWN
