@@ -69,6 +69,7 @@ def as_json(approval: Approval) -> JsonObject:
         "decide_by": _time(approval.decide_by),
         "decided_at": _time(approval.decided_at),
         "use_by": _time(approval.use_by),
+        "left_at": _time(approval.left_at),
     }
 
 

@@ -17,6 +17,7 @@ from gateway.admin.room import Room
 from gateway.admin.sessions import Current
 from gateway.admin.showing import Card, Sheet, View
 from gateway.approvals import words
+from gateway.approvals.visible import visible
 from gateway.crossing.deciding import Deciding
 from gateway.store.approvals import ApprovalFilter, Approvals
 from gateway.store.vault import Vault
@@ -120,9 +121,15 @@ class Desk:
             try:
                 shown = self._view(current).document(approval)
                 proposal = proposals.read(fields.get("proposal", ""), shown)
+                proposals.check(self.deciding.faults(approval.tool, proposal))
             except ProposalRefused as refused:
                 return await self._page(
-                    current, approval, problem=str(refused), status=400, given=fields
+                    current,
+                    approval,
+                    problem=str(refused),
+                    faults=refused.faults,
+                    status=400,
+                    given=fields,
                 )
         ruling = await self.deciding.decide(
             current.person,
@@ -190,6 +197,7 @@ class Desk:
         approval: Approval,
         *,
         problem: str = "",
+        faults: Sequence[str] = (),
         status: int = 200,
         given: dict[str, str] | None = None,
     ) -> Response:
@@ -208,6 +216,7 @@ class Desk:
                 path=path,
                 tokens={each: current.token(f"{path}/{each}") for each in actions},
                 problem=problem,
+                faults=[visible(each) for each in faults],
                 reason=fields.get("reason", ""),
                 is_proposing=fields.get("choice") == "propose",
                 proposal=fields.get("proposal") or proposals.draft(view.document(approval)),

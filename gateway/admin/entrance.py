@@ -72,6 +72,7 @@ class Entrance:
         people = People(
             accounts=self.settings.accounts,
             issuer=admin.oidc.issuer if admin.oidc is not None else "",
+            tenants=admin.oidc.only_tenants if admin.oidc is not None else frozenset(),
         )
         return Room(
             pages=pages,

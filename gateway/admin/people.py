@@ -13,6 +13,7 @@ class People:
 
     accounts: tuple[AccountSettings, ...]
     issuer: str = ""  # of the provider; empty without one
+    tenants: frozenset[str] = frozenset()  # the only ones it may speak for; empty: any
 
     def account(self, tenant: str, user: str) -> Approver | None:
         """Return somebody with a local account, as he stands in the configuration."""
@@ -31,11 +32,13 @@ class People:
         """Return who logged in once, with what he may do now; None when he may no longer come in.
 
         A local account's roles are those of now. A provider's were told at the login, and last as
-        long as that; they are worth nothing once another provider is configured.
+        long as that; they are worth nothing once another provider is configured, or this one may
+        no longer speak for the tenant.
         """
         if not person.issuer:
             return self.account(person.tenant, person.user)
-        return person if person.issuer == self.issuer else None
+        is_his_to_say = not self.tenants or person.tenant in self.tenants
+        return person if person.issuer == self.issuer and is_his_to_say else None
 
 
 def named(accounts: Iterable[AccountSettings], user: str, tenant: str) -> list[AccountSettings]:

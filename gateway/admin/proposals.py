@@ -1,6 +1,7 @@
 """Other arguments that an approver would rather have: drafted for a form, and read back from it."""
 
 import json
+from collections.abc import Sequence
 
 from gateway import jsontext
 from gateway.approvals.lines import MOST_BYTES
@@ -10,7 +11,11 @@ from gateway.types.json import Json, JsonObject
 
 
 class ProposalRefused(WeighbridgeError):
-    """A proposal can't be taken as it stands."""
+    """A proposal can't be taken as it stands; `faults` say why, field by field."""
+
+    def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
 
 
 def draft(document: JsonObject | None) -> str:
@@ -42,6 +47,12 @@ def read(text: str, document: JsonObject | None) -> JsonObject:
     if document is not None and jsontext.dump(proposed) == jsontext.dump(document["arguments"]):
         raise ProposalRefused("the proposal is what was asked for; approve or deny it")
     return proposed
+
+
+def check(faults: Sequence[str]) -> None:
+    """Refuse what the tool would not take; raises ProposalRefused."""
+    if faults:
+        raise ProposalRefused("the tool doesn't take these arguments; mend them", faults)
 
 
 def laid_out(value: Json, indent: str = "") -> str:

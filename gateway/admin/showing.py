@@ -111,6 +111,7 @@ class Card:
     until: Moment | None  # while it is open
     decided: Moment | None
     waits_for: str
+    left: Moment | None  # when the last caller that waited for it went away, while it is undecided
     is_mine: bool  # whether who looks at it can decide about it now
     voted: bool  # whether he has
 
@@ -234,6 +235,7 @@ class View:
             else None,
             decided=self._moment(approval.decided_at) if approval.decided_at else None,
             waits_for=words.lacking(_missing(approval, votes)) if is_pending else "",
+            left=self._moment(approval.left_at) if words.away(approval) else None,
             is_mine=is_pending and self._cast(approval, votes, Choice.DENY).is_accepted,
             voted=any(each.user == self.person.user for each in votes),
         )

@@ -17,6 +17,7 @@ from gateway.crossing.people import People, presented_place
 from gateway.errors import JsonError, WeighbridgeError
 from gateway.events import approvals as events
 from gateway.events.redact import Redactor
+from gateway.relay.attendance import Attendance
 from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.places import MOST, Places
@@ -117,6 +118,8 @@ class Around:
     window_s: Callable[[Case], float]
     own: Callable[[str, JsonObject], JsonObject]
     """The arguments of a tool (`server.name`) without what the gateway puts into them."""
+    faults: Callable[[str, JsonObject], Sequence[str]]
+    """What is wrong with arguments of a tool (`server.name`), field by field."""
     answer: Callable[[ProposedCall, Operation], Answer | Refusal]
     """What the caller of a request about a task is told of an operation that has ended."""
     most_requests: int = 4 * MOST
@@ -135,6 +138,7 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
         targets=approvals.targets,
         woken=bells.ring,
         own=around.own,
+        faults=around.faults,
     )
     people = People(
         words=Words(redactor=redactor),
@@ -165,6 +169,7 @@ def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> App
             call_off=deciding.call_off,
             clock=clock,
         ),
+        attendance=Attendance(note=store.approvals.attended),
         places=Places(most=approvals.hold.places(around.most_requests)),
     )
     return Approving(

@@ -13,6 +13,7 @@ from gateway.app.telling import Teller
 from gateway.clock import Clock
 from gateway.config.approvals import ApprovalsSettings
 from gateway.errors import StoreUnavailable
+from gateway.events.redact import Redactor
 from gateway.store.store import Store
 from gateway.store.times import microseconds
 from gateway.store.vault import Vault
@@ -122,12 +123,13 @@ def attending(
     settings: ApprovalsSettings,
     *,
     due: Due,
+    redactor: Redactor,
     page: Callable[[Approval], str],
     ended: Callable[[Approval, int], None],
     clock: Clock,
 ) -> Attending:
     """Build the loop over one store; `page` is where a request is decided."""
-    teller = Teller(vault=Vault(store.keys.operations), page=page)
+    teller = Teller(vault=Vault(store.keys.operations), redactor=redactor, page=page)
     notifier = Notifier(
         outbox=store.approvals, webhook=settings.webhook, telling=teller.telling, clock=clock
     )

@@ -7,7 +7,7 @@ import logging
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import anyio
@@ -76,8 +76,8 @@ class Notifier:
     outbox: Outbox
     webhook: Callable[[str], WebhookSettings | None]
     """A configured address by its name."""
-    telling: Callable[[Notice, Approval], Telling]
-    """A notice with the words about its request."""
+    telling: Callable[[Notice, Approval, Sequence[Vote]], Telling]
+    """A notice with the words about its request, and the votes on that."""
     clock: Clock
     jitter: Callable[[], float] = random.random
     _told: anyio.Event = field(default_factory=anyio.Event)
@@ -162,7 +162,7 @@ class Notifier:
         is_chat = webhook.format == "slack"
         votes = await self.outbox.votes(approval.approval_id)
         try:
-            told = replace(self.telling(taken, approval), votes=votes)
+            told = self.telling(taken, approval, votes)
             body = jsontext.dump(notices.slack(told) if is_chat else notices.cloud_event(told))
         except Exception:  # whatever it is, it would be the same at the next attempt
             _log.exception("the notice `%s` can't be put into words", taken.notice_id)

@@ -2,7 +2,7 @@
 
 import logging
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
 from gateway.config.terms import terms
+from gateway.crossing import proposing
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.presence import Callers
 from gateway.crossing.remains import Remains
@@ -135,6 +136,7 @@ class Wiring:
                 states=states,
                 window_s=window_s,
                 own=lambda tool, arguments: _own(activation.current(), tool, arguments),
+                faults=lambda tool, arguments: _faults(activation.current(), tool, arguments),
                 answer=answer,
                 most_requests=settings.listen.max_concurrency,
             ),
@@ -152,6 +154,7 @@ class Wiring:
                 self.keeping.store,
                 settings.approvals,
                 due=people.deciding,
+                redactor=redactor,
                 page=people.pages.of,
                 ended=self.telemetry.approval_ended,
                 clock=self.clock,
@@ -345,6 +348,14 @@ def _own(revision: Revision, tool: str, arguments: JsonObject) -> JsonObject:
     """Return the arguments of a tool without the key that the gateway puts there."""
     contract = revision.contracts.get(tool)
     return keys.own(arguments, contract.idempotency.inject) if contract is not None else arguments
+
+
+def _faults(revision: Revision, tool: str, arguments: JsonObject) -> Sequence[str]:
+    """Return what is wrong with arguments of a tool; of one without a contract nothing is known."""
+    contract = revision.contracts.get(tool)
+    if contract is None:
+        return ()
+    return proposing.faults(contract, revision.schemas_for(contract), arguments)
 
 
 def _tool_of_task(tasks: Tasks, catalog: Catalog, call: ProposedCall) -> Tool | None:

@@ -61,12 +61,6 @@ class Unreadable(WeighbridgeError):
     """A document that this gateway can't show; nobody may decide about what he can't see."""
 
 
-def too_large(document: JsonObject) -> bool:
-    """Whether the arguments are more than a person can be expected to read before he says yes."""
-    size = document.get("size")
-    return not isinstance(size, int) or size > MOST_BYTES
-
-
 def summary(document: JsonObject) -> str:
     """Return the text of the first row alone, as lists need it; raises Unreadable."""
     _check(document)

@@ -9,7 +9,7 @@ from typing import Final, assert_never
 
 from gateway.approvals.matching import same_person
 from gateway.approvals.visible import visible
-from gateway.approvals.words import approvers, when
+from gateway.approvals.words import approvers, away, when
 from gateway.types.approvals import (
     Approval,
     ApprovalState,
@@ -86,7 +86,11 @@ def cloud_event(told: Telling) -> JsonObject:
             "shown": shown,
             "risk": approval.risk,
             "rule": visible(approval.rule),
-            "requester": {"user": visible(approval.user), "client": visible(approval.client)},
+            "requester": {
+                "user": visible(approval.user),
+                "client": visible(approval.client),
+                "left_at": _time(approval.left_at) if approval.left_at else None,
+            },
             "run_id": approval.run_id or None,
             "binding": approval.binding,
             "approvers": {
@@ -202,6 +206,7 @@ def _lines(told: Telling) -> list[tuple[str, str]]:
     ]
     if approval.state is ApprovalState.PENDING:
         lines += [("decided by", approvers(approval)), ("until", when(approval.decide_by))]
+        lines += [("requester", gone)] if (gone := away(approval)) else []
     lines += [("decided by", _voter(vote)) for vote in _deciding(told)]
     if approval.state is not ApprovalState.PENDING and approval.closed_reason:
         lines.append(("reason", _cut(visible(approval.closed_reason))))

@@ -24,6 +24,13 @@ def when(at: int) -> str:
     return f"{_EPOCH + timedelta(microseconds=at):%Y-%m-%d %H:%M} UTC"
 
 
+def away(approval: Approval) -> str:
+    """Say that nobody waits for an undecided request any more; empty while that isn't known."""
+    if approval.state is not ApprovalState.PENDING or not approval.left_at:
+        return ""
+    return f"disconnected at {when(approval.left_at)}; the request waits on for the same call"
+
+
 def approvers(approval: Approval) -> str:
     """Say how many of whom it takes, as the clause and the escalations so far have it."""
     clause = approval.clause

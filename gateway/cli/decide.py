@@ -19,6 +19,7 @@ from gateway.approvals.ballot import echoes, judge
 from gateway.approvals.binding import SHORT, short
 from gateway.approvals.lines import Row, Unreadable
 from gateway.approvals.matching import may_decide, same_person
+from gateway.approvals.visible import visible
 from gateway.approvals.words import said
 from gateway.cli import output, sheet
 from gateway.cli.ledger import opened, run
@@ -67,6 +68,7 @@ class _Read:
     rows: Sequence[Row]
     accounts: Sequence[AccountSettings]
     problem: str = ""  # why nothing can be shown
+    faults: Sequence[str] = ()  # what is wrong with what is proposed
 
 
 _AS = click.option("--as", "name", default="", metavar="USER", help="Who decides: an account.")
@@ -212,7 +214,9 @@ def _vote(path: Path, approval_id: str, wish: _Wish, as_json: bool) -> None:
             "asked; look with `weighbridge approvals show`, then add `--binding` (its first "
             f"{SHORT} digits) and `--yes`"
         )
-    read = run(lambda: _read(path, approval_id))
+    read = run(lambda: _read(path, approval_id, wish.proposal))
+    if read.faults:
+        output.fail(f"`--propose`: the tool doesn't take it: {'; '.join(read.faults)}")
     who = approver(read.accounts, wish.name, read.approval.tenant, lambda each: _may(read, each))
     if not wish.is_sure:
         _refuse_in_vain(read, wish, who)
@@ -258,13 +262,21 @@ def _in_words(
     return said(ruling, lacks)
 
 
-async def _read(path: Path, approval_id: str) -> _Read:
+async def _read(path: Path, approval_id: str, proposal: JsonObject | None = None) -> _Read:
     async with opened(path) as ledger:
         approval = await approvals.named(ledger.store.approvals, approval_id)
         votes = await ledger.store.approvals.votes(approval.approval_id)
         rows, problem = _rows(approval, ledger.vault)
-        accounts = ledger.loaded.settings.accounts
-        return _Read(approval=approval, votes=votes, rows=rows, problem=problem, accounts=accounts)
+        return _Read(
+            approval=approval,
+            votes=votes,
+            rows=rows,
+            problem=problem,
+            accounts=ledger.loaded.settings.accounts,
+            faults=()
+            if proposal is None
+            else [visible(each) for each in ledger.deciding.faults(approval.tool, proposal)],
+        )
 
 
 def _rows(approval: Approval, vault: Vault) -> tuple[Sequence[Row], str]:

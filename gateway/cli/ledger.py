@@ -1,6 +1,6 @@
 """The store of a configuration, with what it takes to read and write operations in it."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,9 @@ from gateway.cli import events, output
 from gateway.cli.options import load
 from gateway.clock import SystemClock
 from gateway.config.load import Loaded
+from gateway.contracts.schemas import compile_tool
 from gateway.crossing.deciding import Deciding
+from gateway.crossing.proposing import faults
 from gateway.errors import WeighbridgeError
 from gateway.events.redact import Redactor
 from gateway.operations.keys import own
@@ -63,11 +65,19 @@ class Ledger:
             vault=self.vault,
             targets=self.loaded.settings.approvals.targets,
             own=self._own,
+            faults=self._faults,
         )
 
     def _own(self, tool: str, arguments: JsonObject) -> JsonObject:
         contract = self.contracts().get(tool)
         return arguments if contract is None else own(arguments, contract.idempotency.inject)
+
+    def _faults(self, tool: str, arguments: JsonObject) -> Sequence[str]:
+        """Return what is wrong with arguments; of a tool without a contract nothing is known."""
+        contract = self.contracts().get(tool)
+        if contract is None:
+            return ()
+        return faults(contract, compile_tool(contract.definition), arguments)
 
     def contracts(self) -> Mapping[str, Contract]:
         """Return the contracts as they are on disk, by `server.name`; raises FileError."""

@@ -16,7 +16,7 @@ import click
 from gateway.approvals.binding import short
 from gateway.approvals.lines import Group, Row
 from gateway.approvals.visible import visible
-from gateway.approvals.words import approvers, lacking, when
+from gateway.approvals.words import approvers, away, lacking, when
 from gateway.types.approvals import Approval, ApprovalState, Choice, Factor, Vote
 
 _HEADS: Final = {
@@ -78,6 +78,8 @@ def _standing(approval: Approval, lacks: Sequence[tuple[Factor, int]]) -> Iterat
         if approval.not_before:
             yield "Not before", when(approval.not_before)
         yield "Until", when(approval.decide_by)
+        if gone := away(approval):
+            yield "Requester", gone
     if approval.state is ApprovalState.APPROVED:
         yield "To be used until", when(approval.use_by)
     if approval.replaces:

@@ -105,6 +105,11 @@ class OidcSettings(Section):
             )
         return self
 
+    @property
+    def only_tenants(self) -> frozenset[str]:
+        """The tenants whose people can come from this provider; empty: any."""
+        return self.tenants if self.tenant is None else frozenset({self.tenant})
+
 
 class SessionSettings(Section):
     """How long a login lasts."""

@@ -42,6 +42,11 @@ def _as_they_are(tool: str, arguments: JsonObject) -> JsonObject:
     return arguments
 
 
+def _faultless(tool: str, arguments: JsonObject) -> Sequence[str]:
+    del tool, arguments
+    return ()
+
+
 def _nobody(approval: Approval) -> None:
     del approval
 
@@ -63,6 +68,8 @@ class Deciding:
     """Called after each change, with the request as it is then."""
     own: Callable[[str, JsonObject], JsonObject] = _as_they_are
     """The arguments of a tool (`server.name`) without what the gateway puts into them."""
+    faults: Callable[[str, JsonObject], Sequence[str]] = _faultless
+    """What is wrong with arguments of a tool, field by field: surfaces ask before a proposal."""
 
     async def decide(
         self,

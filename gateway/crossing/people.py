@@ -7,12 +7,13 @@ from typing import Final, Protocol
 
 from gateway import ids, jsontext
 from gateway.approvals.binding import Bound, bind
+from gateway.approvals.lines import MOST_BYTES
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.contracts import writing
 from gateway.errors import JsonError
 from gateway.operations import keys
-from gateway.store.requests import REPEAT, VARIANT, Asking
+from gateway.store.requests import REPEAT, VARIANT, Asking, Telling
 from gateway.store.times import microseconds
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.actors import Actor
@@ -35,7 +36,6 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Operation
 
 _SECOND: Final = 1_000_000
-MOST_BYTES: Final = 64 * 1024  # of arguments that a person can be expected to read
 # What approvers are told of the stages that a claim brings about.
 _TOLD: Final = {
     Stage.REQUESTED: NoticeStage.REQUESTED,
@@ -101,6 +101,11 @@ class People:
         rule = rule if is_held else VARIANT
         return _Request(self, case, clause, rule, trace).asking(is_due=is_held)
 
+    def telling(self, case: Case) -> Telling:
+        """Return how it is told that a call has ended a request, where nobody is asked any more."""
+        teller = _Teller(self, case)
+        return Telling(tells=teller.tells, notices=teller.notices)
+
     def binding(self, case: Case, op_id: str) -> str:
         """Return what a decision about a case is about, by the arguments that it has now."""
         return bind(_bound(case, self.vault), op_id)
@@ -156,6 +161,45 @@ def _bound(case: Case, vault: Vault, arguments: JsonObject | None = None) -> Bou
 
 
 @dataclass(slots=True)
+class _Teller:
+    """What one call has to say of requests, under the same ids however often it is asked."""
+
+    people: People
+    case: Case
+    _ids: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def tells(self, approval: Approval, stage: Stage) -> list[Event]:
+        event_id = self._ids.setdefault((approval.approval_id, stage.value), ids.ulid())
+        at = self.people.clock.now()
+        actor = self.case.actor if stage in _BY_CALLER else None
+        return [self.people.words.event(approval, stage, id=event_id, at=at, actor=actor)]
+
+    def voted(self, ruling: Ruling, vote: Vote) -> Sequence[Event]:
+        event_id = self._ids.setdefault((vote.approval_id, "voted"), ids.ulid())
+        return self.people.words.voted(ruling, vote, id=event_id, at=self.people.clock.now())
+
+    def notices(self, approval: Approval, stage: Stage) -> list[Notice]:
+        told = _TOLD.get(stage)
+        if told is None:
+            return []
+        now = microseconds(self.people.clock.now())
+        return [
+            Notice(
+                notice_id=self._ids.setdefault(
+                    (approval.approval_id, f"{stage}:{each}"), _notice()
+                ),
+                approval_id=approval.approval_id,
+                tenant=approval.tenant,
+                stage=told,
+                target=each,
+                created_at=now,
+                next_at=now,
+            )
+            for each in self.people.targets(approval.tenant, told)
+        ]
+
+
+@dataclass(slots=True)
 class _Request:
     """One request, made at most once: a transaction may run twice, and has to find its own."""
 
@@ -165,11 +209,11 @@ class _Request:
     rule: str
     trace: str
     _made: dict[str, Approval] = field(default_factory=dict[str, Approval])
-    _ids: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     _bound: Bound | None = None
 
     def asking(self, *, is_due: bool) -> Asking:
         case, notes = self.case, self.case.contract.approval
+        teller = _Teller(self.people, case)
         return Asking(
             clause=self.clause,
             tenant=case.actor.tenant,
@@ -177,9 +221,9 @@ class _Request:
             binding=self.binding,
             was_like_this=self.was_like_this,
             made=self.made,
-            tells=self.tells,
-            voted=self.voted,
-            notices=self.notices,
+            tells=teller.tells,
+            voted=teller.voted,
+            notices=teller.notices,
             most_pending=self.people.most_pending,
             most_requests=self.people.most_requests,
             is_due=is_due,
@@ -236,36 +280,6 @@ class _Request:
             presented=people.vault.seal(case.actor.tenant, presented_place(approval_id), document),
             presented_digest=jsontext.digest(document.decode()),
         )
-
-    def tells(self, approval: Approval, stage: Stage) -> list[Event]:
-        event_id = self._ids.setdefault((approval.approval_id, stage.value), ids.ulid())
-        at = self.people.clock.now()
-        actor = self.case.actor if stage in _BY_CALLER else None
-        return [self.people.words.event(approval, stage, id=event_id, at=at, actor=actor)]
-
-    def voted(self, ruling: Ruling, vote: Vote) -> Sequence[Event]:
-        event_id = self._ids.setdefault((vote.approval_id, "voted"), ids.ulid())
-        return self.people.words.voted(ruling, vote, id=event_id, at=self.people.clock.now())
-
-    def notices(self, approval: Approval, stage: Stage) -> list[Notice]:
-        told = _TOLD.get(stage)
-        if told is None:
-            return []
-        now = microseconds(self.people.clock.now())
-        return [
-            Notice(
-                notice_id=self._ids.setdefault(
-                    (approval.approval_id, f"{stage}:{each}"), _notice()
-                ),
-                approval_id=approval.approval_id,
-                tenant=approval.tenant,
-                stage=told,
-                target=each,
-                created_at=now,
-                next_at=now,
-            )
-            for each in self.people.targets(approval.tenant, told)
-        ]
 
 
 def _notice() -> str:

@@ -6,19 +6,18 @@ request, and to a call that is judged and claimed anew.
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
-
-import anyio
 
 from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.errors import AskRefused, StoreUnavailable
 from gateway.relay import confirming
+from gateway.relay.attendance import Attendance
 from gateway.relay.errands import Errands
 from gateway.relay.places import Places
 from gateway.relay.states import RESPONSES, STATE, Decided, States
@@ -138,12 +137,12 @@ class Holding:
     clock: Clock
     errands: Errands
     """Tasks of the gateway's own, for callers that know the extension."""
+    attendance: Attendance
     held: Callable[[str, Approval], None] = lambda call_id, approval: None
     """Told of each call that is held, by its id."""
     places: Places = field(default_factory=Places)
     """For how many calls at once there is room; who finds none is told to come back."""
     _fruitless: OrderedDict[str, int] = field(default_factory=OrderedDict[str, int])
-    _present: Counter[str] = field(default_factory=Counter[str])  # callers by request
     _is_closing: bool = False
 
     def close(self) -> None:
@@ -155,29 +154,20 @@ class Holding:
         """Return what the caller gets now; None: there is a decision, so weigh the call again."""
         approval = held.approval
         self.held(case.call.call_id, approval)
-        self._present[approval.approval_id] += 1
-        has_left = False
-        try:
+        async with self.attendance.of(approval, lambda: self._left(case, approval)):
             return await self._carried(case, approval)
-        except asyncio.CancelledError:
-            has_left = True
-            raise
-        finally:
-            self._present[approval.approval_id] -= 1
-            if not self._present[approval.approval_id]:
-                del self._present[approval.approval_id]
-                if has_left and case.contract.approval.cancel_on_disconnect:
-                    await self._left(approval)
 
-    async def _left(self, approval: Approval) -> None:
-        """End a request that the last of its callers has left, where the contract wants that."""
+    async def _left(self, case: Case, approval: Approval) -> None:
+        """Note that the last caller has left; end the request where its contract wants that."""
         if self._is_closing:
             return  # it is the gateway that leaves
-        with anyio.CancelScope(shield=True):
-            try:
-                await self.deciding.call_off(approval, "its caller went away while it was held")
-            except StoreUnavailable as error:
-                _log.warning("%s: can't be called off: %s", approval.approval_id, error)
+        if not case.contract.approval.cancel_on_disconnect:
+            await self.attendance.gone(approval)
+            return
+        try:
+            await self.deciding.call_off(approval, "its caller went away while it was held")
+        except StoreUnavailable as error:
+            _log.warning("%s: can't be called off: %s", approval.approval_id, error)
 
     async def _carried(self, case: Case, approval: Approval) -> Answer | Refusal | None:
         if asks_client(approval.clause) and not case.call.rounds:
@@ -291,6 +281,7 @@ class Holding:
             await self.bells.wait(approval.approval_id, min(pause, left_s))
             pause = min(2 * pause, _LONGEST_S)
             seen = await self._seen(approval)
+            await self.attendance.seen(seen)
         if seen.state is ApprovalState.PENDING and self._left_s(approval) <= 0:
             return replace(seen, state=ApprovalState.EXPIRED)  # the claim makes it so
         return seen

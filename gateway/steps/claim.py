@@ -233,6 +233,7 @@ class Claim:
                     trace=ticket.span,
                     repeats=_asks_to_repeat(case, repeated),
                 ),
+                telling=self.people.telling(case),
             )
             return await self.operations.claim(
                 asked, ticket.intent(case), lease_s=self.terms.lease_s

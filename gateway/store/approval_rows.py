@@ -54,6 +54,7 @@ def row_of(approval: Approval) -> dict[str, Value]:
         "replaces": approval.replaces,
         "escalated": approval.escalated,
         "is_told": int(approval.is_told),
+        "left_at": approval.left_at,
         "presented": approval.presented,
         "presented_digest": approval.presented_digest,
     }
@@ -94,6 +95,7 @@ def approval_of(row: Row) -> Approval:
         replaces=row.text("replaces"),
         escalated=row.integer("escalated"),
         is_told=row.integer("is_told") != 0,
+        left_at=row.integer("left_at"),
         presented=row.text("presented"),
         presented_digest=row.text("presented_digest"),
     )

@@ -192,6 +192,14 @@ class Approvals:
             lambda bench: decisions.escalate(bench, name), told=told, notices=notices
         )
 
+    async def attended(self, approval: Approval, is_here: bool) -> None:
+        """Note that a caller waits for an undecided request, or that the last one went away."""
+        left_at = 0 if is_here else microseconds(self._clock.now())
+        named: Parameters = {"approval_id": approval.approval_id, "left_at": left_at}
+        await self._worker.write(
+            lambda transaction: transaction.execute("note_attendance", named), durable=False
+        )
+
     async def forget(self) -> None:
         """Let go of requests whose operations are no longer there, with votes and notices."""
 

@@ -10,7 +10,7 @@ from gateway.store import limits as counters
 from gateway.store import requests
 from gateway.store.changes import Made
 from gateway.store.engine import Parameters, Transaction
-from gateway.store.requests import Asking, Desk, Enough, Held, Over
+from gateway.store.requests import Asking, Desk, Enough, Held, Over, Telling
 from gateway.store.rows import clean, operation_of, row_of
 from gateway.store.times import microseconds
 from gateway.types.approvals import Approval, ApprovalState
@@ -41,6 +41,7 @@ class Wanted:
     repeats: str = ""  # an operation that is to be carried out once more
     is_alone: bool = False  # not to be sent beside the same one that is open under another key
     asking: Asking | None = None  # how people are asked, where they may have to be
+    telling: Telling | None = None  # how it is told that they need not be any more
     continues: bool = False  # it brings answers to what its server has asked
     known_for: int = DAY  # microseconds in which its server knows a request again by its key
 
@@ -145,7 +146,7 @@ class _Claiming:
             return Claim(met=Met.CONFLICT, operation=found)
         approval = requests.newest(self._desk, found.op_id)
         asking = self._asking_now(approval)
-        met = requests.meet(self._desk, found, asking, wanted)
+        met = requests.meet(self._desk, found, asking, wanted, self._wanted.telling)
         match met:
             case Held():
                 return Claim(met=Met.HELD, operation=found, approval=met.approval)

@@ -64,6 +64,16 @@ class Asking:
 
 
 @value
+class Telling:
+    """How the end of a request is told that a call finds, where nobody is asked about the call."""
+
+    tells: Callable[[Approval, Stage], Sequence[Event]]
+    """The events of a stage, under the same ids each time."""
+    notices: Callable[[Approval, Stage], Sequence[Notice]]
+    """Whom to tell of a stage; the same each time."""
+
+
+@value
 class Held:
     """A call that is not sent now, and the request that it waits for."""
 
@@ -104,12 +114,12 @@ class Desk:
     now: int
     told: list[Event]
 
-    def tell(self, asking: Asking, approval: Approval, stage: Stage) -> None:
+    def tell(self, asking: Asking | Telling, approval: Approval, stage: Stage) -> None:
         """Keep the events of a stage, and owe its notices."""
         self.told.extend(asking.tells(approval, stage))
         self.owe(asking, approval, stage)
 
-    def owe(self, asking: Asking, approval: Approval, stage: Stage) -> None:
+    def owe(self, asking: Asking | Telling, approval: Approval, stage: Stage) -> None:
         """Owe the notices of a stage."""
         rows = [notice_row(each) for each in asking.notices(approval, stage)]
         self.transaction.execute_many("add_notice", rows)
@@ -254,18 +264,18 @@ def _as_yes(vote: Vote, approval: Approval, now: int) -> Vote:
 
 
 def meet(
-    desk: Desk, found: Operation, asking: Asking | None, wanted: Operation
+    desk: Desk, found: Operation, asking: Asking | None, wanted: Operation, telling: Telling | None
 ) -> Held | Enough | Over | None:
     """Say how a call stands to the request of its operation; None: it has to be asked anew.
 
     What was decided counts only for the very call that people saw, and only as far as it is
-    enough by the rules of now.
+    enough by the rules of now. `telling` is how it is told that nobody has to decide any more.
     """
     approval = newest(desk, found.op_id)
     if approval is None or not approval.state.is_open:
         return None
     if asking is None:
-        close(desk, approval, ApprovalState.SUPERSEDED, "nobody has to approve this any more")
+        supersede(desk, approval, telling, "nobody has to approve this any more")
         end(desk, found, OpState.ABANDONED, "nobody has to approve it any more")
         return Over(operation=found, approval=approval, state=ApprovalState.SUPERSEDED)
     if is_late(approval, desk.now):
@@ -290,9 +300,9 @@ def _is_enough(desk: Desk, approval: Approval, clause: ApprovalClause) -> bool:
     return satisfied(clause, votes_of(desk, approval), escalated=0, requester=approval.user)
 
 
-def supersede(desk: Desk, approval: Approval, asking: Asking, why: str) -> None:
+def supersede(desk: Desk, approval: Approval, asking: Asking | Telling | None, why: str) -> None:
     """End a request because the call, its tool or the rule is another one now."""
-    if close(desk, approval, ApprovalState.SUPERSEDED, why):
+    if close(desk, approval, ApprovalState.SUPERSEDED, why) and asking is not None:
         ended = replaced(
             approval, state=ApprovalState.SUPERSEDED, closed_reason=why, decided_at=desk.now
         )

@@ -203,6 +203,7 @@ class Approval:
     replaces: str = ""  # the approval that this one took the place of
     escalated: int = 0  # how many steps of the clause have been taken
     is_told: bool = False  # whether its caller has learned that it expired
+    left_at: int = 0  # when the last caller that was held went away; 0 once one is back
     presented: str  # sealed: what approvers are shown; JSON
     presented_digest: str  # `sha256:…` over the same
 

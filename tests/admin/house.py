@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,7 +161,15 @@ class House:
         return bodies
 
 
-def deciding_at(store: Store, clock: Clock) -> Deciding:
+def faultless(tool: str, arguments: JsonObject) -> Sequence[str]:
+    """Take any proposal."""
+    del tool, arguments
+    return ()
+
+
+def deciding_at(
+    store: Store, clock: Clock, faults: Callable[[str, JsonObject], Sequence[str]] = faultless
+) -> Deciding:
     """Return where decisions are made; nobody is told of them."""
     return Deciding(
         approvals=store.approvals,
@@ -169,6 +177,7 @@ def deciding_at(store: Store, clock: Clock) -> Deciding:
         clock=clock,
         vault=Vault(store.keys.operations),
         targets=lambda tenant, stage: (),
+        faults=faults,
     )
 
 
@@ -179,6 +188,7 @@ async def open_house(
     *,
     clock: Clock | None = None,
     base_url: str = "",
+    faults: Callable[[str, JsonObject], Sequence[str]] = faultless,
 ) -> AsyncGenerator[House]:
     """Serve the listener on a free port of this machine."""
     store = Store.open(f"sqlite:///{folder}/store.db", origin=ORIGIN, clock=clock)
@@ -198,7 +208,7 @@ async def open_house(
             settings=house.settings,
             base_url=base_url or url,
             store=store,
-            deciding=deciding_at(store, clock or SystemClock()),
+            deciding=deciding_at(store, clock or SystemClock(), faults),
             clock=clock or SystemClock(),
             readiness=lambda: Readiness(ready=True),
             note_turned_away=turned_away.append,

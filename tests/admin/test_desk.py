@@ -313,6 +313,31 @@ async def test_a_proposal_goes_with_the_denial_and_is_kept_sealed(tmp_path: Path
         assert "&#34;amount&#34;: 125" in after
 
 
+async def test_a_proposal_that_the_tool_does_not_take_is_given_back_with_what_to_mend(
+    tmp_path: Path,
+) -> None:
+    def faults(tool: str, arguments: JsonObject) -> Sequence[str]:
+        return [f"`/amount` of {tool}: not {len(arguments)}", "`/<b>`: expected nothing"]
+
+    async with open_house(tmp_path, faults=faults) as house:
+        approval, ann = await house.ask(), await house.logged_in()
+        refused = await vote(ann, approval, "propose", proposal='{"amount": "x"}')
+        assert refused.status == 400
+        assert "`/amount` of desk.refund: not 1" in refused.text
+        assert "`/&lt;b&gt;`: expected nothing" in refused.text
+        assert "&#34;amount&#34;: &#34;x&#34;" in refused.text  # to be mended where it stands
+        assert await house.state(approval) == "pending"
+
+
+async def test_a_page_says_that_who_asked_is_not_there_any_more(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        approval, ann = await house.ask(), await house.logged_in()
+        assert "disconnected" not in (await ann.get(page_of(approval))).text
+        await house.store.approvals.attended(approval, False)
+        for path in (page_of(approval), "/approvals"):
+            assert "requester disconnected" in (await ann.get(path)).text
+
+
 async def test_what_is_hidden_from_approvers_can_not_be_proposed(tmp_path: Path) -> None:
     masked = a_document(a_sight({"iban": "DE00 1234", "amount": 5}, iban="[redacted:secret]"))
     async with open_house(tmp_path) as house:

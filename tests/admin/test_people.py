@@ -45,6 +45,12 @@ def test_a_login_at_a_provider_lasts_while_that_provider_is_configured() -> None
         assert People(accounts=ACCOUNTS, issuer=other).of_today(PROVIDED) is None
 
 
+def test_a_login_counts_for_nothing_once_its_provider_may_not_speak_for_the_tenant() -> None:
+    for tenants, is_in in ((["acme", "globex"], True), (["globex"], False)):
+        people = People(accounts=(), issuer=PROVIDED.issuer, tenants=frozenset(tenants))
+        assert (people.of_today(PROVIDED) is not None) is is_in
+
+
 def test_accounts_are_found_by_what_is_said_of_them() -> None:
     assert named(ACCOUNTS, "ben", "") == [ACCOUNTS[2]]
     assert len(named(ACCOUNTS, "ann", "")) == 2

@@ -36,6 +36,13 @@ def test_a_proposal_is_read_exactly() -> None:
     assert proposals.read('{"amount": 1.10}', DOCUMENT) == {"amount": 1.1}
 
 
+def test_what_the_tool_does_not_take_is_refused_field_by_field() -> None:
+    proposals.check(())
+    with pytest.raises(ProposalRefused, match="mend them") as refused:
+        proposals.check(("`/amount`: expected number, got string",))
+    assert refused.value.faults == ("`/amount`: expected number, got string",)
+
+
 @pytest.mark.parametrize(
     ("text", "mend"),
     [

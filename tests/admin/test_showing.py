@@ -72,6 +72,16 @@ def test_a_list_has_the_summary_and_cuts_it_where_it_is_long() -> None:
     assert view().card(kept(presented="broken"), ()).title == "desk.refund"
 
 
+def test_who_waits_no_longer_is_said_while_it_is_undecided() -> None:
+    gone = NOW_US - 180_000_000
+    card = view().card(kept(left_at=gone), ())
+    assert card.left is not None
+    assert card.left.relative == "3 minutes ago"
+    assert view().card(kept(), ()).left is None
+    denied = kept(left_at=gone, state=ApprovalState.DENIED, decided_at=NOW_US)
+    assert view().card(denied, ()).left is None
+
+
 def test_a_list_makes_nothing_but_summaries_ready_for_reading(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -53,6 +53,7 @@ class House:
             self.store,
             ApprovalsSettings(),
             due=deciding,
+            redactor=deciding.redactor,
             page=lambda approval: "",
             ended=self._ended,
             clock=self.clock,

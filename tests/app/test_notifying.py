@@ -76,8 +76,14 @@ class Post:
         return await self.store.approvals.due_notices(at)
 
 
-def telling(notice: Notice, approval: Approval) -> Telling:
-    return Telling(notice=notice, approval=approval, summary="Refund 400.00 EUR", link="https://a/")
+def telling(notice: Notice, approval: Approval, votes: Sequence[Vote]) -> Telling:
+    return Telling(
+        notice=notice,
+        approval=approval,
+        summary="Refund 400.00 EUR",
+        link="https://a/",
+        votes=votes,
+    )
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import jsontext
-from gateway.approvals.lines import Group, Row, Unreadable, rows, too_large
+from gateway.approvals.lines import Group, Row, Unreadable, rows
 from gateway.approvals.marks import Kind
 from gateway.approvals.visible import is_hidden
 from gateway.types.approvals import ApprovalNotes
@@ -213,12 +213,6 @@ def test_it_says_where_a_key_is_added() -> None:
 def test_a_document_of_another_version_is_not_guessed_at(document: JsonObject) -> None:
     with pytest.raises(Unreadable):
         rows(document)
-
-
-def test_more_than_a_person_can_read_is_too_large() -> None:
-    assert not too_large(a_document({"x": "a" * 65_000}))
-    assert too_large(a_document({"x": "a" * 66_000}))
-    assert too_large({})
 
 
 VALUES: st.SearchStrategy[Json] = st.recursive(

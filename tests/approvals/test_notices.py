@@ -206,3 +206,12 @@ def test_a_decision_says_who_gave_it_how_and_why_whatever_became_of_it_since(
 def test_nobody_has_decided_what_still_waits() -> None:
     asked = replace(told(), votes=[a_vote("bo", at=0)])
     assert plain(cloud_event(asked))["data"]["decided_by"] == []
+
+
+def test_a_notice_says_that_who_asked_is_not_there_any_more() -> None:
+    gone = told(stage=NoticeStage.ESCALATED, left_at=AT)
+    assert cloud_event(gone)["data"] != cloud_event(told(stage=NoticeStage.ESCALATED))["data"]
+    data = plain(cloud_event(gone))["data"]
+    assert data["requester"]["left_at"] == "2026-11-29T00:00:00Z"
+    assert "requester: disconnected at 2026-11-29 00:00 UTC" in texts(slack(gone))
+    assert "disconnected" not in texts(slack(told()))

@@ -2,7 +2,11 @@
 
 import pytest
 
+from gateway.cli import sheet
 from gateway.cli.sheet import cells, laid_out, wrapped
+from tests.helpers.approvals import an_approval
+
+AT = 1_795_910_400_000_000  # 2026-11-29T00:00:00Z
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
@@ -33,3 +37,11 @@ def test_a_long_label_has_lines_of_its_own_and_can_not_push_its_value_away() -> 
 
 def test_an_empty_value_still_has_its_line() -> None:
     assert [*laid_out("note", "", 80)] == ["  note"]
+
+
+def test_a_requester_who_has_gone_away_is_said_to(capsys: pytest.CaptureFixture[str]) -> None:
+    sheet.show_standing(an_approval(left_at=AT, decide_by=AT), (), ())
+    shown = capsys.readouterr().out
+    assert "Requester               disconnected at 2026-11-29 00:00 UTC; the request" in shown
+    sheet.show_standing(an_approval(decide_by=AT), (), ())
+    assert "disconnected" not in capsys.readouterr().out

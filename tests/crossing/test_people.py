@@ -1,7 +1,8 @@
 """How people are asked about a judged call."""
 
+from gateway.approvals.lines import MOST_BYTES
 from gateway.case import Case
-from gateway.crossing.people import MOST_BYTES, is_too_large
+from gateway.crossing.people import is_too_large
 from gateway.store.keys import TenantKeys
 from gateway.store.requests import REPEAT, VARIANT
 from gateway.store.vault import Vault

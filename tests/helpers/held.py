@@ -116,6 +116,7 @@ def a_house(
             states=pipeline.states,
             window_s=window_s,
             own=lambda tool, arguments: arguments,
+            faults=lambda tool, arguments: (),
             answer=answer,
         ),
     )

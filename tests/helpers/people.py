@@ -7,6 +7,7 @@ from gateway.case import Case
 from gateway.clock import SystemClock
 from gateway.crossing.people import People
 from gateway.operations import refusals
+from gateway.relay.attendance import Attendance
 from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.states import States
@@ -84,6 +85,9 @@ def a_holding(states: States, hold_s: float = 0.0) -> Holding:
         del approval_id
         return None
 
+    async def unnoted(approval: Approval, is_here: bool) -> None:
+        del approval, is_here
+
     async def nothing(op_id: str) -> Operation | None:
         del op_id
         return None
@@ -105,6 +109,7 @@ def a_holding(states: States, hold_s: float = 0.0) -> Holding:
             call_off=Nobody().call_off,
             clock=SystemClock(),
         ),
+        attendance=Attendance(note=unnoted),
     )
 
 

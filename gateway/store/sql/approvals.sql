@@ -7,12 +7,13 @@ INSERT INTO approvals (
     approval_id, op_id, tenant, requester, client, run_id, server, tool, call_id, trace, binding,
     revision, rule, clause, risk, execute, state, version, not_before, decide_by, use_by,
     answer_until, created_at, decided_at, closed_reason, consumed_by, proposal, proposal_hash,
-    proposed_by, replaces, escalated, is_told, presented, presented_digest
+    proposed_by, replaces, escalated, is_told, left_at, presented, presented_digest
 ) VALUES (
     :approval_id, :op_id, :tenant, :requester, :client, :run_id, :server, :tool, :call_id, :trace,
     :binding, :revision, :rule, :clause, :risk, :execute, :state, :version, :not_before, :decide_by,
     :use_by, :answer_until, :created_at, :decided_at, :closed_reason, :consumed_by, :proposal,
-    :proposal_hash, :proposed_by, :replaces, :escalated, :is_told, :presented, :presented_digest
+    :proposal_hash, :proposed_by, :replaces, :escalated, :is_told, :left_at,
+    :presented, :presented_digest
 );
 
 -- name: get_approval
@@ -40,6 +41,10 @@ WHERE approval_id = :approval_id AND version = :version;
 UPDATE approvals
 SET state = 'approved', decided_at = :now, use_by = :use_by, version = version + 1
 WHERE approval_id = :approval_id AND state = 'pending';
+
+-- name: note_attendance
+-- Whether a caller waits for it; no change that anybody decides about, so its version stays.
+UPDATE approvals SET left_at = :left_at WHERE approval_id = :approval_id AND state = 'pending';
 
 -- name: late_approvals
 -- Those whose time to decide, or to use what was decided, is over.
