@@ -21,6 +21,7 @@ from gateway.types.guarantees import Repeat
 from gateway.types.json import Json
 from gateway.types.operations import KeySource, Operation, OpState
 from gateway.types.outcomes import Answer, Refusal
+from gateway.types.own import Own
 from gateway.types.repeats import KEY
 
 _log = logging.getLogger("weighbridge")
@@ -28,9 +29,10 @@ _log = logging.getLogger("weighbridge")
 _ON_PURPOSE: Final = {
     Repeat.DENY: "the contract lets nobody send it again unchanged before that "
     "(`idempotency.repeat`)",
-    Repeat.ALLOW: f'its host can have it sent again unchanged by `_meta["{KEY}"]`',
-    Repeat.APPROVE: f"its host can have a person asked to send it again unchanged by "
-    f'`_meta["{KEY}"]`',
+    Repeat.ALLOW: f"`{Own.REPEAT}`, where that is listed, has it sent again unchanged, and so has "
+    f'its host by `_meta["{KEY}"]`',
+    Repeat.APPROVE: f"`{Own.REPEAT}`, where that is listed, has a person asked to send it again "
+    f'unchanged, and so has its host by `_meta["{KEY}"]`',
 }
 
 

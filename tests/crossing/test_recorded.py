@@ -39,8 +39,8 @@ def customer() -> Delivered:
     ("repeat", "way"),
     [
         (Repeat.DENY, "the contract lets nobody send it again unchanged before that"),
-        (Repeat.ALLOW, "its host can have it sent again unchanged by `_meta["),
-        (Repeat.APPROVE, "its host can have a person asked to send it again unchanged"),
+        (Repeat.ALLOW, "`gateway_repeat`, where that is listed, has it sent again unchanged"),
+        (Repeat.APPROVE, "`gateway_repeat`, where that is listed, has a person asked"),
     ],
 )
 async def test_a_failure_that_is_told_again_says_so_and_how_long_it_stands_and_how_to_go_on(
