@@ -1,9 +1,37 @@
 """Fixtures and settings that every test may use."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
+from tests.helpers.databases import (
+    blank_url,
+    connect,
+    engine_name,
+    open_log,
+    open_store,
+    outage,
+    postgres_server,
+    prepared_file,
+    store,
+    store_url,
+)
 from tests.helpers.names import resolve_as_browsers_do
+
+# Stores on both engines, for every test that asks for one.
+__all__ = [
+    "blank_url",
+    "connect",
+    "engine_name",
+    "open_log",
+    "open_store",
+    "outage",
+    "postgres_server",
+    "prepared_file",
+    "store",
+    "store_url",
+]
 
 # No deadline: a busy machine is slow, and a test that asserts times proves nothing.
 settings.register_profile("quiet", deadline=None, max_examples=50)
@@ -16,3 +44,12 @@ resolve_as_browsers_do()  # what `weighbridge serve` prints for people
 def anyio_backend() -> str:
     """Run async tests on asyncio only: it is what uvicorn runs on."""
     return "asyncio"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep each folder's tests together, in whatever order: what they share is made only once."""
+    order: dict[Path, int] = {}
+    for item in items:
+        order.setdefault(item.path.parent, len(order))
+    items.sort(key=lambda item: order[item.path.parent])

@@ -2,17 +2,6 @@
 
 import pytest
 
-from tests.helpers.databases import (
-    engine_name,
-    open_store,
-    outage,
-    postgres_server,
-    store,
-    store_url,
-)
-
-__all__ = ["engine_name", "open_store", "outage", "postgres_server", "store", "store_url"]
-
 
 @pytest.fixture(scope="module")
 def anyio_backend() -> str:

@@ -7,10 +7,7 @@ from gateway.errors import StoreUnavailable
 from gateway.store.events import EventFilter, StoredEvent
 from gateway.store.store import Store
 from gateway.telemetry.context import parse
-from tests.helpers.databases import engine_name, open_store, postgres_server, store, store_url
 from tests.helpers.events import an_event
-
-__all__ = ["engine_name", "open_store", "postgres_server", "store", "store_url"]
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 

@@ -17,12 +17,9 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Met, Operation, OpState, Verification, VerificationState
 from gateway.types.outcomes import Finished, Status
 from tests.helpers.cases import a_call
-from tests.helpers.databases import engine_name, open_store, postgres_server, store, store_url
 from tests.helpers.issuer import HandClock
 from tests.helpers.operations import claim, settle
 from tests.helpers.undoings import ANN, a_refund, asked, compensating, now
-
-__all__ = ["engine_name", "open_store", "postgres_server", "store", "store_url"]
 
 OK = Finished(result={}, status=Status.OK)
 

@@ -29,7 +29,7 @@ from gateway.types.tools import Effect, Risk
 from tests.e2e import tools
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, tool, until_async
-from tests.helpers.gateway import Gateway, outcome, running
+from tests.helpers.gateway import Gateway, outcome, running, spawned
 from tests.journeys import house
 
 Json = dict[str, Any]
@@ -139,6 +139,7 @@ async def place(tmp_path_factory: pytest.TempPathFactory, alpha: FakeHttp) -> As
         contracts=contracts,
         headers={"Authorization": f"Bearer {KEY}"},
         admin={"accounts": [{"user": "lea", "tenant": "acme", "roles": ["lead"]}]},
+        begin=spawned,
     ) as gateway:
         await gateway.listed("alpha__pay")
         yield Place(gateway, alpha)

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from gateway.identity.apikeys import new_api_key
 from tests.e2e import tools
-from tests.helpers.gateway import ALLOW, Gateway, outcome, running, text
+from tests.helpers.gateway import ALLOW, Gateway, outcome, running, spawned, text
 
 OBSERVE = "contracts: {unreviewed: observe}\n"
 
@@ -46,7 +46,7 @@ async def gateway(tmp_path: Path, files: Path) -> AsyncGenerator[Gateway]:
         + f"identity:\n  api_keys:\n    {made.config_line}\n"
     )
     headers = {"Authorization": f"Bearer {made.key}"}
-    async with running(tmp_path, config, headers=headers) as gateway:
+    async with running(tmp_path, config, headers=headers, begin=spawned) as gateway:
         await gateway.listed(*LISTED)
         yield gateway
 

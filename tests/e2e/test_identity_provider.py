@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from tests.e2e import tools
-from tests.helpers.gateway import Gateway, outcome, running
+from tests.helpers.gateway import Gateway, outcome, running, spawned
 
 RESOURCE = "http://127.0.0.1/weighbridge"
 CONTRACTLESS = "contracts: {unreviewed: observe}\n"
@@ -50,7 +50,7 @@ async def gateway(tmp_path: Path, issuer: str) -> AsyncIterator[Gateway]:
         + CONTRACTLESS
         + f"identity: {json.dumps(identity)}\n"
     )
-    async with running(tmp_path, config, policy=POLICY) as gateway:
+    async with running(tmp_path, config, policy=POLICY, begin=spawned) as gateway:
         yield gateway
 
 

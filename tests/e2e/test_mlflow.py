@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.trace import format_span_id, format_trace_id
 
 from tests.e2e import browser, tools
-from tests.helpers.gateway import Gateway, outcome, running
+from tests.helpers.gateway import Gateway, outcome, running, spawned
 
 PICTURE: Final = Path(__file__).parents[2] / "docs/pictures/trace-in-mlflow.png"
 MARKER: Final = "quokka"  # in every argument; must be nowhere in the back end
@@ -100,7 +100,7 @@ async def gateway(tmp_path: Path, mlflow: Mlflow) -> AsyncGenerator[Gateway]:
         "OTEL_METRICS_EXPORTER": "none",
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
-    async with running(tmp_path, config, policy=POLICY, environ=environ) as gateway:
+    async with running(tmp_path, config, policy=POLICY, environ=environ, begin=spawned) as gateway:
         await gateway.listed("files__read_text_file")
         yield gateway
 

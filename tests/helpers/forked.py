@@ -8,18 +8,23 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from unittest.mock import patch
 
 from gateway.app import start
+from gateway.cli.main import COMMANDS
 from gateway.cli.main import main as weighbridge
 from gateway.crossing.failpoints import Failpoint
 from gateway.crossing.joins import Joins
@@ -31,8 +36,7 @@ _PARENT.set_forkserver_preload(
         "__main__",
         "pytest",
         __name__,
-        "gateway.cli.ops",
-        "gateway.cli.serve",
+        *(module for module, _ in COMMANDS.values()),
         "gateway.store.postgres",
         "uvloop",
     ]
@@ -88,6 +92,7 @@ class Forked:
     """A process, with what tests use of those that asyncio starts."""
 
     process: ForkServerProcess
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, kw_only=True)  # one waits at a time
 
     @property
     def pid(self) -> int:
@@ -114,8 +119,35 @@ class Forked:
 
     async def wait(self) -> int:
         """Wait for its end and return the exit code."""
-        await asyncio.to_thread(self.process.join)
+        async with self._turn:
+            if self.process.exitcode is None:
+                loop, ended = asyncio.get_running_loop(), asyncio.Event()
+                loop.add_reader(self.process.sentinel, ended.set)
+                try:
+                    await ended.wait()
+                finally:
+                    loop.remove_reader(self.process.sentinel)
         return self.process.exitcode or 0
+
+
+@dataclass
+class Hosted(Forked):
+    """A process at whose pipes its host sits; both are closed by who began it."""
+
+    stdin: asyncio.StreamWriter
+    stdout: asyncio.StreamReader
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Life:
+    """What a process is made of: the words after `weighbridge`, its surroundings, its end."""
+
+    words: Sequence[str]
+    environ: Mapping[str, str]
+    output: Path | Connection
+    errors: Path | None = None  # without one, where the output goes
+    input: Connection | None = None  # without one, there is nothing to read
+    death: Death | None = None
 
 
 def begin(
@@ -125,24 +157,87 @@ def begin(
     death: Death | None = None,
 ) -> Forked:
     """Run the command with these words; what it writes is appended to a file."""
-    process = _PARENT.Process(target=_be, args=(list(words), output, environ, death))
+    return Forked(_born(_Life(words=words, environ=_given(environ), output=output, death=death)))
+
+
+async def started(words: Sequence[str], log: Path, environ: Mapping[str, str]) -> Forked:
+    """Run the command as `tests.helpers.gateway.running` does when told nothing else."""
+    return begin(words, log, environ)
+
+
+def ran(
+    words: Sequence[str], environ: Mapping[str, str] | None = None, within_s: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end and return its exit code and what it wrote."""
+    with tempfile.TemporaryDirectory(prefix="wb-ran-") as folder:
+        output, errors = Path(folder, "output"), Path(folder, "errors")
+        life = _Life(words=words, environ=_given(environ), output=output, errors=errors)
+        process = _born(life)
+        process.join(within_s)
+        if process.exitcode is None:
+            process.kill()
+            raise TimeoutError(f"`weighbridge {' '.join(words)}` did not end")
+        said = (output.read_text(), errors.read_text())
+        return subprocess.CompletedProcess(["weighbridge", *words], process.exitcode, *said)
+
+
+async def hosted(
+    words: Sequence[str], log: Path, environ: Mapping[str, str], limit: int = 1 << 25
+) -> Hosted:
+    """Run the command at two pipes; `limit` is the longest line that can be read, in bytes."""
+    read, write = os.pipe()
+    stdin, theirs_in = os.fdopen(write, "wb", buffering=0), Connection(read, writable=False)
+    read, write = os.pipe()
+    stdout, theirs_out = os.fdopen(read, "rb", buffering=0), Connection(write, readable=False)
+    with theirs_in, theirs_out:
+        life = _Life(words=words, environ=environ, output=theirs_out, errors=log, input=theirs_in)
+        process = _born(life)
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), stdout)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), stdin
+    )
+    return Hosted(process, asyncio.StreamWriter(transport, protocol, None, loop), reader)
+
+
+def _given(environ: Mapping[str, str] | None) -> Mapping[str, str]:
+    return dict(os.environ if environ is None else environ)
+
+
+def _born(life: _Life) -> ForkServerProcess:
+    process = _PARENT.Process(target=_be, args=(life,))
     process.start()
-    return Forked(process)
+    return process
 
 
-def _be(
-    words: list[str], output: Path, environ: Mapping[str, str] | None, death: Death | None
-) -> None:
-    if environ is not None:
-        os.environ.clear()
-        os.environ.update(environ)
-    with output.open("ab") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
+def _be(life: _Life) -> None:
+    os.environ.clear()
+    os.environ.update(life.environ)
+    _connect(life)
+    death = life.death
     wiring = start.Wiring if death is None else partial(start.Wiring, reached=death.reached)
     with ExitStack() as patched:
         patched.enter_context(patch.object(start, "Wiring", wiring))
         if death is not None and isinstance(death.point, Moment):
             owner, method = _NEXT[death.point]
             patched.enter_context(patch.object(owner, method, _die))
-        weighbridge(words, prog_name="weighbridge")
+        weighbridge(list(life.words), prog_name="weighbridge")
+
+
+def _connect(life: _Life) -> None:
+    """Put the process's three standard descriptors where its life says."""
+    if life.input is not None:
+        with life.input:
+            os.dup2(life.input.fileno(), 0)
+        sys.stdin = os.fdopen(0, closefd=False)
+    _lead(life.output, 1)
+    if life.errors is None:
+        os.dup2(1, 2)
+    else:
+        _lead(life.errors, 2)
+
+
+def _lead(to: Path | Connection, number: int) -> None:
+    with to.open("ab") if isinstance(to, Path) else to as file:
+        os.dup2(file.fileno(), number)

@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import aiohttp
+
+from tests.helpers import forked
 
 MODERN = "2026-07-28"
 ALLOW = "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n"
@@ -111,21 +112,7 @@ class Gateway:
 
     def command(self, *words: str) -> Any:
         """Run a command of the same configuration and return its JSON."""
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "gateway",
-                *words,
-                "--config",
-                str(self.folder / "config.yaml"),
-                "--json",
-            ],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
+        done = forked.ran([*words, "--config", str(self.folder / "config.yaml"), "--json"])
         assert done.stdout, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -151,7 +138,7 @@ def text(result: Mapping[str, Any]) -> str:
 
 
 async def spawned(words: Sequence[str], log: Path, environ: Mapping[str, str]) -> Process:
-    """Start the command as a program of its own."""
+    """Start the command as a program of its own, as a shell does: that costs seconds of imports."""
     with log.open("ab") as file:
         return await asyncio.create_subprocess_exec(
             sys.executable, "-m", "gateway", *words, stdout=file, stderr=file, env=dict(environ)
@@ -170,7 +157,7 @@ async def running(
     store: str = "",
     listen: Mapping[str, Any] | None = None,
     admin: Mapping[str, Any] | None = None,
-    begin: Begin = spawned,
+    begin: Begin = forked.started,
 ) -> AsyncGenerator[Gateway]:
     """Start the real command on free ports; `config` lacks listeners, store and policies.
 

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import sqlite3
-import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -17,9 +16,11 @@ from gateway.contracts.pins import pinned
 from gateway.identity import apikeys
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.tools import Contract, Effect
+from tests.helpers import forked
 from tests.helpers.cases import a_contract, a_tool
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, stdio_command, until_async
+from tests.helpers.forked import Hosted
 from tests.helpers.gateway import MODERN, Gateway
 
 Json = dict[str, Any]
@@ -230,7 +231,7 @@ def _rows(folder: Path, query: str, wanted: Mapping[str, Any]) -> list[Json]:
 class Stdio:
     """An agent host that started `weighbridge stdio`."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Hosted) -> None:
         self.process = process
         self.notes: list[Json] = []
         self._id = 0
@@ -285,20 +286,11 @@ async def hosted(
 ) -> AsyncGenerator[Stdio]:
     """Run `weighbridge stdio` as an agent host does, with the handshake done."""
     prepare(folder, configuration, policy=policy, contracts=contracts)
-    with (folder / "log.txt").open("ab") as log:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "gateway",
-            "stdio",
-            "--config",
-            str(folder / "config.yaml"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=log,
-            limit=1 << 25,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(folder), **(environ or {})},
-        )
+    process = await forked.hosted(
+        ["stdio", "--config", str(folder / "config.yaml")],
+        folder / "log.txt",
+        {"PATH": "/usr/bin:/bin", "HOME": str(folder), **(environ or {})},
+    )
     client = Stdio(process)
     try:
         await client.request("initialize", hello())

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
@@ -17,6 +15,7 @@ import pytest
 
 from gateway.types.approvals import ApprovalNotes
 from gateway.types.tools import Effect, Risk
+from tests.helpers import forked
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, text, tool, until_async
 from tests.helpers.gateway import Gateway, outcome, running
@@ -74,10 +73,8 @@ class Place:
     async def command(self, *words: str) -> tuple[int, Any]:
         """Run a command of `weighbridge approvals` in a process of its own."""
         config = str(self.gateway.folder / "config.yaml")
-        command = [sys.executable, "-m", "gateway", "approvals", *words, "--config", config]
-        done = await asyncio.to_thread(
-            subprocess.run, [*command, "--json"], capture_output=True, text=True, timeout=60
-        )
+        command = ["approvals", *words, "--config", config, "--json"]
+        done = await asyncio.to_thread(forked.ran, command)
         assert done.stdout, done.stderr
         return done.returncode, json.loads(done.stdout)
 

@@ -1,13 +1,12 @@
 """What operators see of an identity provider whose keys can't be had."""
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 import aiohttp
 
 from gateway.types.tools import Effect
+from tests.helpers import forked
 from tests.helpers.fake_server import Script, record_of, tool, until_async
 from tests.helpers.gateway import Gateway, outcome, running
 from tests.helpers.issuer import key_set, public_jwk, publishing, rsa_key
@@ -25,8 +24,7 @@ async def ready(gateway: Gateway, **headers: str) -> tuple[int, Json]:
 
 def command(folder: Path, word: str) -> str:
     """Return what a command shows to a person."""
-    words = [sys.executable, "-m", "gateway", word, "--config", str(folder / "config.yaml")]
-    return subprocess.run(words, capture_output=True, text=True, timeout=30, check=False).stdout
+    return forked.ran([word, "--config", str(folder / "config.yaml")]).stdout
 
 
 def issuer(**more: str) -> Json:

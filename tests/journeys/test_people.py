@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from gateway.types.tools import Effect, Risk
+from tests.helpers import forked
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, tool
 from tests.helpers.gateway import Gateway, outcome, running
@@ -41,16 +40,9 @@ class Place:
 
     def link(self) -> str:
         """Return the path of a link for the lead, as the command prints it."""
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "gateway", "admin", "login", "--json"),
-                *("--config", str(self.gateway.folder / "config.yaml")),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
+        config = str(self.gateway.folder / "config.yaml")
+        done = forked.ran(["admin", "login", "--json", "--config", config])
+        assert done.returncode == 0, done.stderr
         return urlsplit(str(json.loads(done.stdout)["url"])).path
 
     @asynccontextmanager

@@ -13,7 +13,7 @@ import pytest
 
 from gateway.types.tools import Effect, Risk
 from tests.helpers.fake_server import Script, Step, alive, record_of, text, tool, until_async
-from tests.helpers.gateway import ALLOW, Gateway, outcome, running
+from tests.helpers.gateway import ALLOW, Gateway, outcome, running, spawned
 from tests.journeys import house
 from tests.journeys.house import Json
 
@@ -234,7 +234,7 @@ async def test_a_stop_with_a_call_under_way_and_a_stubborn_child_takes_ten_secon
 ) -> None:
     """case: STD-07"""
     config, contracts = stubborn(tmp_path)
-    async with running(tmp_path, config, contracts=contracts) as gateway:
+    async with running(tmp_path, config, contracts=contracts, begin=spawned) as gateway:
         waiting = await stuck(gateway, tmp_path)
         helper = int((tmp_path / "alpha.helper").read_text())
         began = time.monotonic()
@@ -255,7 +255,7 @@ async def test_a_stop_with_a_call_under_way_and_a_stubborn_child_takes_ten_secon
 async def test_a_second_signal_ends_gateway_and_children_at_once(tmp_path: Path) -> None:
     """case: STD-07"""
     config, contracts = stubborn(tmp_path)
-    async with running(tmp_path, config, contracts=contracts) as gateway:
+    async with running(tmp_path, config, contracts=contracts, begin=spawned) as gateway:
         waiting = await stuck(gateway, tmp_path)
         helper = int((tmp_path / "alpha.helper").read_text())
         gateway.process.send_signal(signal.SIGTERM)

@@ -3,8 +3,6 @@
 import asyncio
 import base64
 import json
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from gateway.types.tools import Sensitivity
+from tests.helpers import forked
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, record_of, text, tool, until_async
 from tests.helpers.gateway import Gateway, outcome, running
@@ -224,12 +223,9 @@ async def test_no_secret_is_in_spans_or_metrics(place: Place) -> None:
 async def test_no_secret_is_in_what_commands_show(place: Place, words: list[str]) -> None:
     """case: OBS-01"""
     done = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-m", "gateway", *words, "--config", str(place.folder / "config.yaml")],
-        capture_output=True,
-        timeout=60,
-        check=False,
-        env={
+        forked.ran,
+        [*words, "--config", str(place.folder / "config.yaml")],
+        {
             "PATH": "/usr/bin:/bin",
             "ALPHA_SECRET": MARKS["env"],
             "URL_SECRET": MARKS["url"],
@@ -237,7 +233,7 @@ async def test_no_secret_is_in_what_commands_show(place: Place, words: list[str]
         },
     )
     assert done.stdout
-    assert found_in(done.stdout + done.stderr) == []
+    assert found_in(f"{done.stdout}{done.stderr}".encode()) == []
 
 
 async def test_no_secret_is_among_the_arguments_of_a_process(place: Place) -> None:

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ import pytest
 
 from gateway.types.approvals import ApprovalNotes
 from gateway.types.tools import Effect, Risk
+from tests.helpers import forked
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, text, tool, until_async
 from tests.helpers.gateway import Gateway, outcome, running
@@ -66,10 +65,8 @@ class World:
     async def decide(self, *words: str) -> tuple[int, Any]:
         """Run a command in a process of its own."""
         config = str(self.gateway.folder / "config.yaml")
-        command = [sys.executable, "-m", "gateway", "approvals", *words, "--config", config]
-        done = await asyncio.to_thread(
-            subprocess.run, [*command, "--json"], capture_output=True, text=True, timeout=30
-        )
+        command = ["approvals", *words, "--config", config, "--json"]
+        done = await asyncio.to_thread(forked.ran, command)
         assert done.stdout, done.stderr
         return done.returncode, json.loads(done.stdout)
 

@@ -1,11 +1,19 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from gateway.store import queries
 from gateway.store.engine import Engine
 
 Connect = Callable[..., Engine]
 ALL = [number for number, _, _ in queries.migrations("sqlite")]
+
+
+@pytest.fixture
+def store_url(blank_url: str) -> str:
+    """Nothing was migrated yet."""
+    return blank_url
 
 
 def applied(engine: Engine) -> list[int]:
