@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from gateway.policy.findings import Finding, Level
-from gateway.policy.lint_tools import may_be_number, schema_at
+from gateway.policy.lint_tools import about, may_be_number, schema_at
 from gateway.policy.run_files import WrittenTemplate
 from gateway.policy.survey import Survey, effects_of
 from gateway.types.runs import Phase
-from gateway.types.tools import Contract, Effect, Risk
+from gateway.types.tools import Contract, Effect, Risk, SourceKind
 from gateway.yamltext.models import suggest
 
 # Whose word is a source by itself; every other is a type that some result yields.
@@ -24,6 +24,8 @@ def check(survey: Survey) -> Iterator[Finding]:
         yield from _small_writes(template, known)
         yield from _money(template, known)
         yield from _times(template)
+    if survey.templates:
+        yield from _collected(survey)
 
 
 def finding(
@@ -134,6 +136,21 @@ def _money(template: WrittenTemplate, known: Mapping[str, Contract]) -> Iterator
 def _has(contract: Contract, pointer: str) -> bool:
     schema = schema_at(contract.input_schema, pointer)
     return writes(contract) and schema is not None and may_be_number(schema)
+
+
+def _collected(survey: Survey) -> Iterator[Finding]:
+    """Find arguments that have to come from a field which no template collects."""
+    fields = {name for template in survey.templates for name in template.section.fields}
+    for contract in survey.contracts:
+        for rule in contract.provenance:
+            for source in rule.sources:
+                name = source.operands[0] if source.operands else ""
+                if source.kind is SourceKind.COLLECTED and name not in fields:
+                    message = (
+                        f"`provenance` of `{contract.tool}`: no run template has a field `{name}`"
+                        + suggest(name, [*fields])
+                    )
+                    yield about(contract, "unknown-field", message)
 
 
 def _times(template: WrittenTemplate) -> Iterator[Finding]:

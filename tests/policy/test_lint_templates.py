@@ -7,7 +7,7 @@ import pytest
 from gateway.policy import lint_templates
 from gateway.policy.run_files import load
 from gateway.policy.survey import survey
-from gateway.types.tools import Effect, Risk, Yield
+from gateway.types.tools import Effect, OnFail, ProvenanceRule, Risk, Source, SourceKind, Yield
 from tests.policy.example import NUMBER, TEXT, contract
 
 FIND = replace(
@@ -108,3 +108,18 @@ fields: {id: {from: [user, crm.customer_id]}}
         )
         == []
     )
+
+
+def test_an_argument_that_has_to_come_from_a_field_of_no_template_is_told() -> None:
+    source = Source(kind=SourceKind.COLLECTED, operands=("custmer_id",))
+    wants = replace(
+        REFUND, provenance=(ProvenanceRule(pointer="/id", sources=(source,), on_fail=OnFail.DENY),)
+    )
+    templates = load("runs: {refund: {fields: {customer_id: {}}}}", file="r.yaml")
+    (finding,) = lint_templates.check(survey([], (wants,), (), templates=templates))
+    assert (finding.level, finding.check) == ("warning", "unknown-field")
+    assert finding.message == (
+        "`provenance` of `desk.refund`: no run template has a field `custmer_id`; "
+        "did you mean `customer_id`?"
+    )
+    assert [*lint_templates.check(survey([], (wants,), ()))] == []
