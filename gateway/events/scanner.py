@@ -15,6 +15,10 @@ _TELLING_KEY: Final = (
     r"(?i)(?:pass|pwd|secret|token|key|auth|cookie|credential|jwt|bearer|assertion|cvv|cvc|otp)"
     r'[^"]*"\s*:'
 )
+# A write has the same arguments looked at for its row, its verdict and its effect. Only what holds
+# nothing to hide is remembered, and not for long.
+_REMEMBERED: Final = 2_048  # characters
+_MOST_REMEMBERED: Final = 64
 _EDGE: Final = r"(?:\b|\\[bfnrt])"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -35,6 +39,7 @@ class Scanner:
         self._patterns = tuple(patterns)
         self._matcher = Matcher((*(_opened(pattern.regex) for pattern in patterns), _TELLING_KEY))
         self._telling = len(self._patterns)
+        self._innocent: set[tuple[str, bool]] = set()  # looked at a moment ago
 
     def suspects(self, text: str, *, jsonish: bool) -> bool:
         """Whether anything may have to be cut; one pass over the text, usually the only one.
@@ -43,8 +48,17 @@ class Scanner:
         """
         if jsonish and "\\" in text:
             return True
+        looked_at = (text, jsonish)
+        if looked_at in self._innocent:
+            return False
         hits = self._matcher.which(encodable(text))
-        return bool(hits) and (jsonish or hits != [self._telling])
+        if hits and (jsonish or hits != [self._telling]):
+            return True
+        if len(text) <= _REMEMBERED:
+            if len(self._innocent) >= _MOST_REMEMBERED:
+                self._innocent.clear()
+            self._innocent.add(looked_at)
+        return False
 
     def cut(self, text: str) -> Cut:
         """Replace every match by `[redacted:name]`, until nothing matches any more."""

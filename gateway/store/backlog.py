@@ -16,7 +16,7 @@ from gateway.types.events import Event
 
 _GROUP_ENTRIES: Final = 1_000
 _GROUP_BYTES: Final = 4 << 20
-_LINGER_S: Final = 0.02  # how long events that nobody waits for gather before they are written
+_LINGER_S: Final = 0.06  # how long events that nobody waits for gather before they are written
 # Where so many waited for the last commit, the next one waits for more of them: it costs disk and
 # processor nearly the same however much is in it, and in a crowd they are what everyone waits for.
 _CROWD: Final = 4

@@ -29,7 +29,7 @@ _COLUMN: Final = 256  # characters; an index entry of PostgreSQL has to fit into
 
 _CONDITIONS: Final = {
     "tenant": "tenant = :tenant",
-    "run": "run_id = :run",
+    "run": "run_id = :run AND run_id <> ''",  # as the partial index has it
     "call": "call_id = :call",
     "actor": "actor_user = :actor",
     "tool": "tool = :tool",
@@ -188,7 +188,7 @@ class EventLog:
 
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
         """Return the events that match, in the order of the log."""
-        where, parameters = _conditions(wanted)
+        where, parameters = conditions(wanted)
         name = "query_events_newest" if wanted.newest_first else "query_events"
 
         def read(transaction: Transaction) -> list[StoredEvent]:
@@ -280,7 +280,7 @@ def _column(value: str) -> str:
     return clean.encode("utf-8", "replace").decode()
 
 
-def _conditions(wanted: EventFilter) -> tuple[str, dict[str, Value]]:
+def conditions(wanted: EventFilter) -> tuple[str, dict[str, Value]]:
     """Return the condition in SQL, made of constant parts only, and its parameters."""
     parameters: dict[str, Value] = {"limit": wanted.limit}
     for name in _CONDITIONS:

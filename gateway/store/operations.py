@@ -64,6 +64,7 @@ class OperationFilter:
     tenant: str = ""
     user: str = ""
     tool: str = ""
+    run: str = ""
     verification: str = ""
     since: datetime | None = None
     limit: int = 100
@@ -74,9 +75,14 @@ _CONDITIONS: Final = {
     "tenant": "tenant = :tenant",
     "user": "actor_user = :user",
     "tool": "tool = :tool",
+    "run": "run_id = :run AND run_id <> ''",
     "verification": "verification = :verification",
     "since": "created_at >= :since",
 }
+# What most operations are is in no index by that; it is found among the newest.
+_UNUSUAL: Final = "state NOT IN ('dispatching', 'succeeded')"
+_UNDER_WAY: Final = "state = 'dispatching' AND lease_until >= 0"
+_UNVERIFIED: Final = "verification NOT IN ('not_declared', 'verified')"
 
 
 class Operations:
@@ -282,7 +288,7 @@ class Operations:
 
     async def find(self, wanted: OperationFilter) -> list[Operation]:
         """Return operations that match, newest first."""
-        where, parameters = _conditions(wanted)
+        where, parameters = conditions(wanted)
         return await self._read("list_operations", parameters, where=where)
 
     async def count(self) -> dict[str, int]:
@@ -354,7 +360,8 @@ def _is_done(found: Operation, parameters: Parameters) -> bool:
     return settled and all(row[name] == value for name, value in asked.items())
 
 
-def _conditions(wanted: OperationFilter) -> tuple[str, dict[str, Value]]:
+def conditions(wanted: OperationFilter) -> tuple[str, dict[str, Value]]:
+    """Return the condition in SQL, made of constant parts only, and its parameters."""
     parameters: dict[str, Value] = {"limit": wanted.limit}
     for name in _CONDITIONS:
         value: object = getattr(wanted, name)
@@ -366,4 +373,17 @@ def _conditions(wanted: OperationFilter) -> tuple[str, dict[str, Value]]:
             case _:
                 continue
     parts = [text for name, text in _CONDITIONS.items() if name in parameters]
+    parts += _as_indexed(wanted)
     return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
+
+
+def _as_indexed(wanted: OperationFilter) -> list[str]:
+    """Return the conditions of partial indexes, as these have them: else they are not used."""
+    found: list[str] = []
+    if wanted.state == OpState.DISPATCHING:
+        found.append(_UNDER_WAY)
+    elif wanted.state not in ("", OpState.SUCCEEDED):
+        found.append(_UNUSUAL)
+    if wanted.verification not in ("", VerificationState.NOT_DECLARED, VerificationState.VERIFIED):
+        found.append(_UNVERIFIED)
+    return found

@@ -3,12 +3,16 @@
 import re
 import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
 
+from gateway.store import events as log
 from gateway.store import queries
 from gateway.store.engine import Engine
+from gateway.store.events import EventFilter
+from gateway.store.operations import OperationFilter, conditions
 
 Connect = Callable[..., Engine]
 Explain = Callable[[str], str]
@@ -16,13 +20,17 @@ Explain = Callable[[str], str]
 # How many rows these read is in their nature: one counts them all.
 _WHOLE = {"count_operations"}
 _CHANGES = re.compile(r"^(SELECT|UPDATE|DELETE)")
+_SINCE = datetime(2026, 11, 30, tzinfo=UTC)
 _LISTS = {
-    "all": "",
-    "of a state": "WHERE state = :state",
-    "of a tenant": "WHERE tenant = :tenant",
-    "of a tenant since a time": "WHERE tenant = :tenant AND created_at >= :since",
-    "of a user": "WHERE actor_user = :user",
-    "since a time": "WHERE created_at >= :since",
+    "all": OperationFilter(),
+    "of a usual state": OperationFilter(state="succeeded"),
+    "under way": OperationFilter(state="dispatching"),
+    "of an unusual state": OperationFilter(state="indeterminate"),
+    "of a tenant": OperationFilter(tenant="acme"),
+    "of a tenant since a time": OperationFilter(tenant="acme", since=_SINCE),
+    "of a user": OperationFilter(user="ann"),
+    "since a time": OperationFilter(since=_SINCE),
+    "whose check failed": OperationFilter(verification="failed"),
 }
 _OF_OPERATIONS = {
     name: text
@@ -33,8 +41,10 @@ _OF_OPERATIONS = {
     and name not in _WHOLE
 }
 _ASKED = _OF_OPERATIONS | {
-    f"list {name}": queries.statements()["list_operations"].replace("{where}", where)
-    for name, where in _LISTS.items()
+    f"list {name}": queries.statements()["list_operations"].replace(
+        "{where}", conditions(wanted)[0]
+    )
+    for name, wanted in _LISTS.items()
 }
 
 
@@ -89,6 +99,41 @@ def test_what_is_let_go_of_is_found_by_its_time(name: str, index: str, explain: 
     plan = explain(_ASKED[name])
     if "SEARCH" in plan:  # an empty table leaves PostgreSQL the choice among indexes
         assert re.search(rf"USING INDEX {index} \(state=\? AND \w+>\? AND \w+<\?\)", plan), plan
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("list under way", "operations_by_lease"),
+        ("list of an unusual state", "operations_unusual (state=?)"),
+        ("list whose check failed", "operations_unverified (verification=?)"),
+    ],
+)
+def test_a_list_of_what_is_rare_reads_nothing_else(name: str, index: str, explain: Explain) -> None:
+    plan = explain(_ASKED[name])
+    if "SEARCH" in plan or "SCAN" in plan:
+        assert f"USING INDEX {index}" in plan
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        (EventFilter(run="run_1"), "events_of_run (run_id=?"),
+        (EventFilter(run="run_1", after=7), "events_of_run (run_id=?"),
+        (EventFilter(call="01K"), "events_by_call (call_id=?"),
+        (EventFilter(trace="0af7"), "events_by_trace (trace_id=?"),
+        (EventFilter(after=7), "sqlite_autoindex_events_1 (seq>?"),
+    ],
+)
+@pytest.mark.parametrize("name", ["query_events", "query_events_newest"])
+def test_events_of_a_run_a_call_or_a_trace_are_found_by_an_index(
+    name: str, wanted: EventFilter, index: str, explain: Explain
+) -> None:
+    where, _ = log.conditions(wanted)
+    plan = explain(queries.statements()[name].replace("{where}", where))
+    assert not re.search(r"Seq Scan|SCAN events(?! USING)", plan), plan
+    if "SEARCH" in plan:
+        assert f"USING INDEX {index}" in plan
 
 
 def test_whoever_claims_looks_at_the_same_open_calls_only_and_not_at_all_of_the_tenant(

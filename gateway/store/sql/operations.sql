@@ -97,8 +97,10 @@ SELECT * FROM operations WHERE check_at > 0 AND check_at <= :now ORDER BY check_
 UPDATE operations SET check_at = :later WHERE op_id = :op_id AND check_at = :check_at;
 
 -- name: ready_operations
--- Those that somebody asked for, and nobody has sent yet.
-SELECT * FROM operations WHERE state = 'ready' AND compensates <> ''
+-- Those that somebody asked for, and nobody has sent yet. Only with its own condition, as it stands
+-- there, is the partial index used.
+SELECT * FROM operations
+WHERE state = 'ready' AND state NOT IN ('dispatching', 'succeeded') AND compensates <> ''
 ORDER BY created_at LIMIT :limit;
 
 -- name: mark_operation
@@ -125,8 +127,14 @@ ORDER BY created_at DESC;
 SELECT * FROM operations {where} ORDER BY created_at DESC, op_id LIMIT :limit;
 
 -- name: count_operations
--- How many there are of each state.
-SELECT state, COUNT(*) AS many FROM operations GROUP BY state;
+-- How many there are of each state. In three parts, each with the condition of its index.
+SELECT state, COUNT(*) AS many FROM operations
+WHERE state NOT IN ('dispatching', 'succeeded') GROUP BY state
+UNION ALL
+SELECT state, COUNT(*) FROM operations WHERE state = 'dispatching' GROUP BY state
+UNION ALL
+SELECT state, COUNT(*) FROM operations
+WHERE state = 'succeeded' AND settled_at > 0 GROUP BY state;
 
 -- name: forget_outcomes
 -- Let go of what can't be replayed any more, and has no way back; key and state stay.
