@@ -11,7 +11,7 @@ from gateway.policy.run_files import WrittenTemplate, where
 from gateway.policy.run_guards import Named, RunGuard
 from gateway.policy.run_samples import Setting, is_met
 from gateway.policy.survey import Survey
-from gateway.types.runs import Phase
+from gateway.types.runs import Mode, Phase
 from gateway.types.tools import Contract
 
 _WORDS = {"phase": tuple(Phase)}
@@ -52,6 +52,7 @@ def check(survey: Survey) -> Iterator[Finding]:
                 for named in guard.tools:
                     yield from _tool(placed, named, known)
             yield from _never(template, phase, guards)
+        yield from _unbinding(template)
 
 
 def _words(placed: _Placed) -> Iterator[Finding]:
@@ -94,10 +95,11 @@ def _never(
     setting = Setting(
         most_calls=limits.calls,
         most_tokens=limits.tokens,
-        may_have_written=phase in _AFTER_WRITES,
+        may_have_written=phase in _AFTER_WRITES and limits.writes != 0,
     )
     alone = [index for index, guard in enumerate(guards) if not is_met([guard], setting)]
-    first = "" if phase in _AFTER_WRITES else " the first time, before anything was written"
+    is_first = phase not in _AFTER_WRITES
+    first = " the first time, before anything was written" if is_first else ""
     for index in alone:
         message = f"no run seems to meet `{guards[index].text}`{first}"
         path = (*where(phase), index)
@@ -105,3 +107,13 @@ def _never(
     if not alone and not is_met(guards, setting):
         message = f"no run seems to meet all these guards of `{phase}` together{first}"
         yield finding(template, Level.WARNING, "never-met", message, *where(phase))
+
+
+def _unbinding(template: WrittenTemplate) -> Iterator[Finding]:
+    """Find guards of phases that only hosts and people lead to, whom no guard holds back."""
+    if template.section.mode is not Mode.HOST:
+        return
+    for phase, guards in template.guards.items():
+        if guards and phase is not Phase.COMPLETED:
+            message = f"in mode `host` nobody is held back from `{phase}` by guards"
+            yield finding(template, Level.WARNING, "no-effect", message, *where(phase))

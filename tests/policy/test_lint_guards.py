@@ -86,6 +86,10 @@ def test_what_is_never_so_is_an_error(body: str, said: str) -> None:
             "together",
         ),
         (
+            "limits: {writes: 0}\n    completed_when: [verified(desk.refund)]",
+            "5:22 warning never-met: no run seems to meet `verified(desk.refund)`",
+        ),
+        (
             "completed_when: [\"fields.id == 'a' && fields.id == 'b'\"]",
             "4:22 warning never-met: no run seems to meet `fields.id == 'a' && fields.id == 'b'`",
         ),
@@ -108,3 +112,10 @@ def test_what_no_sample_meets_is_a_warning(body: str, said: str) -> None:
 )
 def test_what_some_run_meets_is_not_told(body: str) -> None:
     assert found(body) == []
+
+
+def test_guards_that_bind_nobody_are_told() -> None:
+    body = "mode: host\n    phases: {acting: {enter_when: [fields.id]}}\n"
+    assert found(body + "    completed_when: [fields.id]") == [
+        "5:35 warning no-effect: in mode `host` nobody is held back from `acting` by guards"
+    ]

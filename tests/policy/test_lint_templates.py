@@ -61,6 +61,10 @@ def found(body: str) -> list[str]:
             "low and medium ones pass",
         ),
         (
+            "phases: {finalizing: {tools: [crm.nte]}}",
+            "3:35 error unknown-tool: `crm.nte` has no contract; did you mean `crm.note`?",
+        ),
+        (
             "during_wait: [desk.refund]",
             "3:19 error never-allowed: `desk.refund` is of class high, and while people decide "
             "only low and medium ones pass",
