@@ -21,6 +21,7 @@ from gateway.types.values import replaced, value
 _T = TypeVar("_T")
 _SECOND: Final = 1_000_000
 _AT_ONCE: Final = 200  # operations that one sweep looks at
+_FORGOTTEN_AT_ONCE: Final = 500  # operations of one transaction
 _NOTHING: Final = Made(False, keeps_events=False)
 
 
@@ -301,14 +302,22 @@ class Operations:
         return await self._worker.read(read)
 
     async def forget(self, *, outcomes_before: int, operations_before: int) -> None:
-        """Let go of answers that are no longer repeated, and of what ended long ago."""
+        """Let go of answers that are no longer repeated, and of what ended long ago.
+
+        In transactions of bounded length: claims and settlements get in between.
+        """
         now = microseconds(self._clock.now())
+        await self._forget("forget_outcomes", {"now": now, "before": outcomes_before})
+        await self._forget("forget_operations", {"now": now, "before": operations_before})
 
-        def work(transaction: Transaction) -> None:
-            transaction.execute("forget_outcomes", {"now": now, "before": outcomes_before})
-            transaction.execute("forget_operations", {"now": now, "before": operations_before})
+    async def _forget(self, name: str, parameters: Parameters) -> None:
+        limited: Parameters = {**parameters, "limit": _FORGOTTEN_AT_ONCE}
 
-        await self._worker.write(work, durable=False)
+        def work(transaction: Transaction) -> int:
+            return transaction.execute(name, limited)
+
+        while await self._worker.write(work, durable=False) == _FORGOTTEN_AT_ONCE:
+            pass
 
     async def _read(self, name: str, parameters: Parameters, *, where: str = "") -> list[Operation]:
         def read(transaction: Transaction) -> list[Operation]:

@@ -2,6 +2,8 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from gateway import ids
 from gateway.errors import StoreUnavailable
 from gateway.store.changes import Change, Made
@@ -124,6 +126,37 @@ async def test_what_ended_is_forgotten_and_what_is_unknown_stays(store: Store) -
     await store.operations.forget(outcomes_before=0, operations_before=LATER)
     assert await store.operations.get(done.op_id) is None
     assert await store.operations.get(lost.op_id) is not None
+
+
+async def test_however_much_ended_all_of_it_is_forgotten(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.store.operations._FORGOTTEN_AT_ONCE", 2)
+    for number in range(5):
+        done = (await claim(store, wanted(key=f"k{number}"))).operation
+        await settle(store, done, OpState.SUCCEEDED, outcome="sealed", replay_until=1)
+    await store.operations.forget(outcomes_before=LATER, operations_before=0)
+    assert {one.outcome for one in await store.operations.find(OperationFilter())} == {""}
+    await store.operations.forget(outcomes_before=0, operations_before=LATER)
+    assert await store.operations.count() == {}
+
+
+async def test_usual_and_unusual_operations_are_found_and_counted_by_their_state(
+    store: Store,
+) -> None:
+    sent = (await claim(store, wanted())).operation
+    done = (await claim(store, wanted(key="k2"))).operation
+    await settle(store, done, OpState.SUCCEEDED, verification=VerificationState.PENDING)
+    lost = (await claim(store, wanted(key="k3"), lease_s=-1)).operation
+    await store.operations.lose(lost, "lease_expired", [])
+    for wanted_state, one in (("dispatching", sent), ("succeeded", done), ("indeterminate", lost)):
+        found = await store.operations.find(OperationFilter(state=wanted_state))
+        assert [each.op_id for each in found] == [one.op_id]
+    for verification, many in (("pending", 1), ("not_declared", 2), ("failed", 0)):
+        found = await store.operations.find(OperationFilter(verification=verification))
+        assert len(found) == many
+    counted = await store.operations.count()
+    assert counted == {"dispatching": 1, "succeeded": 1, "indeterminate": 1}
 
 
 async def test_what_still_answers_the_same_call_is_not_forgotten(store: Store) -> None:

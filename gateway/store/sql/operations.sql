@@ -137,15 +137,25 @@ SELECT state, COUNT(*) FROM operations
 WHERE state = 'succeeded' AND settled_at > 0 GROUP BY state;
 
 -- name: forget_outcomes
--- Let go of what can't be replayed any more, and has no way back; key and state stay.
+-- Let go of what can't be replayed any more, and has no way back; key and state stay. So many at
+-- once, since calls wait meanwhile; what was let go of is found no more.
 UPDATE operations SET outcome = '', arguments = ''
-WHERE replay_until > 0 AND replay_until < :now AND outcome <> '' AND check_at = 0
-  AND compensation <> 'compensatable'
-  AND state IN ('succeeded', 'failed_final', 'compensated') AND settled_at < :before;
+WHERE op_id IN (
+    SELECT op_id FROM operations
+    WHERE replay_until > 0 AND replay_until < :now AND outcome <> '' AND check_at = 0
+      AND compensation <> 'compensatable'
+      AND state IN ('succeeded', 'failed_final', 'compensated') AND settled_at < :before
+    LIMIT :limit
+);
 
 -- name: forget_operations
--- Remove what ended long ago; never what is unknown, nor what still answers the same call.
+-- Remove what ended long ago; never what is unknown, nor what still answers the same call. So many
+-- at once, as above.
 DELETE FROM operations
-WHERE settled_at > 0 AND settled_at < :before AND replay_until < :now
-  AND state IN ('succeeded', 'failed_final', 'failed_retryable', 'compensated', 'denied',
-                'abandoned');
+WHERE op_id IN (
+    SELECT op_id FROM operations
+    WHERE settled_at > 0 AND settled_at < :before AND replay_until < :now
+      AND state IN ('succeeded', 'failed_final', 'failed_retryable', 'compensated', 'denied',
+                    'abandoned')
+    LIMIT :limit
+);
