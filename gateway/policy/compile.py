@@ -13,6 +13,7 @@ from gateway.policy.match import compile_match
 from gateway.policy.obligations import (
     CompiledConstraint,
     CompiledLimit,
+    CompiledRows,
     Obligations,
     has_parts,
     pointer_of,
@@ -118,6 +119,7 @@ class _Compiler:
         self._without_arguments = Environment(
             {name: kind for name, kind in names.items() if name != "args"}
         )
+        self._with_rows: Environment | None = None
         self.errors: list[FileError] = []
         self.texts: list[str] = []
 
@@ -150,6 +152,7 @@ class _Compiler:
                 constraints=tuple(self._constraints(at, rule.constrain or Constrain())),
                 limits=tuple(self._limits(at)),
                 output=_output(rule.output),
+                rows=tuple(self._rows(at)),
             ),
             approval=clauses.compiled(rule.approval),
         )
@@ -200,6 +203,27 @@ class _Compiler:
                 window_s=limit.window,
                 total=total,
             )
+
+    def _rows(self, at: _At) -> Iterator[CompiledRows]:
+        output = at.rule.output
+        if output is None:
+            return
+        written: list[tuple[str, str, Path]] = [
+            (each.path, each.where, ("output", "rows", place, "where"))
+            for place, each in enumerate(output.rows)
+        ]
+        if output.documents is not None:
+            written.append(("", output.documents, ("output", "documents")))
+        for pointer, text, path in written:
+            where = self._compiled(at, text, path, self._of_rows().condition)
+            if where is not None:
+                yield CompiledRows(path=pointer, where=where)
+
+    def _of_rows(self) -> Environment:
+        """Return what conditions on rows may name; made when the first one is met."""
+        if self._with_rows is None:
+            self._with_rows = Environment({**environment_of(self.sets), "row": "dyn"})
+        return self._with_rows
 
     def _compiled(
         self, at: _At, text: str, path: Path, compile_text: Callable[[str], Condition]

@@ -54,7 +54,7 @@ class CompiledRule:
             approval=None,
             risk=None if self.reads_arguments else self.risk,
             condition=None if self.reads_arguments else self.condition,
-            obligations=Obligations(output=self.obligations.output),
+            obligations=Obligations(output=self.obligations.output, rows=self.obligations.rows),
         )
 
 

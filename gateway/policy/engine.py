@@ -266,7 +266,10 @@ def _demands(rules: Sequence[CompiledRule], view: View) -> _Demands:
             for rule, some in all_of
             for each in some.limits
         ),
-        output=merge_outputs(some.output for _, some in all_of),
+        output=merge_outputs(
+            (some.output for _, some in all_of),
+            [each.computed(view.values, rule) for rule, some in all_of for each in some.rows],
+        ),
     )
 
 

@@ -6,13 +6,22 @@ met are faults, and the engine turns a fault into a denial.
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from gateway.errors import WeighbridgeError
-from gateway.policy.cel import Condition, Scope
+from gateway.policy.cel import Bindings, Condition, ConditionError, Scope
 from gateway.policy.constraints import is_number, tokens_of
 from gateway.policy.request import PolicyRequest
-from gateway.types.decisions import Constraint, Limit, OutputPolicy, RedactAs, Redaction
+from gateway.types.decisions import (
+    Constraint,
+    Limit,
+    OutputPolicy,
+    RedactAs,
+    Redaction,
+    RowFilter,
+)
 from gateway.types.json import Json, JsonPointer
 
 _STRENGTH = {RedactAs.HASH: 0, RedactAs.MASK: 1, RedactAs.REMOVE: 2}
@@ -83,17 +92,62 @@ class CompiledLimit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledRows:
+    """Which rows, or with an empty path which documents, of a result may leave."""
+
+    path: JsonPointer
+    where: Condition  # over `row` beside all that conditions of rules may name
+
+    def computed(self, bindings: Callable[[], Bindings], rule: str) -> RowFilter:
+        """Return the filter for one call."""
+        values = bindings()
+
+        def holds(row: Json) -> bool | None:
+            for shape in (_as_it_is, _spelled):
+                with suppress(ConditionError):  # an answer too: the row does not leave
+                    return self.where.holds({**values, "row": shape(row)})
+            return None
+
+        return RowFilter(path=self.path, where=self.where.text, rule=rule, holds=holds)
+
+
+def _as_it_is(row: Json) -> Json:
+    return row
+
+
+def _spelled(value: Json) -> Json:
+    """Return a row in which numbers that an expression can't hold are texts.
+
+    They are still there for `has`, and equal to no number.
+    """
+    match value:
+        case bool():
+            return value
+        case int() if not -(2**63) <= value < 2**63:
+            return str(value)
+        case Decimal():
+            return str(value)
+        case dict():
+            return {key: _spelled(each) for key, each in value.items()}
+        case list():
+            return [_spelled(each) for each in value]
+        case _:
+            return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Obligations:
     """Everything that one rule demands."""
 
     constraints: tuple[CompiledConstraint, ...] = ()
     limits: tuple[CompiledLimit, ...] = ()
     output: OutputPolicy = field(default_factory=OutputPolicy)
+    rows: tuple[CompiledRows, ...] = ()
 
     @property
     def are_any(self) -> bool:
         """Say whether the rule demands anything at all."""
-        return bool(self.constraints or self.limits or self.output.keep or self.output.redact)
+        return bool(self.constraints or self.limits or self.rows or self.output.holds_back)
 
 
 def merge_constraints(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
@@ -120,8 +174,11 @@ def merge_limits(limits: Iterable[Limit]) -> tuple[Limit, ...]:
     return tuple(merged.values())
 
 
-def merge_outputs(outputs: Iterable[OutputPolicy]) -> OutputPolicy:
-    """Let leave what every rule keeps, each path in the strongest form that a rule asks for."""
+def merge_outputs(outputs: Iterable[OutputPolicy], rows: Iterable[RowFilter] = ()) -> OutputPolicy:
+    """Let leave what every rule keeps, each path in the strongest form that a rule asks for.
+
+    A row has to satisfy the conditions of all rules.
+    """
     keep: tuple[JsonPointer, ...] = ()
     redact: dict[JsonPointer, Redaction] = {}
     for output in outputs:
@@ -133,7 +190,7 @@ def merge_outputs(outputs: Iterable[OutputPolicy]) -> OutputPolicy:
         for redaction in output.redact:
             before = redact.get(redaction.path, redaction)
             redact[redaction.path] = max(before, redaction, key=lambda each: _STRENGTH[each.form])
-    return OutputPolicy(keep=keep, redact=tuple(redact.values()))
+    return OutputPolicy(keep=keep, redact=tuple(redact.values()), rows=tuple(rows))
 
 
 def _stricter(before: Constraint, after: Constraint) -> Constraint:

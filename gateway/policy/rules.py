@@ -175,11 +175,20 @@ class RedactRule(Model):
     form: Annotated[RedactAs, Field(alias="as")]
 
 
+class RowRule(Model):
+    """A list in a result of which only those rows leave that a condition holds for."""
+
+    path: Pointer
+    where: Name
+
+
 class Output(Model):
     """What of a structured result may leave."""
 
     keep: Annotated[tuple[Pointer, ...], Field(min_length=1)] | None = None
     redact: tuple[RedactRule, ...] = ()
+    rows: tuple[RowRule, ...] = ()
+    documents: Name | None = None
 
 
 SELF: Final = "self"  # among `users`: the caller, who may confirm in his own client

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from gateway.policy.cel import Environment, Scope
+from gateway.policy.cel import Bindings, Environment, Scope
 from gateway.policy.compiled import CompiledRule
 from gateway.policy.request import PolicyRequest, Variable
 from gateway.types.json import Json
@@ -32,11 +32,15 @@ class Vocabulary:
 
     def scope(self, request: PolicyRequest, risk: Risk) -> Scope:
         """Convert what the expressions use, and nothing else, for one call."""
+        return self.environment.scope(self.values(request, risk))
+
+    def values(self, request: PolicyRequest, risk: Risk) -> Bindings:
+        """Return what the expressions use, and nothing else, of one call."""
         values: dict[str, Json | datetime] = {
             name: read(request, risk) for name, read in self._variables
         }
         values.update(self._sets)
-        return self.environment.scope(values)
+        return values
 
 
 class View:
@@ -56,6 +60,10 @@ class View:
         if self._scope is None:
             self._scope = self._vocabulary.scope(self.request, self.risk)
         return self._scope
+
+    def values(self) -> Bindings:
+        """Return the values for expressions as they are, for what is evaluated later."""
+        return self._vocabulary.values(self.request, self.risk)
 
     def holds(self, rule: CompiledRule) -> bool:
         """Say whether a rule about this tool matches; raises `ConditionError`."""

@@ -207,7 +207,7 @@ def _denied(case: Case, decision: Decision) -> Refusal:
 def _is_minimised(case: Case) -> bool:
     """Whether something of a result must not leave."""
     output, sensitive = case.decision.output, case.contract.sensitive_results
-    return bool(output.keep or output.redact) or Sensitivity.SECRET in sensitive.values()
+    return output.holds_back or Sensitivity.SECRET in sensitive.values()
 
 
 def _with_answers(outbound: Outbound, answers: JsonObject, state: Json) -> Outbound:

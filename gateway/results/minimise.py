@@ -7,10 +7,11 @@ from typing import Final, TypeAlias
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.results import members
+from gateway.results.rows import Sieve
 from gateway.types.calls import Method
-from gateway.types.decisions import OutputPolicy, RedactAs, Redaction
+from gateway.types.decisions import NO_ROWS, OutputPolicy, RedactAs, Redaction, RowCount
 from gateway.types.json import Json, JsonObject
-from gateway.types.tools import Sensitivity
+from gateway.types.tools import DocumentPaths, Sensitivity
 
 Digest: TypeAlias = Callable[[Json], str]  # keyed: the same value, the same digest, in one tenant
 
@@ -24,10 +25,13 @@ class Minimised:
 
     result: JsonObject
     count: int
+    rows: RowCount = NO_ROWS
 
     def joined(self, later: "Minimised") -> "Minimised":
         """Return what a second minimisation left of the first one's result."""
-        return Minimised(result=later.result, count=self.count + later.count)
+        return Minimised(
+            result=later.result, count=self.count + later.count, rows=self.rows.plus(later.rows)
+        )
 
 
 @dataclass(slots=True)
@@ -37,7 +41,13 @@ class _Tally:
 
 
 def apply(
-    result: JsonObject, output: OutputPolicy, digest: Digest, method: Method = Method.CALL_TOOL
+    result: JsonObject,
+    output: OutputPolicy,
+    digest: Digest,
+    method: Method = Method.CALL_TOOL,
+    *,
+    documents: DocumentPaths | None = None,
+    is_checked: bool = False,
 ) -> Minimised:
     """Keep and redact in `structuredContent`, and in the texts of blocks, documents and messages.
 
@@ -45,16 +55,28 @@ def apply(
     back is blacked out; without a structure to compare with, such a text is replaced, since nobody
     can tell what is in it. The same goes for completed values and whatever is no text at all.
 
-    With `keep`, of the rest only the members stay that the protocol defines for the method.
+    With `keep` or `rows`, of the rest only the members stay that the protocol defines for the
+    method. With `rows`, the only text beside a structure is the structure's own. What has no such
+    rows is removed, unless its form `is_checked`: then it has none.
     """
-    if not output.keep and not output.redact:
+    if not output.holds_back:
         return Minimised(result=result, count=0)
     names = members.of_result(result, method)
+    is_closed = bool(output.keep or output.rows)
     # A structure that goes with the rest tells nothing about the texts that stay.
-    is_structured = "structuredContent" in (result.keys() & names if output.keep else result)
-    minimising = _Minimising(output, digest, _Tally(0, []), is_structured)
+    is_structured = "structuredContent" in (result.keys() & names if is_closed else result)
+    minimising = _Minimising(
+        output,
+        digest,
+        _Tally(0, []),
+        is_structured,
+        is_closed=is_closed,
+        documents=documents,
+        is_checked=is_checked,
+    )
     kept = minimising.known(result, names)
-    return Minimised(result=minimising.result(kept), count=minimising.tally.count)
+    left = minimising.result(kept)
+    return Minimised(result=left, count=minimising.tally.count, rows=minimising.rows)
 
 
 @dataclass(slots=True)
@@ -65,10 +87,14 @@ class _Minimising:
     digest: Digest
     tally: _Tally
     is_structured: bool  # there is a structure, from which the text is known
+    is_closed: bool = False  # only members that are known leave
+    documents: DocumentPaths | None = None
+    is_checked: bool = False  # the structure matches the schema that people reviewed
+    rows: RowCount = NO_ROWS
 
     def known(self, value: JsonObject, names: frozenset[str]) -> JsonObject:
         """Drop the members that `keep` doesn't name and nobody needs to read the others."""
-        if not self.output.keep:
+        if not self.is_closed:
             return value
         kept: JsonObject = {}
         for name, member in value.items():
@@ -99,7 +125,11 @@ class _Minimising:
         """Minimise every member that says something, whatever kind of result it is."""
         minimised = dict(result)
         if self.is_structured:
-            minimised["structuredContent"] = self.value(result["structuredContent"], self.tally)
+            sifted = self.sifted(result["structuredContent"], is_checked=self.is_checked)
+            structure = {} if sifted is None else sifted
+            minimised["structuredContent"] = self.value(structure, self.tally)
+            if self.output.rows:
+                result = {**result, "content": self.copied(result.get("content"), structure)}
         for member, each in _PARTS.items():
             parts = result.get(member)
             if isinstance(parts, list):
@@ -109,11 +139,32 @@ class _Minimising:
             values = completion.get("values")
             self.tally.count += len(values) if isinstance(values, list) else 1
             minimised["completion"] = {"values": []}
-        for member in members.PROSE if self.output.keep else ():
+        for member in members.PROSE if self.is_closed else ():
             text = result.get(member)
             if isinstance(text, str):
                 minimised[member] = self.text(text)
         return minimised
+
+    def sifted(self, value: Json, *, is_checked: bool = False) -> Json:
+        """Return a value with the rows that may leave, or None when nobody can tell its rows."""
+        if not self.output.rows:
+            return value
+        sieve = Sieve(self.output.rows, self.documents)
+        value = sieve.sift(value)
+        self.rows = self.rows.plus(sieve.counted)
+        self.tally.count += 1 if sieve.counted.removed else 0
+        if sieve.missing and not is_checked:
+            self.tally.count += 1
+            return None
+        return value
+
+    def copied(self, content: Json, structure: Json) -> list[Json]:
+        """Put the structure's own text in place of all texts: they may tell of any row."""
+        blocks = content if isinstance(content, list) else []
+        others = [each for each in blocks if not _is_text(each)]
+        if len(others) == len(blocks):
+            return others
+        return [{"type": "text", "text": jsontext.dump(structure).decode()}, *others]
 
     def block(self, block: Json) -> Json:
         """Minimise a content block."""
@@ -155,16 +206,24 @@ class _Minimising:
         except (JsonError, UnicodeEncodeError):
             value = None
         if isinstance(value, dict | list):
-            inner = _Tally(0, self.tally.told)
-            kept = jsontext.dump(self.value(value, inner)).decode()
-            self.tally.count += 0 if self.is_structured else inner.count
-            return kept if inner.count else text
+            return self.json(text, value)
         if not self.is_structured:
             self.tally.count += 1
             return "[text removed by policy: its fields can't be told apart]"
         for told in sorted(set(self.tally.told), key=len, reverse=True):
             text = text.replace(told, _MASK)
         return text
+
+    def json(self, text: str, value: Json) -> str:
+        """Minimise a text that is JSON."""
+        if not self.is_structured:  # beside a structure, a text is the structure's own
+            value = self.sifted(value)
+            if value is None:
+                return "[text removed by policy: its rows can't be told apart]"
+        inner = _Tally(0, self.tally.told)
+        kept = jsontext.dump(self.value(value, inner)).decode()
+        self.tally.count += 0 if self.is_structured else inner.count
+        return kept if inner.count or self.output.rows else text
 
     def value(self, value: Json, tally: _Tally) -> Json:
         """Minimise a structure."""
@@ -222,6 +281,10 @@ def _redact(value: Json, redaction: Redaction, digest: Digest, tally: _Tally) ->
     return value
 
 
+def _is_text(block: Json) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text"
+
+
 def _note(value: Json, tally: _Tally) -> None:
     tally.count += 1
     _texts(value, tally.told)
@@ -248,7 +311,8 @@ def of_case(output: OutputPolicy, sensitive_results: Mapping[str, Sensitivity]) 
 def fingerprint(output: OutputPolicy) -> str:
     """Return what tells whether a result was minimised by the same: `sha256:…`."""
     redact: list[Json] = [[each.path, each.form.value] for each in output.redact]
-    return jsontext.digest([[*output.keep], redact])
+    rows: list[Json] = [[each.path, each.where, each.rule] for each in output.rows]
+    return jsontext.digest([[*output.keep], redact, *([rows] if rows else [])])
 
 
 def with_secrets(output: OutputPolicy, secret_paths: Sequence[str]) -> OutputPolicy:

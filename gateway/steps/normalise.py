@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from gateway import jsontext
 from gateway.case import Case
 from gateway.crossing import conditions
-from gateway.results import cap, envelope, marks, minimise, shape
+from gateway.results import cap, envelope, marks, minimise, rows, shape
 from gateway.steps.verify import Verified
 from gateway.types.calls import Method
+from gateway.types.decisions import NO_ROWS, RowCount
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
@@ -24,13 +25,17 @@ class Normalise:
 
     def __call__(self, case: Case, verified: Verified) -> Answer | Refusal:
         """Return the answer, or a refusal when what is left can't be cut to size."""
+        return self._left(case, verified, is_checked=_is_checked(case, verified.delivered.result))
+
+    def _left(self, case: Case, verified: Verified, *, is_checked: bool) -> Answer | Refusal:
         delivered = verified.delivered
         secret = tuple(
             path
             for path, sensitivity in case.contract.sensitive_results.items()
             if sensitivity is Sensitivity.SECRET
         )
-        minimised = self._minimised(case, delivered.result, secret)
+        minimised = self._minimised(case, delivered.result, secret, is_checked=is_checked)
+        counted = minimised.rows
         result = _as_asked(case, _with_text(minimised.result))
         redactions = delivered.redactions + minimised.count
         size = delivered.size if not redactions else len(jsontext.dump(result))
@@ -39,12 +44,13 @@ class Normalise:
         if capped.result is None:
             return _too_large(case, size, maximum)
         result = capped.result if case.contract.trusted_text else _marked(case, capped.result)
-        notes = (*verified.notes, *case.notes)
+        notes = (*verified.notes, *case.notes, *_told(counted))
         return Answer(
             result=result,
             status=_status(case, result),
             verification=verified.verification,
             redactions=redactions,
+            rows=counted,
             notes=(*notes, f"cut from {size} bytes") if capped.cut else notes,
         )
 
@@ -54,7 +60,8 @@ class Normalise:
         if original is None:
             return refusal
         delivered = Delivered(result=original, size=len(jsontext.dump(original)))
-        left = self(case, Verified(delivered=delivered, verification=conditions.NOT_DECLARED))
+        verified = Verified(delivered=delivered, verification=conditions.NOT_DECLARED)
+        left = self._left(case, verified, is_checked=False)
         if isinstance(left, Refusal):
             return replace(refusal, original=None)
         kept = {name: each for name, each in left.result.items() if name in (*original, "_meta")}
@@ -69,7 +76,8 @@ class Normalise:
             size=len(jsontext.dump(outcome.result)),
             redactions=outcome.redactions,
         )
-        left = self(case, Verified(delivered=delivered, verification=outcome.verification))
+        verified = Verified(delivered=delivered, verification=outcome.verification)
+        left = self._left(case, verified, is_checked=False)
         if isinstance(left, Refusal):
             return left
         return replace(outcome, result=left.result, redactions=left.redactions)
@@ -79,12 +87,49 @@ class Normalise:
         return self._minimised(case, task)
 
     def _minimised(
-        self, case: Case, result: JsonObject, secret: tuple[str, ...] = ()
+        self,
+        case: Case,
+        result: JsonObject,
+        secret: tuple[str, ...] = (),
+        *,
+        is_checked: bool = False,
     ) -> minimise.Minimised:
         output, tenant = minimise.with_secrets(case.decision.output, secret), case.actor.tenant
-        return minimise.apply(
-            result, output, lambda value: self.digest(tenant, value), case.call.method
+        counted, contract = NO_ROWS, case.contract
+        if output.rows and case.call.method is Method.READ_RESOURCE:
+            filters = [each for each in output.rows if not each.path]
+            result, counted = rows.contents(result, case.tool.definition, filters)
+            output = replace(output, rows=tuple(each for each in output.rows if each.path))
+        minimised = minimise.apply(
+            result,
+            output,
+            lambda value: self.digest(tenant, value),
+            case.call.method,
+            documents=contract.retrieval.documents if contract.retrieval is not None else None,
+            is_checked=is_checked,
         )
+        if counted is NO_ROWS:
+            return minimised
+        return replace(
+            minimised,
+            rows=minimised.rows.plus(counted),
+            count=minimised.count + (1 if counted.removed else 0),
+        )
+
+
+def _is_checked(case: Case, result: JsonObject) -> bool:
+    """Whether the structure has been held against the schema that people reviewed."""
+    contract = case.contract
+    is_known = contract.output_schema is not None and not contract.lenient_output
+    return is_known and result.get("isError") is not True
+
+
+def _told(counted: RowCount) -> tuple[str, ...]:
+    """Say that rows are not there, and of how many nobody could tell; not how many there are."""
+    if not counted.removed:
+        return ()
+    failed = f", {counted.failed} of them because they can't be judged" if counted.failed else ""
+    return (f"rows that policy does not let through were left out{failed}",)
 
 
 def _is_tools(case: Case, result: JsonObject) -> bool:

@@ -1,7 +1,9 @@
 """The policy's word on a call."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from gateway.types.approvals import ApprovalClause
 from gateway.types.json import Json, JsonPointer
@@ -35,11 +37,48 @@ class Redaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """A condition on the rows, or on the documents, of a result: no others may leave."""
+
+    path: JsonPointer  # of the list of rows, `*` for any key or index; empty: of the documents
+    where: str  # CEL, as it was written
+    rule: str
+    holds: Callable[[Json], bool | None] = field(repr=False, compare=False)
+    """For this call; None when the condition can't be evaluated for a row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCount:
+    """What became of the rows and documents of a result that filters were about."""
+
+    kept: int = 0
+    removed: int = 0  # the failed ones included
+    failed: int = 0  # the condition could not be evaluated
+
+    def plus(self, other: "RowCount") -> "RowCount":
+        """Return both together."""
+        return RowCount(
+            kept=self.kept + other.kept,
+            removed=self.removed + other.removed,
+            failed=self.failed + other.failed,
+        )
+
+
+NO_ROWS: Final = RowCount()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputPolicy:
     """What of a structured result may leave: `keep` is a list of paths, empty means everything."""
 
     keep: tuple[JsonPointer, ...] = ()
     redact: tuple[Redaction, ...] = ()
+    rows: tuple[RowFilter, ...] = ()
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether there is anything that may not leave, or not as it is."""
+        return bool(self.keep or self.redact or self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

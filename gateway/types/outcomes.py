@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from gateway.types.decisions import NO_ROWS, RowCount
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution, Verification, VerificationState
 from gateway.types.values import value
@@ -267,6 +268,7 @@ class Answer:
         default_factory=lambda: Verification(state=VerificationState.NOT_DECLARED)
     )
     redactions: int = 0
+    rows: RowCount = NO_ROWS
     notes: tuple[str, ...] = ()
     replayed: bool = False  # the answer of an earlier call, given once more
 

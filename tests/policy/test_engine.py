@@ -1,10 +1,13 @@
 """The engine: which rule decides, and what becomes of one that can't be evaluated."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
+from gateway.errors import FileError
 from gateway.types.calls import Method
 from gateway.types.decisions import (
     DecisionEffect,
@@ -236,3 +239,89 @@ rules:
         Method.LIST_ROOTS,
         Method.LOG,
     }
+
+
+ROWS = """
+sets: {regions: [eu, us]}
+rules:
+  - id: mine
+    decision: allow
+    output:
+      rows:
+        - {path: /rows, where: row.tenant == identity.tenant && row.n <= args.most}
+        - {path: /rows, where: row.region in sets.regions}
+      documents: row.version == "2"
+"""
+
+
+def verdict(row: Json, most: Json = 5) -> list[bool | None]:
+    call = replace(request(), arguments={"most": most})
+    decision = policy(ROWS).decide(call)
+    assert decision.effect is ALLOW
+    return [each.holds(row) for each in decision.output.rows]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"tenant": "acme", "n": 5, "region": "eu", "version": "2"}, [True, True, True]),
+        ({"tenant": "globex", "n": 6, "region": "x", "version": "1"}, [False, False, False]),
+        ({}, [None, None, None]),
+        ("text", [None, None, None]),
+        ({"tenant": "acme", "n": 2**70, "region": "eu", "version": "2"}, [None, True, True]),
+        ({"tenant": "acme", "n": 1, "other": 2**70, "region": "eu", "version": "2"},
+         [True, True, True]),
+        ({"tenant": "acme", "n": Decimal("1.5"), "region": "us", "version": 2},
+         [None, True, False]),
+        ({"tenant": "acme", "n": 1, "gone": None, "region": "eu", "version": ""},
+         [True, True, False]),
+    ],
+)  # fmt: skip
+def test_a_row_is_judged_for_the_caller_by_every_condition(
+    row: Json, expected: list[bool | None]
+) -> None:
+    assert verdict(row) == expected
+
+
+def test_what_conditions_can_not_hold_is_still_there() -> None:
+    """Or a row would leave for lack of what forbids it."""
+    text = "rules: [{id: a, decision: allow, output: {rows: [{path: /r, where: '!has(row.x)'}]}}]"
+    (rows,) = policy(text).decide(request()).output.rows
+    assert rows.holds({}) is True
+    assert rows.holds({"x": 2**70}) is False
+    assert rows.holds({"x": Decimal("0.1")}) is False
+
+
+def test_rows_count_for_the_result_of_a_task_as_well() -> None:
+    text = "rules: [{id: a, decision: allow, output: {rows: [{path: /r, where: row.ok}]}}]"
+    decision = policy(text).decide(replace(request(), method=Method.GET_TASK))
+    assert [each.path for each in decision.output.rows] == ["/r"]
+
+
+def test_rows_of_every_rule_that_obliges_count() -> None:
+    text = """
+rules:
+  - {id: a, decision: allow, output: {rows: [{path: /r, where: row.a}]}}
+  - {id: b, decision: obligation, output: {rows: [{path: /r, where: row.b}]}}
+"""
+    decision = policy(text).decide(request())
+    assert [(each.rule, each.where) for each in decision.output.rows] == [
+        ("a", "row.a"),
+        ("b", "row.b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [("rows.x", "no name `rows.x` here; did you mean `row`?"), ("'x'", "not true or false")],
+)
+def test_a_condition_on_rows_is_checked_when_it_is_read(where: str, message: str) -> None:
+    text = f"""
+rules:
+  - id: a
+    decision: allow
+    output: {{rows: [{{path: /r, where: "{where}"}}]}}
+"""
+    with pytest.raises(FileError, match=re.escape(message)) as refused:
+        policy(text)
+    assert ":5:" in str(refused.value)

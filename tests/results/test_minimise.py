@@ -1,9 +1,14 @@
 """Field minimisation."""
 
+from dataclasses import replace
+
+import pytest
+
 from gateway import jsontext
 from gateway.results import minimise
+from gateway.results.minimise import Minimised
 from gateway.types.calls import Method
-from gateway.types.decisions import OutputPolicy, RedactAs, Redaction
+from gateway.types.decisions import OutputPolicy, RedactAs, Redaction, RowCount, RowFilter
 from gateway.types.json import Json, JsonObject
 
 
@@ -199,3 +204,109 @@ def test_a_structure_where_none_belongs_lets_no_prose_through() -> None:
     got = minimise.apply({**messages, "structuredContent": {}}, KEEP, digest, Method.GET_PROMPT)
     assert "Ann" not in str(got.result)
     assert got.count == 2
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def ours(row: Json) -> bool | None:
+    return row.get("tenant") == "acme" if isinstance(row, dict) and "tenant" in row else None
+
+
+OURS = OutputPolicy(rows=(RowFilter(path="/customers", where="w", rule="r", holds=ours),))
+MINE: JsonObject = {"id": "c-1", "tenant": "acme", "name": "Ann"}
+THEIRS: JsonObject = {"id": "c-2", "tenant": "globex", "name": "Bob Secret", "n": 4711}
+BOTH: JsonObject = {"customers": [MINE, THEIRS]}
+
+
+def as_text(value: Json) -> JsonObject:
+    return {"type": "text", "text": jsontext.dump(value).decode()}
+
+
+def left(result: JsonObject, output: OutputPolicy = OURS, *, is_checked: bool = False) -> Minimised:
+    found = minimise.apply(result, output, digest, is_checked=is_checked)
+    said = str(found.result)
+    assert not any(each in said for each in ("c-2", "globex", "Bob", "4711"))
+    return found
+
+
+def test_a_row_that_may_not_leave_is_in_neither_form() -> None:
+    found = left({"content": [as_text(BOTH)], "structuredContent": BOTH})
+    assert found.result == {
+        "content": [as_text({"customers": [MINE]})],
+        "structuredContent": {"customers": [MINE]},
+    }
+    assert found.rows == RowCount(kept=1, removed=1)
+    assert found.count == 1
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [as_text([MINE, THEIRS])],
+        [as_text(MINE), as_text(THEIRS)],
+        [as_text("Ann, and order 4711 of somebody")],
+        [{"type": "text", "text": "| c-1 | Ann |\n| c-2 | Bob Secret |"}],
+        [{"type": "text", "text": '{"customers":[], "customers":[{"id":"c-2"}]}'}],
+    ],
+)
+def test_whatever_else_a_text_tells_is_replaced_by_the_structure(blocks: list[Json]) -> None:
+    found = left({"content": blocks, "structuredContent": BOTH})
+    assert found.result["content"] == [as_text({"customers": [MINE]})]
+
+
+def test_pictures_and_members_that_nobody_knows_do_not_leave_with_rows() -> None:
+    found = left(
+        {
+            "content": [{"type": "image", "data": "c-2", "mimeType": "image/png"}],
+            "structuredContent": BOTH,
+            "_meta": {"own/all": BOTH},
+            "vendor": BOTH,
+        }
+    )
+    assert found.result.keys() == {"content", "structuredContent"}
+
+
+def test_a_text_without_structure_is_judged_if_it_is_json() -> None:
+    found = left({"content": [as_text(BOTH)]})
+    assert found.result["content"] == [as_text({"customers": [MINE]})]
+    assert found.rows == RowCount(kept=1, removed=1)
+
+
+@pytest.mark.parametrize(
+    "block", [as_text([MINE, THEIRS]), as_text(THEIRS), {"type": "text", "text": "c-2 is Bob"}]
+)
+def test_a_text_whose_rows_nobody_can_tell_does_not_leave(block: JsonObject) -> None:
+    found = left({"content": [block]})
+    assert "removed by policy" in str(found.result["content"])
+    assert found.count == 1
+
+
+def test_a_structure_of_another_form_leaves_only_when_its_form_was_checked() -> None:
+    renamed: JsonObject = {"content": [], "structuredContent": {"people": [THEIRS]}}
+    assert left(renamed).result["structuredContent"] == {}
+    empty: JsonObject = {"content": [], "structuredContent": {"total": 0}}
+    assert left(empty).result["structuredContent"] == {}
+    assert left(empty, is_checked=True).result["structuredContent"] == {"total": 0}
+
+
+def test_rows_are_filtered_before_fields_are() -> None:
+    output = OutputPolicy(
+        keep=("/customers/*/id", "/customers/*/name"),
+        redact=(Redaction(path="/customers/*/name", form=RedactAs.HASH),),
+        rows=OURS.rows,
+    )
+    found = left({"content": [as_text(BOTH)], "structuredContent": BOTH}, output)
+    kept: JsonObject = {"customers": [{"id": "c-1", "name": "h(Ann)"}]}
+    assert found.result == {"content": [as_text(kept)], "structuredContent": kept}
+
+
+def test_a_row_that_can_not_be_judged_is_removed_and_counted() -> None:
+    found = left({"content": [], "structuredContent": {"customers": [MINE, {"id": "c-2"}]}})
+    assert found.rows == RowCount(kept=1, removed=1, failed=1)
+
+
+def test_other_filters_make_another_fingerprint() -> None:
+    other = replace(OURS.rows[0], where="v")
+    marks = [OutputPolicy(), OURS, OutputPolicy(rows=(other,)), OutputPolicy(keep=("/a",))]
+    assert len({minimise.fingerprint(each) for each in marks}) == len(marks)

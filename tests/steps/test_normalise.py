@@ -2,16 +2,18 @@
 
 from typing import Any
 
+import pytest
+
 from gateway.results.envelope import UNTRUSTED
 from gateway.steps.normalise import Normalise
 from gateway.steps.verify import Verified
 from gateway.types.calls import Method
-from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy
+from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy, RowCount, RowFilter
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution, Verification, VerificationState
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Sensitivity
-from tests.helpers.cases import a_call, a_case, a_contract, a_resource, a_tool
+from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_resource, a_tool
 
 
 def digest(tenant: str, value: Json) -> str:
@@ -212,3 +214,83 @@ def test_what_goes_along_with_a_refusal_is_minimised_bounded_and_marked_too() ->
     assert step.refused(case, a_refusal(large)).original is None
     bare = a_refusal(None)
     assert step.refused(case, bare) is bare
+
+
+def ours(row: Json) -> bool | None:
+    return row.get("tenant") == "acme" if isinstance(row, dict) and "tenant" in row else None
+
+
+ROWS = OutputPolicy(rows=(RowFilter(path="/rows", where="w", rule="r", holds=ours),))
+BOTH: JsonObject = {"rows": [{"id": 1, "tenant": "acme"}, {"id": 2, "tenant": "x"}, {"id": 3}]}
+
+
+def test_rows_that_were_left_out_are_counted_and_their_number_is_not_told() -> None:
+    found = answer({"content": [], "structuredContent": BOTH}, output=ROWS)
+    assert found.rows == RowCount(kept=1, removed=2, failed=1)
+    (note,) = found.notes
+    assert note == (
+        "rows that policy does not let through were left out, 1 of them because they can't be "
+        "judged"
+    )
+    whole: JsonObject = {"rows": [{"tenant": "acme"}]}
+    assert answer({"content": [], "structuredContent": whole}, output=ROWS).notes == ()
+
+
+@pytest.mark.parametrize(("lenient", "left"), [(False, {"n": 1}), (True, {})])
+def test_a_form_without_rows_leaves_only_when_a_schema_vouches_for_it(
+    lenient: bool, left: JsonObject
+) -> None:
+    tool = a_tool(a_definition(outputSchema={"type": "object"}))
+    case = a_case(
+        tool=tool,
+        contract=a_contract(tool, lenient_output=lenient),
+        decision=Decision(effect=DecisionEffect.ALLOW, output=ROWS),
+    )
+    shaping = Normalise(max_result_bytes=1000, digest=digest)
+    delivered = Delivered(result={"content": [], "structuredContent": {"n": 1}}, size=1)
+    verified = Verified(
+        delivered=delivered, verification=Verification(state=VerificationState.NOT_DECLARED)
+    )
+    found = shaping(case, verified)
+    assert isinstance(found, Answer)
+    assert found.result["structuredContent"] == left
+
+
+def test_what_a_refusal_carries_is_never_taken_for_checked() -> None:
+    """A result that broke its schema may have its rows under another name."""
+    tool = a_tool(a_definition(outputSchema={"type": "object"}))
+    case = a_case(tool=tool, decision=Decision(effect=DecisionEffect.ALLOW, output=ROWS))
+    original: JsonObject = {"content": [], "structuredContent": {"people": [{"id": 2}]}}
+    refusal = Refusal(status=Status.RESULT_INVALID, reason="x", original=original)
+    left = Normalise(max_result_bytes=1000, digest=digest).refused(case, refusal)
+    assert left.original is not None
+    assert left.original["structuredContent"] == {}
+    told = Answer(result=original)
+    again = Normalise(max_result_bytes=1000, digest=digest).again(case, told)
+    assert isinstance(again, Answer)
+    assert again.result["structuredContent"] == {}
+
+
+def test_documents_of_a_resource_leave_by_their_version() -> None:
+    def second(row: Json) -> bool:
+        return isinstance(row, dict) and row["version"] == "2"
+
+    output = OutputPolicy(rows=(RowFilter(path="", where="w", rule="r", holds=second),))
+    case = a_case(
+        tool=a_resource(),
+        contract=a_contract(),
+        call=a_call(method=Method.READ_RESOURCE),
+        decision=Decision(effect=DecisionEffect.ALLOW, output=output),
+    )
+    entries: list[Json] = [
+        {"uri": "a://1", "text": "new", "_meta": {"version": "2"}},
+        {"uri": "a://2", "text": "old", "_meta": {"version": "1"}},
+    ]
+    verified = Verified(
+        delivered=Delivered(result={"contents": entries}, size=1),
+        verification=Verification(state=VerificationState.NOT_DECLARED),
+    )
+    found = Normalise(max_result_bytes=1000, digest=digest)(case, verified)
+    assert isinstance(found, Answer)
+    assert found.result["contents"] == entries[:1]
+    assert (found.rows, found.redactions) == (RowCount(kept=1, removed=1), 1)
