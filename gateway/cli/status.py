@@ -26,8 +26,8 @@ _FRESH_S = 10.0  # a running gateway writes every two seconds
 def command(path: Path, as_json: bool) -> None:
     """Show servers, tools, the revision in force, the store and telemetry.
 
-    Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise, while servers start, and
-    while nobody knows what became of an operation.
+    Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise, while servers start, while
+    gateways go by different revisions, and while nobody knows what became of an operation.
     """
 
     async def read() -> tuple[list[InstanceStatus], dict[str, int]]:
@@ -46,7 +46,8 @@ def command(path: Path, as_json: bool) -> None:
         output.as_json([_as_json(one, counts) for one in running])
     else:
         _tell_absence([one.status for one in fresh if one not in running], is_any=bool(running))
-    problems = unknown > 0
+    revisions = {str(one.status.get("revision")) for one in running}
+    problems = unknown > 0 or len(revisions) > 1
     for one in running:
         lines = list(_problems(one.status))
         problems = problems or bool(lines)
@@ -56,6 +57,11 @@ def command(path: Path, as_json: bool) -> None:
         output.one_line(
             f"operations {unknown} of which nobody knows; "
             "see `weighbridge ops list --state indeterminate`"
+        )
+    if len(revisions) > 1 and not as_json:
+        output.one_line(
+            "MEND  these gateways go by different revisions, so one may let through what another "
+            "holds; give all of them the same policy folder"
         )
     if problems or not running:
         raise SystemExit(output.EXIT_FAILED)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import psycopg
 from psycopg import conninfo, rows
 
+from gateway.clock import Clock, SystemClock
 from gateway.errors import ConfigurationError, StatementRefused, StoreUnavailable
 from gateway.store import queries
 from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
@@ -14,6 +15,9 @@ from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
 _LOCK_CLASS: Final = 0x57424A31  # keeps our advisory locks apart from those of other programs
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"  # a lock's holder must see what came before
 _STATEMENT_S: Final = 10
+_NOW: Final = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now"
+# Times in rows are compared with the clocks of all gateways: until when a decision counts, a lease.
+_MOST_APART_S: Final = 5.0
 _REFUSED: Final = (psycopg.IntegrityError, psycopg.DataError, psycopg.ProgrammingError)
 _DEFAULTS: Final = {
     "application_name": "weighbridge",
@@ -24,6 +28,8 @@ _DEFAULTS: Final = {
     "tcp_user_timeout": 10_000,  # ms: keepalives don't count while a request is unacknowledged
 }
 
+_Connection: TypeAlias = psycopg.Connection[dict[str, Any]]
+
 
 class PostgresEngine:
     """A connection to a PostgreSQL database; see `Engine` for what it promises.
@@ -31,7 +37,15 @@ class PostgresEngine:
     A statement waits at most `busy_s` seconds for the locks of others.
     """
 
-    def __init__(self, url: str, *, prepare: Callable[[Engine], None], busy_s: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        prepare: Callable[[Engine], None],
+        busy_s: float,
+        clock: Clock | None = None,
+    ) -> None:
+        self._clock = clock or SystemClock()
         try:
             place = conninfo.conninfo_to_dict(url)
         except psycopg.Error:
@@ -49,22 +63,29 @@ class PostgresEngine:
     def transaction(
         self, *, lock: Lock | None = None, durable: bool = True
     ) -> Generator[Transaction, None, None]:
-        """Begin, take the advisory lock, and commit at the end of the block."""
+        """Begin, take the advisory lock, and commit at the end of the block.
+
+        Under a lock the machine's clock is held against the database's: whoever goes by another
+        time than the others changes nothing that they go by.
+        """
         begin = _BEGIN
         if not durable:
             begin += "; SET LOCAL synchronous_commit = off"
         if lock is not None:
-            begin += f"; SELECT pg_advisory_xact_lock({_LOCK_CLASS}, {int(lock)})"
+            begin += f"; SELECT pg_advisory_xact_lock({_LOCK_CLASS}, {int(lock)}); {_NOW}"
         with self._reported():
-            connection = self._begun(begin)  # one round trip
+            began = self._now()
+            connection, answer = self._begun(begin)  # one round trip
             with _open(connection):
+                if lock is not None:
+                    self._compare(_last(answer).fetchone(), began)
                 yield _Transaction(connection)
 
     @contextmanager
     def reading(self) -> Generator[Transaction, None, None]:
         """Begin a transaction that only reads."""
         with self._reported():
-            connection = self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            connection, _ = self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             with _open(connection):
                 yield _Transaction(connection)
 
@@ -81,19 +102,32 @@ class PostgresEngine:
             with suppress(psycopg.Error):  # nothing is under way that could be lost
                 connection.close()
 
-    def _begun(self, begin: str) -> psycopg.Connection[dict[str, Any]]:
+    def _now(self) -> int:
+        return self._clock.time_ns() // 1_000
+
+    def _compare(self, row: dict[str, Any] | None, began: int) -> None:
+        """Raise StoreUnavailable when the clocks differ by more than the answer has taken."""
+        now = int(row["now"]) if row is not None else began
+        ahead_s, behind_s = (began - now) / 1e6, (now - self._now()) / 1e6
+        if max(ahead_s, behind_s) > _MOST_APART_S:
+            apart = f"{ahead_s:.0f} s ahead of" if ahead_s > 0 else f"{behind_s:.0f} s behind"
+            raise StoreUnavailable(
+                f"`{self._name}`: the clock of this machine is {apart} that of the database; have "
+                f"both go by one time server, {_MOST_APART_S:g} s apart at most"
+            )
+
+    def _begun(self, begin: str) -> tuple[_Connection, psycopg.Cursor[dict[str, Any]]]:
         """Begin a transaction; a connection that went stale while idle is replaced at once."""
         connection = self._ready()
         try:
-            connection.execute(begin.encode())
+            return connection, connection.execute(begin.encode())
         except psycopg.Error:
             stale = connection.closed
             self.close()
             if not stale:
                 raise
             connection = self._ready()
-            connection.execute(begin.encode())
-        return connection
+            return connection, connection.execute(begin.encode())
 
     def _ready(self) -> psycopg.Connection[dict[str, Any]]:
         if self._connection is not None:
@@ -126,6 +160,13 @@ class PostgresEngine:
                 said = "the database is locked by another process"
             kind = StatementRefused if isinstance(error, _REFUSED) else StoreUnavailable
             raise kind(f"`{self._name}`: {said or 'no connection'}") from error
+
+
+def _last(answer: psycopg.Cursor[dict[str, Any]]) -> psycopg.Cursor[dict[str, Any]]:
+    """Go on to the result of the last of several statements."""
+    while answer.nextset():
+        pass
+    return answer
 
 
 @contextmanager

@@ -212,3 +212,14 @@ def test_a_gateway_that_was_killed_is_told_dead_at_once(place: Workspace) -> Non
     assert place.json("status") == (1, [])
     says(place, "gw-2")
     assert place.run("status").exit_code == 0
+
+
+def test_gateways_that_go_by_different_revisions_are_something_to_mend(place: Workspace) -> None:
+    """Policy changes between request and use: a replica with older files."""
+    says(place, "gw-1")
+    says(place, "gw-2", revision="sha256:def")
+    done = place.run("status")
+    assert done.exit_code == 1
+    assert "MEND  these gateways go by different revisions" in done.stdout
+    says(place, "gw-2")
+    assert place.run("status").exit_code == 0

@@ -133,7 +133,7 @@ async def test_a_lead_logs_in_by_a_link_reads_and_approves_by_keyboard(tmp_path:
         await page.shows(["What will be sent", "Charged twice", "can't be undone"])
         await keep(page, "approval", WIDE)
         await keep(page, "approval-night", WIDE, night=True)
-        await keep(page, "approval-phone", PHONE, most=2400)
+        await keep(page, "approval-phone", PHONE, most=3200)
         await lay_out(page, WIDE)
         for _ in range(60):
             await press(page, "Tab", 9)
