@@ -230,8 +230,11 @@ class _Transaction:
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         text = queries.statements()[name].replace("{where}", where)
         cursor = self._connection.execute(text, parameters)
+        rows = cursor.fetchall()
+        if not rows:  # as where a claim looks for what stands in its way
+            return []
         columns = [column[0] for column in cursor.description]
-        return [Row(dict(zip(columns, values, strict=True))) for values in cursor.fetchall()]
+        return [Row(dict(zip(columns, values, strict=True))) for values in rows]
 
     def script(self, text: str) -> None:
         """Run statement by statement: `executescript` would commit what is open."""
