@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from gateway import ids
 from gateway.case import Case, Verdict
-from gateway.crossing.books import Books, yielded
+from gateway.crossing.books import Books
 from gateway.crossing.effects import effect_of
+from gateway.crossing.retrieved import retrieved
 from gateway.crossing.settle import Ending
 from gateway.errors import StoreUnavailable
 from gateway.events import build
 from gateway.events.envelope import timestamp
-from gateway.results import documents, envelope
+from gateway.results import envelope
 from gateway.store.times import moment
 from gateway.types.approvals import Approval
 from gateway.types.calls import Method
@@ -297,39 +298,20 @@ class Ticket:
         events.append(
             build.ended(record, redactor, id=ids.ulid(), at=at, reason=reason, original=original)
         )
-        found = self._documents(case, outcome) if case is not None else None
-        if found is not None and case is not None:
+        found = retrieved(case, outcome, self.owner) if case is not None else None
+        if found is not None:
             events.append(
                 build.retrieval(
                     record,
                     redactor,
                     id=ids.ulid(),
                     at=at,
-                    documents=found,
-                    kept=case.decision.output.keep,
+                    documents=found.documents,
+                    sources=found.sources,
+                    rows=found.rows,
                 )
             )
         return events
-
-    def _documents(self, case: Case, outcome: Answer | Refusal) -> list[build.Document] | None:
-        """Name what an answer brought into play; None when it retrieved nothing."""
-        if not isinstance(outcome, Answer) or outcome.status is Status.INPUT_REQUIRED:
-            return None
-        if case.effect is not Effect.READ:
-            return None
-        if case.call.method is Method.CALL_TOOL:
-            return [build.Document(id=str(each.value)) for each in yielded(case, outcome.result)]
-        if case.call.method is not Method.READ_RESOURCE:
-            return None
-        redactor, tenant = self.owner.redactor, case.actor.tenant
-        return [
-            build.Document(
-                id=redactor.text(each.uri),
-                version=redactor.text(each.version),
-                digest=self.owner.digest(tenant, each.content),
-            )
-            for each in documents.found(outcome.result, case.tool.definition)
-        ]
 
     def _authorization(self, refusal: Refusal | None) -> Event:
         return build.authorization(

@@ -188,16 +188,29 @@ RETRIEVAL: Final = an_object(
                             "id": about(TEXT, "the URI of a resource, redacted"),
                             "version": about(TEXT, "as its server tells it"),
                             "digest": about(TEXT, "over the content as it left, keyed"),
-                        }
+                            "chunk": about(TEXT, "the part of the document"),
+                        },
+                        frozenset({"chunk"}),
                     ),
                 },
                 _CUT,
             ]
         },
+        "query": about(TEXT, "what was asked for, redacted, where the contract names it"),
+        "sources": about(TEXTS, "where the documents are from, each once, redacted"),
         "constraints": _CONSTRAINTS,
         "kept": POINTERS,
+        "filters": {
+            "type": "array",
+            "items": an_object({"rule": TEXT, "path": TEXT, "where": TEXT}),
+            "description": "the conditions that rows, or with an empty path documents, had to meet",
+        },
+        "rows": about(
+            an_object({"kept": COUNT, "removed": COUNT, "failed": COUNT}),
+            "how many of them left, and how many did not: of `failed` ones nobody could tell",
+        ),
     },
-    _TOOL_OPTIONAL,
+    _TOOL_OPTIONAL | {"query", "sources", "filters", "rows"},
 )
 MODEL_TURN: Final = an_object(
     {

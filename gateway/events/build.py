@@ -8,15 +8,24 @@ prompts and whatever else a call may name: `method` tells which.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from gateway.events import concealed, effects, originals, questions, turns
+from gateway.events import concealed, effects, originals, questions, retrievals, turns
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
+from gateway.events.retrievals import Document
 from gateway.types import repeats
-from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, ShadowDecision
+from gateway.types.decisions import (
+    NO_ROWS,
+    Constraint,
+    Decision,
+    DecisionEffect,
+    Limit,
+    RowCount,
+    ShadowDecision,
+)
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import TABLE, Refusal, Status
@@ -29,15 +38,6 @@ _REASON: Final = 1_000
 _URI: Final = 2_000
 _NO_TAGS: Final[concealed.Tags] = {}
 _US: Final = 1_000  # nanoseconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """One retrieved document: what is needed to find the same text again, never the text."""
-
-    id: str
-    version: str = ""
-    digest: str = ""
 
 
 def authorization(
@@ -157,20 +157,22 @@ def retrieval(
     at: datetime,
     documents: Sequence[Document],
     query_digest: str = "",
-    kept: Sequence[JsonPointer] = (),
+    sources: Sequence[str] = (),
+    rows: RowCount = NO_ROWS,
 ) -> Event:
-    """Say what a read brought into play: documents by id and digest, and the fields kept."""
-    constraints = record.decision.constraints if record.decision is not None else ()
-    listed: list[Json] = [
-        {"id": found.id[:_URI], "version": found.version[:_NAME], "digest": found.digest}
-        for found in documents
-    ]
+    """Say what a read brought into play: documents by id and digest, and what was kept back why."""
+    decision = record.decision or Decision()
     body = _tool(record, redactor)
     body["query_digest"] = query_digest or record.arguments_digest
-    body["count"] = len(documents)
-    body["documents"] = capped(listed)
-    body["constraints"] = [_constraint(constraint) for constraint in constraints]
-    body["kept"] = list(kept)
+    body["constraints"] = [_constraint(constraint) for constraint in decision.constraints]
+    body |= retrievals.described(
+        documents,
+        sources,
+        rows,
+        decision=decision,
+        contract=record.contract,
+        asked=lambda: _arguments(record, redactor, record.call.arguments).value,
+    )
     return _event(record, body, EventKind.RETRIEVAL, Stage.RECORDED, id=id, at=at)
 
 

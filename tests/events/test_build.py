@@ -6,6 +6,7 @@ import pytest
 
 from gateway.events import build
 from gateway.events.redact import Redactor
+from gateway.events.retrievals import Document
 from gateway.types import repeats
 from gateway.types.calls import Method
 from gateway.types.causes import OWN
@@ -16,6 +17,8 @@ from gateway.types.decisions import (
     Inputs,
     Limit,
     OutputPolicy,
+    RowCount,
+    RowFilter,
     ShadowDecision,
 )
 from gateway.types.events import Event, EventKind, Stage
@@ -31,7 +34,7 @@ from gateway.types.outcomes import Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import AskOutcome, Inquiry
 from gateway.types.runs import Phase
-from gateway.types.tools import Effect, Risk, Sensitivity
+from gateway.types.tools import DocumentPaths, Effect, Retrieval, Risk, Sensitivity
 from tests.events.test_effects import an_effect, an_operation
 from tests.helpers.cases import NOW, a_call, a_contract, a_prompt, a_resource, a_tool, an_actor
 
@@ -106,6 +109,20 @@ EFFECTS = (
 )
 
 
+def a_read(**changes: Any) -> CallRecord:
+    tool = a_tool()
+    paths = DocumentPaths(path="/hits/*")
+    contract = a_contract(
+        tool,
+        retrieval=Retrieval(query="/q", documents=paths),
+        sensitive={"/id": Sensitivity.PERSONAL},
+    )
+    rows = RowFilter(path="/hits", where="row.ok", rule="mine", holds=lambda _: True)
+    decision = replace(ALLOWED, output=OutputPolicy(rows=(rows,)))
+    call = a_call(arguments={"q": "refund token=MARK3", "id": "c1"})
+    return a_record(**({"call": call, "contract": contract, "decision": decision} | changes))
+
+
 def a_record(**changes: Any) -> CallRecord:
     tool = a_tool()
     fields: dict[str, Any] = {
@@ -165,10 +182,16 @@ def every_event() -> Sequence[Event]:
         *(build.ended(a_record(status=status), REDACTOR, **when) for status in Status),
         build.ended(sent, REDACTOR, reason="bad token MARK7", original=original, **when),
         build.ended(stranger, REDACTOR, **when),
+        build.retrieval(record, REDACTOR, documents=[Document(id="d")], **when),
         build.retrieval(
-            record, REDACTOR, documents=[build.Document(id="d")], kept=("/id",), **when
+            a_read(),
+            REDACTOR,
+            documents=[Document(id="d", version="2", chunk="c")],
+            sources=["d", "d"],
+            rows=RowCount(kept=1, removed=2, failed=1),
+            **when,
         ),
-        build.retrieval(record, REDACTOR, documents=[build.Document(id="d" * 90)] * 500, **when),
+        build.retrieval(record, REDACTOR, documents=[Document(id="d" * 90)] * 500, **when),
         *(build.side_effect(record, REDACTOR, effect=each, **when) for each in EFFECTS),
         build.model_turn(record, REDACTOR, request=ASKED, result=SAID, **when),
         build.model_turn(record, REDACTOR, request={}, result=None, error="token=MARK6", **when),

@@ -1,0 +1,64 @@
+"""What an answer brought into play, as its event tells it: documents by name, never their text."""
+
+from dataclasses import dataclass
+
+from gateway.case import Case
+from gateway.crossing.books import Books, documents_of, yielded
+from gateway.events.retrievals import Document
+from gateway.results import documents
+from gateway.types.calls import Method
+from gateway.types.decisions import RowCount
+from gateway.types.json import JsonObject
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.tools import Effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """The documents of one read, where they are from, and what became of its rows."""
+
+    documents: list[Document]
+    sources: list[str]
+    rows: RowCount
+
+
+def retrieved(case: Case, outcome: Answer | Refusal, books: Books) -> Retrieved | None:
+    """Name what an answer brought into play; None when it retrieved nothing."""
+    if not isinstance(outcome, Answer) or outcome.status is Status.INPUT_REQUIRED:
+        return None
+    if case.effect is not Effect.READ:
+        return None
+    match case.call.method:
+        case Method.READ_RESOURCE:
+            found = _resource(case, outcome.result, books)
+        case Method.CALL_TOOL:
+            found = _tool(case, outcome.result, books)
+        case _:
+            return None
+    has_sources = case.call.method is Method.READ_RESOURCE or case.contract.retrieval is not None
+    sources = [each.id for each in found] if has_sources else []
+    return Retrieved(documents=found, sources=sources, rows=outcome.rows)
+
+
+def _tool(case: Case, result: JsonObject, books: Books) -> list[Document]:
+    """Name the documents that the contract says there are, or else the identifiers."""
+    retrieval = case.contract.retrieval
+    if retrieval is None or retrieval.documents is None:
+        return [Document(id=str(each.value)) for each in yielded(case, result)]
+    text = books.redactor.text
+    return [
+        Document(id=text(each.source), version=text(each.version), chunk=text(each.chunk))
+        for each in documents_of(case, result)
+    ]
+
+
+def _resource(case: Case, result: JsonObject, books: Books) -> list[Document]:
+    text, tenant = books.redactor.text, case.actor.tenant
+    return [
+        Document(
+            id=text(each.uri),
+            version=text(each.version),
+            digest=books.digest(tenant, each.content),
+        )
+        for each in documents.found(result, case.tool.definition)
+    ]
