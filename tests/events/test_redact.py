@@ -59,21 +59,21 @@ def redact(value: Json, **options: object) -> Redacted:
 
 @pytest.mark.parametrize("profile", [EVENTS, RESULTS], ids=lambda profile: profile.name)
 @given(value=values)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 def test_redacting_twice_changes_nothing(value: Json, profile: object) -> None:
     once = redact(value, profile=profile).value
     assert redact(once, profile=profile) == Redacted(value=once)
 
 
 @given(value=values)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 def test_a_count_of_nothing_means_that_nothing_changed(value: Json) -> None:
     redacted = redact(value)
     assert (redacted.count == 0) == (redacted.value == value)
 
 
 @given(value=values)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 def test_json_inside_a_text_is_as_safe_as_the_value_itself(value: Json) -> None:
     written = jsontext.dump([value]).decode()
     inside = REDACTOR.text(written, tenant="acme")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.helpers.gateway import Gateway, running, spawned
+from tests.helpers.gateway import Gateway, running
 from tests.journeys import house as journeys
 from tests.matrix.fixtures import CAPABILITIES, TOOLS, Json
 from tests.matrix.wires import WITHIN_S, Wire, over_http, over_stdio
@@ -194,7 +194,7 @@ async def built(folder: Path) -> AsyncGenerator[House]:
         inside = _made(folder / "served")
         config = Servers(folder=inside, urls=urls).config()
         gateway = await stack.enter_async_context(
-            running(inside, config, policy=POLICY, contracts=CONTRACTS, begin=spawned)
+            running(inside, config, policy=POLICY, contracts=CONTRACTS)
         )
         house = House(stack=stack, folder=folder, urls=urls, gateway=gateway)
         # The slow part is the start of a process, so all of them start at once.
