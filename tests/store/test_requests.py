@@ -1,17 +1,15 @@
 """Calls that people decide about, from the first asking to the one send."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from gateway.store.approvals import ApprovalFilter
-from gateway.store.events import EventFilter
 from gateway.store.store import Store
-from gateway.types.approvals import ApprovalNotes, ApprovalState, Cast, Choice
+from gateway.types.approvals import ApprovalState, Cast, Choice
 from gateway.types.guarantees import Idempotency, OnVariant, Repeat
 from gateway.types.json import JsonObject
-from gateway.types.operations import Delivered, Execution, Failure, OpState, Undelivered
+from gateway.types.operations import Delivered, Execution, Failure, Undelivered
 from gateway.types.outcomes import Status
 from gateway.types.repeats import KEY
 from tests.helpers.approvals import an_approver
@@ -20,6 +18,7 @@ from tests.helpers.held import ASK, a_house
 from tests.helpers.writes import Counting, outcome_of, said, text_of
 
 pytestmark = pytest.mark.postgres
+
 
 _OPEN = ApprovalFilter(is_open=True)
 
@@ -69,21 +68,6 @@ async def test_a_denied_call_is_told_so_from_the_record(store: Store) -> None:
     assert house.server.count == 0
 
 
-async def test_what_an_approver_would_rather_have_is_sent_when_the_agent_calls_with_it(
-    store: Store,
-) -> None:
-    house = a_house(store)
-    pending = await house.call({"v": 500})
-    await house.decide(pending, Choice.DENY, reason="half of it", proposal={"v": 250})
-    denied = await house.call({"v": 500})
-    assert outcome_of(denied)["suggested_arguments"] == {"v": 250}
-    assert (await house.call({"v": 251})).status is Status.APPROVAL_PENDING
-    done = await house.call({"v": 250})
-    assert done.status is Status.OK
-    assert house.server.asked[0].params["arguments"] == {"v": 250}
-    assert house.server.count == 1
-
-
 async def test_other_words_for_the_same_intent_are_asked_about_anew(store: Store) -> None:
     """case: APR-01"""
     house = a_house(store, idempotency=Idempotency(intent=("/v",), is_declared=True))
@@ -99,45 +83,6 @@ async def test_other_words_for_the_same_intent_are_asked_about_anew(store: Store
     await house.decide(second)
     assert (await house.call({"v": 1, "note": "b"})).status is Status.OK
     assert house.server.asked[0].params["arguments"] == {"v": 1, "note": "b"}
-
-
-async def test_a_stricter_rule_asks_more_people_and_a_weaker_one_takes_what_there_is(
-    store: Store,
-) -> None:
-    house = a_house(store)
-    pending = await house.call()
-    await house.decide(pending)
-    house.rule(ASK.replace("roles: [lead]}", "roles: [lead]}, quorum: 2"))
-    asked = await house.call()
-    assert asked.status is Status.APPROVAL_PENDING
-    assert outcome_of(asked)["approval_id"] != outcome_of(pending)["approval_id"]
-    await house.decide(asked)
-    await house.decide(asked, approver=an_approver("max"))
-    house.rule(ASK.replace("roles: [lead]", "roles: [lead, chief]"))
-    assert (await house.call()).status is Status.OK
-    assert house.server.count == 1
-
-
-async def test_a_rule_that_denies_now_lets_no_old_approval_through(store: Store) -> None:
-    house = a_house(store)
-    pending = await house.call()
-    await house.decide(pending)
-    house.rule("rules:\n  - {id: no, decision: deny, match: {tools: ['*']}}\n")
-    assert (await house.call()).status is Status.UNKNOWN_TOOL  # nobody may use it any more
-    assert house.server.count == 0
-    assert (await house.approval(pending)).state is ApprovalState.APPROVED
-
-
-async def test_where_nobody_has_to_be_asked_any_more_the_request_is_dropped(store: Store) -> None:
-    house = a_house(store)
-    pending = await house.call()
-    house.rule("rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n")
-    assert (await house.call()).status is Status.OK
-    approval = await house.approval(pending)
-    assert (approval.state, approval.consumed_by) == (ApprovalState.SUPERSEDED, "")
-    operation = await store.operations.get(approval.op_id)
-    assert operation is not None
-    assert operation.state is OpState.ABANDONED
 
 
 async def test_nobody_who_decides_in_time_is_told_once_and_then_asked_anew(store: Store) -> None:
@@ -237,135 +182,6 @@ async def test_arguments_that_nobody_could_read_are_not_even_asked_about(store: 
     )
 
 
-async def test_a_changed_contract_voids_what_was_approved(store: Store) -> None:
-    """case: APR-05"""
-    house = a_house(store)
-    pending = await house.call()
-    await house.decide(pending)
-    house.rule(ASK, timeout_s=3.0)
-    assert (await house.call()).status is Status.APPROVAL_PENDING
-    assert (await house.approval(pending)).state is ApprovalState.SUPERSEDED
-    assert house.server.count == 0
-
-
-async def test_only_who_proposed_a_call_has_said_yes_to_it(store: Store) -> None:
-    policy = ASK.replace("roles: [lead]}", "roles: [lead]}, quorum: 2, deny_count: 2")
-    house = a_house(store, policy=policy)
-    pending = await house.call({"v": 500})
-    await house.decide(pending, Choice.DENY, an_approver("max"))
-    await house.decide(pending, Choice.DENY, an_approver("lea"), proposal={"v": 250})
-    proposed = await house.call({"v": 250})
-    assert proposed.status is Status.APPROVAL_PENDING
-    votes = await store.approvals.votes(outcome_of(proposed)["approval_id"])
-    assert [each.user for each in votes] == ["lea"]
-    await house.decide(proposed, approver=an_approver("ann"))
-    assert (await house.call({"v": 250})).status is Status.OK
-
-
-@pytest.mark.parametrize(
-    ("quorum", "stage", "status"), [(1, "decided", "approved"), (2, "voted", "pending")]
-)
-async def test_a_vote_that_came_with_an_earlier_denial_is_told_with_who_gave_it(
-    store: Store, quorum: int, stage: str, status: str
-) -> None:
-    policy = ASK.replace("roles: [lead]}", f"roles: [lead]}}, quorum: {quorum}, deny_count: 1")
-    house = a_house(store, policy=policy)
-    denied = await house.call({"v": 500})
-    await house.decide(denied, Choice.DENY, an_approver("lea"), proposal={"v": 250})
-    made = outcome_of(await house.call({"v": 250}))
-    await store.events.kept()
-    found = await store.events.query(EventFilter(kind="approval", stage=stage))
-    told: list[dict[str, Any]] = [each.json() for each in found]
-    [vote] = [each for each in told if each["body"]["op"] == made["op_id"]]
-    body = vote["body"]
-    assert vote["actor"]["user"] == "lea"
-    assert (body["status"], body["choice"]) == (status, "approve")
-    assert body["reason"] == f"proposed with the denial of `{outcome_of(denied)['approval_id']}`"
-    assert [each["approver"] for each in body["votes"]] == ["lea"]
-
-
-async def test_what_the_first_of_two_who_say_no_proposes_is_told_and_has_his_yes(
-    store: Store,
-) -> None:
-    policy = ASK.replace("roles: [lead]}", "roles: [lead]}, deny_count: 2")
-    house = a_house(store, policy=policy)
-    pending = await house.call({"v": 500})
-    await house.decide(pending, Choice.DENY, an_approver("lea"), proposal={"v": 250})
-    await house.decide(pending, Choice.DENY, an_approver("max"))
-    denied = await house.call({"v": 500})
-    assert outcome_of(denied)["suggested_arguments"] == {"v": 250}
-    assert (await house.call({"v": 250})).status is Status.OK
-    made = await store.approvals.find(ApprovalFilter(state="consumed"))
-    votes = await store.approvals.votes(made[0].approval_id)
-    assert [each.user for each in votes] == ["lea"]
-
-
-async def test_a_proposal_goes_with_the_no_that_is_taken_back(store: Store) -> None:
-    policy = ASK.replace("roles: [lead]}", "roles: [lead]}, deny_count: 2")
-    house, lea = a_house(store, policy=policy), an_approver("lea")
-    pending = await house.call({"v": 500})
-    await house.decide(pending, Choice.DENY, lea, proposal={"v": 250})
-    approval = await house.approval(pending)
-    assert approval.proposed_by == "lea"
-    await house.people.deciding.withdraw_vote(lea, approval.approval_id)
-    for name in ("max", "kim"):
-        await house.decide(pending, Choice.DENY, an_approver(name))
-    denied = await house.call({"v": 500})
-    assert denied.status is Status.APPROVAL_DENIED
-    assert "suggested_arguments" not in outcome_of(denied)
-    assert (await house.call({"v": 250})).status is Status.APPROVAL_PENDING
-
-
-@pytest.mark.parametrize("asks_anew", [True, False])
-async def test_a_tool_that_has_changed_is_asked_about_anew_or_denied_as_its_contract_says(
-    store: Store, asks_anew: bool
-) -> None:
-    """case: APR-05"""
-    house = a_house(store, approval=ApprovalNotes(reapprove_on_pin_change=asks_anew))
-    pending = await house.call()
-    await house.decide(pending)
-    house.repinned("sha256:another")
-    again = await house.call()
-    wanted = Status.APPROVAL_PENDING if asks_anew else Status.APPROVAL_DENIED
-    assert again.status is wanted
-    assert (await house.approval(pending)).state is ApprovalState.SUPERSEDED
-    assert (await house.call()).status is wanted
-    assert house.server.count == 0
-
-
-CAPPED = ASK + "    constrain: {max: {v: '50'}}\n"
-
-
-async def test_what_policy_has_written_meanwhile_is_what_is_shown_and_sent(store: Store) -> None:
-    """case: APR-01"""
-    house = a_house(store)
-    pending = await house.call({"v": 500})
-    await house.decide(pending)
-    house.rule(CAPPED)
-    operation = await store.operations.get(outcome_of(pending)["op_id"])
-    own = await house.call({"v": 500}, operation=operation)  # as the gateway sends it by itself
-    assert own.status is Status.APPROVAL_PENDING
-    approval = await house.approval(own)
-    assert house.people.documents.of(approval)["arguments"] == {"v": 50}
-    await house.decide(own)
-    assert (await house.call({"v": 500}, operation=operation)).status is Status.OK
-    assert [each.params["arguments"] for each in house.server.asked] == [{"v": 50}]
-
-
-async def test_nothing_is_sent_that_nobody_saw(store: Store) -> None:
-    """case: APR-01"""
-    house = a_house(store)
-    pending = await house.call({"v": 1})
-    await house.decide(pending)
-    done = await house.call(
-        {"v": 1},
-        params={"name": "put", "arguments": {"v": 1}, "run_as": "root", "inputResponses": {}},
-        meta={"vendor/run_as": "root"},
-    )
-    assert done.status is Status.OK
-    assert house.server.asked[0].params == {"name": "put", "arguments": {"v": 1}}
-
-
 BUSY = Undelivered(failure=Failure.BUSY, executed=Execution.NO, detail="full")
 
 
@@ -402,24 +218,6 @@ async def test_a_repeat_that_was_allowed_and_failed_is_asked_about_anew(store: S
     assert (await house.call({"v": 1}, meta=meta)).status is Status.BUSY
     assert (await house.call({"v": 1})).status is Status.APPROVAL_PENDING
     assert house.server.count == 2
-
-
-async def test_a_proposal_counts_for_the_tool_that_its_approver_saw(store: Store) -> None:
-    """case: APR-05"""
-    house = a_house(store)
-    pending = await house.call({"v": 500})
-    await house.decide(pending, Choice.DENY, proposal={"v": 250})
-    house.repinned("sha256:another")
-    assert (await house.call({"v": 250})).status is Status.APPROVAL_PENDING
-    assert house.server.count == 0
-
-
-async def test_what_was_denied_may_be_called_once_nobody_has_to_be_asked(store: Store) -> None:
-    house = a_house(store)
-    await house.decide(await house.call(), Choice.DENY)
-    house.rule(ALLOW_ALL)
-    done = await house.call()
-    assert (done.status, text_of(done)) == (Status.OK, "done 1")
 
 
 async def test_an_approval_is_not_given_up_where_no_other_request_can_be_made(
@@ -465,12 +263,3 @@ async def test_a_bare_call_does_not_go_on_for_a_server_that_asked(store: Store) 
     assert (await house.call()).status is Status.INPUT_REQUIRED
     assert (await house.call()).status is Status.APPROVAL_PENDING
     assert house.server.count == 1
-
-
-async def test_time_that_a_rule_of_now_wants_to_pass_passes(store: Store) -> None:
-    house = a_house(store)
-    pending = await house.call()
-    await house.decide(pending)
-    house.rule(ASK.replace("expires: 1h", "expires: 1h, not_before: 30m"))
-    assert (await house.call()).status is Status.APPROVAL_PENDING
-    assert house.server.count == 0
