@@ -24,6 +24,7 @@ from gateway.store.vault import Vault
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
+    FAILED,
     Delivered,
     Delivery,
     Execution,
@@ -176,7 +177,8 @@ class Operate:
         if end.executed is not Execution.NO:
             events += _effects(case, ticket, end)
         settlement, is_kept = self._settlement(case, ticket, end), True
-        ticket.concerns(replaced(operation, replay_until=settlement.replay_until))
+        told_until = settlement.replay_until if end.state in _ANSWERED else 0
+        ticket.concerns(replaced(operation, replay_until=told_until))
         self.reached(Failpoint.BEFORE_SETTLE)
         try:
             if not await self.operations.settle(settlement, events):
@@ -259,7 +261,7 @@ class Operate:
             evidence=end.evidence,
             verification=end.verification,
             replay_until=now + round(self.window_s(case) * _SECOND)
-            if end.state in _ANSWERED
+            if end.state in _ANSWERED or end.evidence == FAILED
             else 0,
             check_at=now + round(_look_again_s(case, end) * _SECOND) if _is_open(case, end) else 0,
             gives_back=end.gives_back,

@@ -26,6 +26,7 @@ from gateway.types.repeats import KEY
 
 _log = logging.getLogger("weighbridge")
 
+_FAILED: Final = frozenset({OpState.FAILED_FINAL, OpState.FAILED_RETRYABLE})
 _ON_PURPOSE: Final = {
     Repeat.DENY: "the contract lets nobody send it again unchanged before that "
     "(`idempotency.repeat`)",
@@ -62,7 +63,7 @@ class Recorded:
         """
         told = self.told(case, operation)
         is_asked_for = has_joined or operation.key.source is KeySource.CALLER
-        if operation.state is OpState.FAILED_FINAL and not is_asked_for:
+        if operation.state in _FAILED and not is_asked_for:
             told = _explained(told, case, operation)
         return replace(told, replayed=True)
 

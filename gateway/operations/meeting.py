@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from gateway.types.guarantees import OnVariant
-from gateway.types.operations import Operation, OpState, RetryClass
+from gateway.types.operations import FAILED, Operation, OpState, RetryClass
 
 
 class Meeting(StrEnum):
@@ -58,11 +58,15 @@ def meet(
             | OpState.COMPENSATING
             | OpState.COMPENSATED
         ):
-            if on_purpose and found.state in _REPEATED and differs(found, wanted) is None:
-                return Meeting.NEW
-            return _settled(found, wanted, on_variant, now)
+            on_purpose = on_purpose and found.state in _REPEATED
+            return _settled(found, wanted, on_variant, now, on_purpose=on_purpose)
         case OpState.READY | OpState.FAILED_RETRYABLE:
-            return Meeting.AGAIN if _same_intent(found, wanted) else Meeting.CONFLICT
+            if not _same_intent(found, wanted):
+                return Meeting.CONFLICT
+            if found.evidence != FAILED or _may_follow(found, wanted, now, known_for):
+                return Meeting.AGAIN
+            # By what is known now a second send may do harm: then an error is an answer as well.
+            return _settled(found, wanted, on_variant, now, on_purpose=on_purpose)
         case OpState.INDETERMINATE:
             return _unknown(found, wanted, now, known_for)
         case OpState.PROPOSED | OpState.AWAITING_APPROVAL | OpState.DISPATCHING:
@@ -71,7 +75,11 @@ def meet(
             assert_never(found.state)
 
 
-def _settled(found: Operation, wanted: Operation, on_variant: OnVariant, now: int) -> Meeting:
+def _settled(
+    found: Operation, wanted: Operation, on_variant: OnVariant, now: int, *, on_purpose: bool
+) -> Meeting:
+    if on_purpose and differs(found, wanted) is None:
+        return Meeting.NEW
     same_request = (
         found.key.transport != ""
         and found.key.transport == wanted.key.transport
@@ -87,21 +95,31 @@ def _settled(found: Operation, wanted: Operation, on_variant: OnVariant, now: in
     return other or Meeting.SETTLED
 
 
+def _may_follow(found: Operation, wanted: Operation, now: int, known_for: int) -> bool:
+    """Whether a call may be sent after the same one ran into an error."""
+    return wanted.retry is RetryClass.READ or _is_harmless(found, wanted, now, known_for)
+
+
 def _unknown(found: Operation, wanted: Operation, now: int, known_for: int) -> Meeting:
     other = differs(found, wanted)
     if other is not None:
         return other
+    if not _is_harmless(found, wanted, now, known_for):
+        return Meeting.UNKNOWN
+    # While its request is open, another one beside it could overtake it.
+    is_natural = found.retry is RetryClass.NATURAL
+    return Meeting.JOIN if is_natural and found.lease_until > now else Meeting.AGAIN
+
+
+def _is_harmless(found: Operation, wanted: Operation, now: int, known_for: int) -> bool:
+    """Whether a second send does no harm, by what the first one was and what is known now."""
     # By what was sent: a key that the server never got, or got elsewhere, can't be known again.
     # Counted from the row on, which is there before the first send: rather too early than too late.
     is_remembered = now - found.created_at < known_for
     is_known = found.downstream_key != "" and found.injection != "" and is_remembered
     is_same = wanted.retry is RetryClass.NATURAL or found.injection == wanted.injection
     keyed = found.retry is RetryClass.KEYED and is_known and is_same
-    is_natural = found.retry is RetryClass.NATURAL
-    if wanted.retry not in _SAFE_TWICE or not (keyed or is_natural):
-        return Meeting.UNKNOWN
-    # While its request is open, another one beside it could overtake it.
-    return Meeting.JOIN if is_natural and found.lease_until > now else Meeting.AGAIN
+    return wanted.retry in _SAFE_TWICE and (keyed or found.retry is RetryClass.NATURAL)
 
 
 def _same_intent(found: Operation, wanted: Operation) -> bool:

@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import fields, replace
 from datetime import datetime
 
-import anyio
 import pytest
 
 from gateway.case import Case
@@ -274,8 +273,10 @@ async def test_a_call_that_is_given_up_with_its_process_is_unknown(store: Store)
     server = Counting()
     server.go.clear()
     alpha = writes(store, server)
-    with anyio.move_on_after(0.3):
-        await alpha.call()
+    under_way = asyncio.ensure_future(alpha.call())
+    await server.came.wait()
+    under_way.cancel()
+    await asyncio.wait({under_way})
     await store.events.kept()
     [found] = await store.operations.find(OperationFilter())
     assert found.state is OpState.INDETERMINATE

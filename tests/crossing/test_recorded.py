@@ -9,7 +9,7 @@ import pytest
 
 from gateway.store.operations import OperationFilter
 from gateway.store.store import Store
-from gateway.types.guarantees import Idempotency, Repeat
+from gateway.types.guarantees import Idempotency, Injection, InjectPlace, Repeat
 from gateway.types.json import Json
 from gateway.types.operations import Delivered, OpState, RetryClass
 from gateway.types.outcomes import Finished, Status
@@ -177,3 +177,21 @@ async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(5):
         while not await holds():
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(("retry", "sends"), [(RetryClass.KEYED, 2), (RetryClass.NEVER, 1)])
+async def test_an_error_that_could_be_made_again_is_an_answer_once_its_contract_says_otherwise(
+    store: Store, retry: RetryClass, sends: int
+) -> None:
+    inject = Injection(place=InjectPlace.META, name="key")
+    keyed = Idempotency(retry=RetryClass.KEYED, inject=inject)
+    server = Counting(answers=[FAULT])
+    house = a_house(store, server, policy=_allowing("/id"), idempotency=keyed)
+    first = await house.call()
+    assert "replay_until" not in outcome_of(first)
+    house.rule(_allowing("/id"), idempotency=Idempotency(retry=retry, inject=inject))
+    again = await house.call()
+    assert server.count == sends
+    if sends == 1:
+        assert outcome_of(again)["replayed"] is True
+        assert texts(again)[1].startswith("[replayed] the same call was sent before and failed")

@@ -1,11 +1,12 @@
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from gateway.operations.meeting import Meeting, meet
 from gateway.types.guarantees import OnVariant
-from gateway.types.operations import IntentKey, KeySource, Operation, OpState, RetryClass
+from gateway.types.operations import FAILED, IntentKey, KeySource, Operation, OpState, RetryClass
 
 NOW = 1_000
 KEY = IntentKey(key="k", source=KeySource.DERIVED, scope="s", intent="i", arguments="a")
@@ -153,6 +154,39 @@ def test_a_key_is_known_again_only_as_long_as_its_server_remembers_it(
     natural = replace(WANTED, retry=RetryClass.NATURAL)
     sent = replace(found, retry=RetryClass.NATURAL, lease_until=NOW)
     assert meet(sent, natural, on_variant=OnVariant.CONFLICT, now=NOW, known_for=0) is Meeting.AGAIN
+
+
+@pytest.mark.parametrize(
+    ("now", "meeting"),
+    [
+        ({}, Meeting.AGAIN),
+        ({"retry": RetryClass.NATURAL}, Meeting.AGAIN),
+        ({"retry": RetryClass.READ}, Meeting.AGAIN),
+        ({"retry": RetryClass.NEVER}, Meeting.SETTLED),
+        ({"injection": "meta:other"}, Meeting.SETTLED),
+    ],
+)
+def test_an_error_is_made_again_only_where_it_still_does_no_harm(
+    now: dict[str, Any], meeting: Meeting
+) -> None:
+    sent = replace(
+        FOUND,
+        state=OpState.FAILED_RETRYABLE,
+        evidence=FAILED,
+        retry=RetryClass.KEYED,
+        injection="meta:key",
+        downstream_key="d",
+        created_at=NOW - 9,
+    )
+    wanted = replace(WANTED, **({"retry": RetryClass.KEYED, "injection": "meta:key"} | now))
+    met = partial(meet, on_variant=OnVariant.CONFLICT, now=NOW)
+    assert met(sent, wanted) is meeting
+    forgotten = Meeting.AGAIN if wanted.retry is RetryClass.READ else Meeting.SETTLED
+    assert met(sent, wanted, known_for=9) is forgotten
+    assert met(replace(sent, evidence="it was never sent"), wanted) is Meeting.AGAIN
+    if meeting is Meeting.SETTLED:
+        assert met(replace(sent, replay_until=NOW), wanted) is Meeting.NEW
+        assert met(sent, wanted, on_purpose=True) is Meeting.NEW
 
 
 def test_a_contract_that_became_safer_frees_nothing_that_was_sent_before() -> None:
