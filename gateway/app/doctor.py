@@ -139,7 +139,9 @@ def _policies(built: revisions.Built) -> Iterator[Diagnosis]:
             part="policies",
             ok=False,
             found=built.problem,
-            mend="mend that line; for a first folder, run `weighbridge tools pin`",
+            mend="mend a rule, or what the test expects"
+            if built.report is not None and built.report.failed
+            else "mend that line; for a first folder, run `weighbridge tools pin`",
         )
         return
     warnings = [each for each in built.findings if each.level is Level.WARNING]

@@ -130,6 +130,20 @@ async def test_a_policy_that_does_not_compile_is_told_with_its_place(tmp_path: P
     assert "contracts" not in found
 
 
+async def test_a_policy_test_that_fails_is_told_with_what_to_mend(tmp_path: Path) -> None:
+    place = a_workspace(tmp_path, contracts=[house.contract(FIND)])
+    tests = tmp_path / "policies" / "tests"
+    tests.mkdir(exist_ok=True)
+    (tests / "policy.yaml").write_text(
+        "apiVersion: weighbridge/v1\nkind: PolicyTest\n"
+        "callers:\n  ana: {user: ana, tenant: acme}\n"
+        "tests:\n  - {name: none may, as: ana, call: alpha.find, expect: {decision: deny}}\n"
+    )
+    ((problem, mend),) = mends(await examined(place), "policies")
+    assert "policy test `none may` fails" in problem
+    assert mend == "mend a rule, or what the test expects"
+
+
 async def test_a_policy_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     place = a_workspace(tmp_path, policies=str(tmp_path / "none"))
     ((problem, _),) = mends(await examined(place), "policies")
