@@ -12,6 +12,7 @@ from gateway.policy import (
     lint_contracts,
     lint_guards,
     lint_methods,
+    lint_origins,
     lint_rules,
     lint_runs,
     lint_templates,
@@ -36,6 +37,7 @@ _CHECKS = (
     lint_runs.check,
     lint_templates.check,
     lint_guards.check,
+    lint_origins.check,
 )
 
 
