@@ -7,12 +7,12 @@ from typing import Final, TypeAlias
 
 from gateway.revision import Revision
 from gateway.types.actors import Actor
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Refusal
-from gateway.types.runs import Phase, Run
+from gateway.types.runs import BindingKind, Passage, Phase, Run
 from gateway.types.tools import Contract, Effect, Kind, Risk, SourceTrust, Tool
 from gateway.types.values import value
 
@@ -65,6 +65,8 @@ class Case:
     revision: Revision
     run_id: str = ""
     run: Run | None = None  # as it was read for this very call
+    bound_by: BindingKind | None = None  # how the call has found it
+    reads_while_paused: bool = True  # whether a paused run lets reads through
     # Learned by the checks:
     arguments: JsonObject | None = None  # None: unchecked, and never sent
     effect: Effect = Effect.DESTRUCTIVE
@@ -73,6 +75,7 @@ class Case:
     held: str = ""  # why a person has to decide, when a check other than policy says so
     notes: tuple[str, ...] = ()
     decision: Decision = _UNDECIDED
+    passage: Passage | None = None  # how it passes its run, for whoever sends it
     # Learned by the claim of a call that may change something:
     operation: Operation | None = None
     injected: Injected | None = None
@@ -85,6 +88,17 @@ class Case:
             and self.decision.effect is DecisionEffect.ALLOW
             and not self.decision.limits
         )
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether an operation is taken for it: anything but a read that is allowed."""
+        is_read = self.call.method is not Method.CALL_TOOL or self.effect is Effect.READ
+        return not is_read or self.decision.effect is DecisionEffect.REQUIRE_APPROVAL
+
+    @property
+    def keyed_run(self) -> str:
+        """The run that calls have to have in common to be the same; a weak binding is none."""
+        return "" if self.bound_by is None or self.bound_by.is_weak else self.run_id
 
     @property
     def taints(self) -> bool:

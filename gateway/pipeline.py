@@ -6,17 +6,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol, assert_never
 
-from gateway import jsontext
 from gateway.case import Case, Check, Finding, Verdict
+from gateway.crossing.belonging import Belonging, Stale
 from gateway.crossing.checks import Checks, NotRead, Old
 from gateway.crossing.operate import Operate, Work
 from gateway.crossing.ticket import Ticket
+from gateway.operations import refusals
 from gateway.policy.methods import USE
 from gateway.relay import rejoining, states
 from gateway.relay.holding import Holding
 from gateway.relay.parking import Parking
 from gateway.relay.relay import Relay
 from gateway.relay.seals import SealBroken
+from gateway.relay.shaping import Shaping
 from gateway.relay.tools import OwnTools
 from gateway.steps import (
     claim,
@@ -36,7 +38,6 @@ from gateway.steps.record import Record
 from gateway.store.requests import Held
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
-from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery, Execution, VerificationState
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
 
@@ -77,6 +78,8 @@ TASK_CHECKS: tuple[Check, ...] = (
 )
 # A call that is approved under rules that have changed is asked about again, but not for ever.
 _MOST_DECISIONS = 4
+# And so is one whose run has changed meanwhile: other calls of the run are no faster than this one.
+_MOST_CHANGES = 8
 CHECKS_FOR: Mapping[Method, tuple[Check, ...]] = {
     Method.CALL_TOOL: CHECKS,
     Method.READ_RESOURCE: READ_CHECKS,
@@ -168,6 +171,7 @@ class Pipeline:
     parking: Parking
     holding: Holding
     own_tools: OwnTools
+    belonging: Belonging
 
     async def handle(self, call: ProposedCall) -> Finished:
         """Weigh a call, carry it out if it may be, and say how it ended.
@@ -194,10 +198,16 @@ class Pipeline:
             case _:
                 assert_never(state)
 
+    @property
+    def shaping(self) -> Shaping:
+        """Lets through what may leave."""
+        return Shaping(normalise=self.normalise, tasks=self.relay.rounds.tasks)
+
     async def _weighed(self, call: ProposedCall) -> Finished:
         ticket = self.record.open(call)
         try:
             case = await self._judged(call, ticket)
+            self.belonging.noted(ticket.record.run_id, call.received_at)
             if isinstance(case, Case) and case.decision.effect is DecisionEffect.REQUIRE_APPROVAL:
                 case = await self._approved(case, ticket)
         except Exception as error:  # here and in _finish, faults become refusals
@@ -218,12 +228,18 @@ class Pipeline:
     async def _judged(self, call: ProposedCall, ticket: Ticket) -> Case | Answer | Refusal:
         if self.own_tools.has(call):
             return await self.own_tools.handle(call)
-        case = await self.resolve(call)
-        if isinstance(case, Refusal):
-            return case
-        verdict = judge(case, CHECKS_FOR[call.method])
-        ticket.judged(verdict)
-        return verdict.refusal or verdict.case
+        for _ in range(_MOST_CHANGES):
+            case = await self.resolve(call)
+            if isinstance(case, Refusal):
+                return case
+            verdict = judge(case, CHECKS_FOR[call.method])
+            ticket.judged(verdict)
+            if verdict.refusal is not None or verdict.case.is_claimed:
+                return verdict.refusal or verdict.case
+            entered = await self.belonging.entered(verdict.case)
+            if not isinstance(entered, Stale):
+                return entered
+        return refusals.run_changing()
 
     async def _approved(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
         """Take a call that people decide about, once they have, or say what it gets meanwhile.
@@ -233,7 +249,7 @@ class Pipeline:
         """
         held: Held | None = None
         for _ in range(_MOST_DECISIONS):
-            taken = await self.claim(case, ticket)
+            taken = await self._claimed(case, ticket)
             if not isinstance(taken, Held):
                 return taken
             held = taken
@@ -264,8 +280,20 @@ class Pipeline:
 
     async def _taken(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
         """Take what has to be taken before a call may be sent, or say what it gets instead."""
-        taken = await self.claim(case, ticket)
+        taken = await self._claimed(case, ticket)
         return self.holding.later(taken) if isinstance(taken, Held) else taken
+
+    async def _claimed(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal | Held:
+        """Claim a call, and judge it anew whenever its run has changed since it was judged."""
+        for _ in range(_MOST_CHANGES):
+            taken = await self.claim(case, ticket)
+            if not isinstance(taken, Stale):
+                return taken
+            judged = await self._judged(case.call, ticket)
+            if not isinstance(judged, Case) or judged.is_plain_read:
+                return judged
+            case = judged
+        return refusals.run_changing()
 
     def _work(self, case: Case, ticket: Ticket) -> Work:
         return Work(
@@ -278,7 +306,7 @@ class Pipeline:
         delivered = dispatch.classify(case, delivery)
         if isinstance(delivered, Refusal):
             return delivered
-        return self._leaving(case, await self._checked(case, ticket, delivered, ticket.old))
+        return self.shaping.leaving(case, await self._checked(case, ticket, delivered, ticket.old))
 
     async def look(self, call: ProposedCall) -> tuple[Finished, Delivery | None]:
         """Make a read of the gateway's own, and return what its server said as well.
@@ -310,22 +338,14 @@ class Pipeline:
         if isinstance(delivered, Answer):
             if delivered.status is Status.INPUT_REQUIRED:
                 await self.claim.give_back(case)
-            return self._going_on(case, delivered)
+            return self.shaping.going_on(case, delivered)
         if case.operation is None:
-            answer = self._shaped(case, delivered)
+            answer = self.shaping.shaped(case, delivered)
         else:
             answer = await self._checked(case, ticket, delivered, old)
         if isinstance(answer, Answer) and case.leaves_traces:
             answer = await self.record.seen(case, answer)  # what was filtered away was never seen
-        return self._leaving(case, answer)
-
-    def _leaving(self, case: Case, outcome: Answer | Refusal) -> Answer | Refusal:
-        """Let go along with a refusal only what of the result may leave."""
-        if isinstance(outcome, Answer):
-            return outcome
-        if case.call.method.is_task:
-            outcome = self.normalise.refused(self.relay.rounds.tasks.decided(case), outcome)
-        return self.normalise.refused(case, outcome)
+        return self.shaping.leaving(case, answer)
 
     async def _checked(
         self, case: Case, ticket: Ticket, delivered: Delivered, old: Old
@@ -339,61 +359,3 @@ class Pipeline:
         if said.state is not VerificationState.NOT_DECLARED:
             verified = verify.conclude(verified, said)
         return verified if isinstance(verified, Refusal) else self.normalise(case, verified)
-
-    def _going_on(self, case: Case, answer: Answer) -> Answer | Refusal:
-        """Let through what stands in place of a result, as far as that could leave."""
-        size = len(jsontext.dump(answer.result))
-        delivered = Delivered(result=answer.result, size=size)
-        verified = verify.Verified(delivered=delivered, verification=answer.verification)
-        left = self.normalise(case, verified)
-        if isinstance(left, Refusal):
-            executed = Execution.NO if case.is_plain_read else Execution.UNKNOWN
-            return replace(left, executed=executed)
-        return replace(answer, result=left.result, redactions=left.redactions)
-
-    def _shaped(self, case: Case, delivered: Delivered) -> Answer | Refusal:
-        """Check what came back and let through what may leave."""
-        ended = delivered.result.get("result") if case.call.method is Method.GET_TASK else None
-        if isinstance(ended, dict):
-            return self._task_ended(case, replace(delivered, result=ended), delivered.result)
-        if ended is not None:
-            reason = f"`{case.tool.server}` answered with a task whose result is no object"
-            return Refusal(status=Status.RESULT_INVALID, code="result", reason=reason)
-        verified = verify.check(case, delivered)
-        if isinstance(verified, Refusal):
-            return verified
-        if case.call.method.is_task:
-            return self._as_then_and_now(case, verified)
-        return self.normalise(case, verified)
-
-    def _task_ended(self, case: Case, delivered: Delivered, task: JsonObject) -> Answer | Refusal:
-        """Let through the result of a call that went on as a task, and what is said around it."""
-        verified = verify.check(replace(case, call=_of_tool(case.call)), delivered)
-        if isinstance(verified, Refusal):
-            return verified
-        answer = self._as_then_and_now(case, verified, _of_tool(case.call))
-        if isinstance(answer, Refusal):
-            return answer
-        around = {name: member for name, member in task.items() if name != "result"}
-        left = self.normalise.around(self.relay.rounds.tasks.decided(case), around)
-        left = left.joined(self.normalise.around(case, left.result))
-        return replace(
-            answer,
-            result={**left.result, "result": answer.result},
-            redactions=answer.redactions + left.count,
-        )
-
-    def _as_then_and_now(
-        self, case: Case, verified: verify.Verified, call: ProposedCall | None = None
-    ) -> Answer | Refusal:
-        """Let through what may leave by what was decided when a task began, and by what is now."""
-        then, call = self.relay.rounds.tasks.decided(case), call or case.call
-        answer = self.normalise(replace(then, call=call), verified)
-        if isinstance(answer, Refusal):
-            return answer
-        left = replace(verified.delivered, result=answer.result, redactions=answer.redactions)
-        return self.normalise(replace(case, call=call), replace(verified, delivered=left))
-
-
-def _of_tool(call: ProposedCall) -> ProposedCall:
-    return replace(call, method=Method.CALL_TOOL)

@@ -11,8 +11,7 @@ from gateway.operations import refusals
 from gateway.operations.machine import TOOK_EFFECT
 from gateway.pipeline import judge
 from gateway.steps import identity, policy, risk
-from gateway.steps.resolve import actor_of
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import ProposedCall, actor_of
 from gateway.types.operations import FAILED, Execution, Operation
 from gateway.types.outcomes import Answer, Refusal, Status
 

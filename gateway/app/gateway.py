@@ -10,6 +10,7 @@ from gateway.actions.state import Snapshot, counted_here
 from gateway.app.approving import Approving
 from gateway.app.attending import Attending
 from gateway.app.following import follow
+from gateway.app.runs import RunSweeper
 from gateway.app.subscribing import subscribe
 from gateway.app.sweeping import Sweeper
 from gateway.app.watch import ToolWatch
@@ -39,6 +40,7 @@ class Gateway:
     approving: Approving
     attending: Attending
     sweeper: Sweeper
+    run_sweeper: RunSweeper
     listing: Listing
     servers: Servers
     activation: Activation

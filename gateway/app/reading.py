@@ -17,6 +17,7 @@ from gateway.types.guarantees import CallTemplate
 from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Rejected
 from gateway.types.outcomes import Finished, Status
+from gateway.types.runs import BindingKind, Place
 from gateway.types.tools import Sensitivity
 
 Look: TypeAlias = Callable[[ProposedCall], Awaitable[tuple[Finished, Delivery | None]]]
@@ -72,6 +73,7 @@ class Reading:
             cause=cause.value,
             parent=case.call.call_id,
             concealed=_concealed(case, known),
+            run=_run(case),
         )
         try:
             async with asyncio.timeout(deadline_s):
@@ -81,6 +83,12 @@ class Reading:
         except TimeoutError:
             return NotRead(reason=f"`{call.tool}` gave no answer in {deadline_s:g} s", for_now=True)
         return _data(call, finished, delivery)
+
+
+def _run(case: Case) -> Place | None:
+    """Return the run that a read is made in: that of the write which it is made for."""
+    kind = case.bound_by or BindingKind.META
+    return Place(kind=kind, value=case.run_id) if case.run_id else None
 
 
 def _concealed(case: Case, known: Known) -> dict[str, Sensitivity]:

@@ -12,6 +12,7 @@ from gateway import __version__, ids
 from gateway.app.doorbook import DoorBook
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
+from gateway.app.loops import start_loops
 from gateway.app.owner import ProcessOwner
 from gateway.app.stopping import CALLS_S, Stopping
 from gateway.app.wiring import Wiring
@@ -97,7 +98,7 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
         door = DoorBook(wiring.keeping.store.events, wiring.clock)
         gateway.note_turned_away = door.note
         await tasks.start(gateway.servers.run)
-        wiring.start_loops(gateway, instance, tasks.start_soon)
+        start_loops(gateway, wiring.loaded.settings.policies, instance, tasks.start_soon)
         await gateway.servers.first_lists(_FIRST_LISTS_S)
         revision = gateway.activation.current().id
         names = list(wiring.loaded.settings.servers)

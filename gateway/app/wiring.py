@@ -1,12 +1,10 @@
 """Which part is built from which, in one place."""
 
 import logging
-import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
-
-from anyio import open_signal_receiver
 
 from gateway import ids
 from gateway.actions.activation import Activation, Reloaded
@@ -20,19 +18,20 @@ from gateway.app.keeping import Keeping
 from gateway.app.offering import Offering
 from gateway.app.operating import Around, Operating, operating
 from gateway.app.owner import ProcessOwner
+from gateway.app.runs import RunSweeper, belonging
 from gateway.app.watch import ToolWatch
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
 from gateway.config.terms import terms
 from gateway.crossing import proposing
+from gateway.crossing.belonging import Belonging
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.presence import Callers
 from gateway.crossing.remains import Remains
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.redact import Redactor
-from gateway.housekeeping import Reloader, Snapshots
 from gateway.identity.standing import Standing
 from gateway.listing import Listing
 from gateway.operations import keys
@@ -115,6 +114,7 @@ class Wiring:
             default_phase=settings.runs.default_phase,
             seen=self.keeping,
             sees=sees,
+            belonging=self._belonging(activation),
             tasks=lambda call: _tool_of_task(tasks, servers.catalog, call),
         )
         limits = settings.limits
@@ -160,6 +160,13 @@ class Wiring:
                 clock=self.clock,
             ),
             sweeper=parts.sweeper(pipeline),
+            run_sweeper=RunSweeper(
+                runs=self.keeping.store.runs,
+                call_off=people.deciding.call_off,
+                is_on=lambda: resolve.belonging.is_on,
+                clock=self.clock,
+                keep=timedelta(seconds=settings.operations.keep),
+            ),
             listing=Listing(
                 catalogue=servers.catalog,
                 resolve=resolve,
@@ -189,21 +196,6 @@ class Wiring:
         self.telemetry.watch_approvals(lambda: float(gateway.attending.pending))
         self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
         return gateway
-
-    def start_loops(self, gateway: Gateway, instance: str, start: Callable[..., object]) -> None:
-        """Start what runs beside the calls: reload, signals, snapshots."""
-        reloader = Reloader(folder=self.loaded.settings.policies, reload=gateway.reload)
-
-        async def write() -> None:
-            await self.keeping.store.instances.save(instance, gateway.snapshot().as_json())
-
-        snapshots = Snapshots(write=write)
-        gateway.on_changed(lambda _: snapshots.tell())
-        start(reloader.run, name="reloader")
-        start(snapshots.run, name="snapshots")
-        start(gateway.sweeper.run, name="sweeper")
-        start(gateway.attending.run, name="approvals")
-        start(_reload_on_hangup, reloader, name="signals")
 
     def say(self, event: Event) -> None:
         """Append an event about the gateway itself."""
@@ -242,6 +234,17 @@ class Wiring:
             leaving=self._normalise().again,
             over_stdio=terms(self.loaded.settings).over_stdio,
             reached=self.reached,
+        )
+
+    def _belonging(self, activation: Activation) -> Belonging:
+        return belonging(
+            self.keeping.store,
+            self.loaded.settings.runs,
+            revision=activation.current,
+            environ=self.environ,
+            is_child=self.front == "stdio",
+            clock=self.clock,
+            redactor=self._redactor(),
         )
 
     def _own_tools(self, activation: Activation, catalog: Catalog, people: Approving) -> OwnTools:
@@ -283,6 +286,7 @@ class Wiring:
             states=states,
             parking=Parking(owner, states),
             holding=people.holding,
+            belonging=resolve.belonging,
             own_tools=own_tools,
             normalise=self._normalise(),
             record=record,
@@ -365,9 +369,3 @@ def _tool_of_task(tasks: Tasks, catalog: Catalog, call: ProposedCall) -> Tool | 
         return None
     wanted = (task.server, task.tool)
     return next((tool for tool in catalog.tools() if (tool.server, tool.name) == wanted), None)
-
-
-async def _reload_on_hangup(reloader: Reloader) -> None:
-    with open_signal_receiver(signal.SIGHUP) as signals:
-        async for _ in signals:
-            reloader.tell()

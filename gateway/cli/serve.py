@@ -95,6 +95,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                     max_body_bytes=settings.listen.max_body,
                     max_requests=settings.listen.max_concurrency,
                     max_requests_per_principal=settings.listen.share,
+                    run_header=settings.runs.header,
                 ),
             )
 

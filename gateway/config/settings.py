@@ -20,11 +20,11 @@ from gateway.config.addresses import (
 from gateway.config.admin import AccountSettings, AdminSettings
 from gateway.config.approvals import ApprovalsSettings
 from gateway.config.identity import IdentitySettings
+from gateway.config.runs import RunsSettings
 from gateway.config.section import Section, Unique
 from gateway.config.servers import ServerName, ServerSettings
 from gateway.config.units import Duration, Size, Word
 from gateway.types.own import Own
-from gateway.types.runs import Phase
 
 _OWN: Final = [each.value for each in Own]
 _UNRESERVED: Final = frozenset(
@@ -96,7 +96,7 @@ class ExposeSettings(Section):
         default=True,
         description="tools of the gateway's own, all or some by name, where they are of use: "
         "`gateway_wait` where a rule has calls held, `gateway_repeat` where a contract lets calls "
-        "be repeated; never with `transparent`",
+        "be repeated, `run_…` where calls belong to runs; never with `transparent`",
     )
 
     def shows(self, tool: Own) -> bool:
@@ -274,14 +274,6 @@ class OperationsSettings(Section):
         ge=86400,
         description="how long ended operations are listed; unknown ones stay until they are "
         "settled, and those whose contract has a longer `window` until that is over",
-    )
-
-
-class RunsSettings(Section):
-    """How calls belong to runs."""
-
-    default_phase: Phase = Field(
-        default=Phase.ACTING, description="phase of a call that belongs to no run of its own"
     )
 
 

@@ -13,6 +13,7 @@ from gateway.store.vault import Vault, VaultBroken
 from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
+from gateway.types.runs import BindingKind, Place
 from gateway.types.tools import Sensitivity, Tool
 
 _EMPTY: Final[JsonObject] = {}
@@ -30,6 +31,7 @@ class Asked:
     original: JsonObject  # as asked for, before policy wrote into them
     principal: Principal
     concealed: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
+    bound_by: BindingKind = BindingKind.META  # how its call had found its run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +60,13 @@ class Recall:
             original=_object(body.get("asked", arguments)),
             principal=_principal(_object(body.get("principal"))),
             concealed=concealed.from_json(body.get("concealed")),
+            bound_by=BindingKind(str(body.get("bound_by", BindingKind.META))),
         )
 
     def call(self, operation: Operation, *, call_id: str) -> ProposedCall:
         """Return the call of an operation once more, from nobody who waits; raises `Forgotten`."""
         asked = self.asked(operation)
+        run_id = operation.run_id
         return ProposedCall(
             call_id=call_id,
             name=operation.tool,
@@ -72,6 +76,7 @@ class Recall:
             caller=Nobody(),
             received_at=self.clock.now(),
             concealed=asked.concealed,
+            run=Place(kind=asked.bound_by, value=run_id) if run_id else None,
         )
 
     def case(self, operation: Operation) -> Case:

@@ -81,6 +81,8 @@ def _sealed(case: Case, vault: Vault, key: IntentKey) -> str:
     body: JsonObject = {"arguments": arguments, "principal": _principal(case)}
     if case.call.arguments != arguments:
         body["asked"] = case.call.arguments
+    if case.bound_by is not None:
+        body["bound_by"] = str(case.bound_by)
     if case.call.concealed:
         body["concealed"] = concealed.to_json(case.call.concealed)
     return vault.seal(case.actor.tenant, key.key, jsontext.dump(body))
@@ -109,7 +111,7 @@ def _key(case: Case, vault: Vault) -> IntentKey:
         principal=call.principal.owner,
         server=case.tool.server,
         tool=case.tool.key,
-        run_id=case.run_id,
+        run_id=case.keyed_run,
         arguments=case.arguments or {},
         idempotency=case.contract.idempotency,
         caller_key=keys.of_caller(call.meta, call.idempotency_key),

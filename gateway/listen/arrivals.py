@@ -30,6 +30,7 @@ class Arrival:
     input_error: str = ""
     trace_header: str = ""
     idempotency_key: str | None = None
+    run_header: str = ""
     peer: str = ""
     request_id: RequestId | None = None  # as the client wrote it
     stand_in: str = ""  # what the SDK got in the place of an id that is a text

@@ -35,10 +35,11 @@ _BLANKS: Final = b" \t"
 class HeaderView:
     """The headers that matter to a request, found in one pass."""
 
-    __slots__ = ("duplicate", "has_params", "raw", "values")
+    __slots__ = ("duplicate", "has_params", "raw", "run", "values")
 
-    def __init__(self, raw: Sequence[tuple[bytes, bytes]]) -> None:
+    def __init__(self, raw: Sequence[tuple[bytes, bytes]], run: bytes = b"") -> None:
         self.raw = raw
+        self.run = ""  # the run that the header with this name, in small letters, is about
         self.values: dict[bytes, bytes] = {}
         self.duplicate = b""  # a routing header that came twice
         self.has_params = False  # whether there are Mcp-Param-* headers
@@ -52,6 +53,9 @@ class HeaderView:
                     # Two are one list (5.3), and a list is no key: whoever reads it refuses it.
                     shown = b"%b, %b" % (values[key], shown)
                 values[key] = shown
+            elif key == run and run:
+                # Two are one list here as well, and that names no run.
+                self.run = f"{self.run}, " * bool(self.run) + value.strip(_BLANKS).decode("latin-1")
             elif key.startswith(b"mcp-param-"):
                 self.has_params = True
 

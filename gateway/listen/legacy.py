@@ -261,6 +261,7 @@ class SdkFront:
                 trace_header=arrival.trace_header,
                 client_name=client.name if client is not None else "",
                 idempotency_key=arrival.idempotency_key,
+                run_header=arrival.run_header,
                 peer=arrival.peer,
             ),
         )

@@ -73,6 +73,7 @@ class ModernFront:
         self._handshake = handshake
         self._authenticator = authenticator
         self._options = options
+        self._run_header = options.run_header.lower().encode("latin-1")
         self._clock = clock
         self._results = ModernResults(info, versions=[MODERN_VERSION])
         self._params = ParamHeaders()
@@ -90,7 +91,7 @@ class ModernFront:
         if scope["method"] != "POST":
             await send_empty(send, 405, _POST_ONLY)
             return
-        headers = HeaderView(scope["headers"])
+        headers = HeaderView(scope["headers"], self._run_header)
         values = headers.values
         if not is_json(values.get(b"content-type", b"")):
             error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
@@ -150,6 +151,7 @@ class ModernFront:
             input_error=incoming.input_error,
             trace_header=headers.text(b"traceparent"),
             idempotency_key=headers.idempotency_key,
+            run_header=headers.run,
             peer=client[0] if client else "",
         )
         async with Exchange(http.receive, send) as exchange:

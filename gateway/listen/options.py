@@ -8,6 +8,7 @@ class HttpOptions:
     """Names and limits of an HTTP front; sizes in bytes, times in seconds."""
 
     path: str = "/mcp"
+    run_header: str = "X-Run-Id"  # names the run of a call
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body_bytes: int = 1024 * 1024

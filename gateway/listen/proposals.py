@@ -24,6 +24,7 @@ class Envelope:
     input_error: str = ""
     trace_header: str = ""
     idempotency_key: str | None = None  # the HTTP header
+    run_header: str = ""
     peer: str = ""
     client_name: str = ""  # of the handshake; a stateless request brings its own
 
@@ -58,6 +59,7 @@ def propose(
         peer=envelope.peer,
         client_name=envelope.client_name or named((meta or {}).get(_CLIENT_INFO)),
         input_error=input_error,
+        run_header=envelope.run_header,
         method=method,
         params=params,
     )

@@ -67,6 +67,7 @@ class LegacySessions:
 
     def __init__(self, gate: Gate, *, info: ServerInfo, options: HttpOptions, clock: Clock) -> None:
         self._options = options
+        self._run_header = options.run_header.lower().encode("latin-1")
         self._clock = clock
         self._sdk = SdkFront(gate, info=info, clock=clock)
         self._sdk.server.middleware.insert(0, watching(gate))
@@ -93,7 +94,7 @@ class LegacySessions:
         self, scope: Scope, receive: Receive, send: Send, principal: Principal
     ) -> None:
         """Serve one HTTP request."""
-        headers = HeaderView(scope["headers"])
+        headers = HeaderView(scope["headers"], self._run_header)
         session_id = _header(scope["headers"], _SESSION_HEADER)
         message: JsonObject = {}
         input_error = name = ""
@@ -118,6 +119,7 @@ class LegacySessions:
             input_error=input_error,
             trace_header=headers.text(b"traceparent"),
             idempotency_key=headers.idempotency_key,
+            run_header=headers.run,
             peer=client[0] if client else "",
             request_id=_request_id(message),
             stand_in=name,

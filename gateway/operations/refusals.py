@@ -88,3 +88,34 @@ def misnamed() -> Refusal:
         code="repeat",
         reason=f"`{KEY}` names no operation that this call could repeat",
     )
+
+
+def waits_for_people() -> Refusal:
+    """Say that people decide about other calls of the run first."""
+    return Refusal(
+        status=Status.PHASE_BLOCKED,
+        code="phase_blocked",
+        reason="the run waits for people to decide; until then only what they approve is sent",
+        next="wait until they have decided, or go on with reads",
+    )
+
+
+def no_retry() -> Refusal:
+    """Say that a failed run begins nothing new."""
+    return Refusal(
+        status=Status.PHASE_BLOCKED,
+        code="phase_blocked",
+        reason="the run has failed: only what was not carried out can be sent once more",
+        next="retry what was not carried out, or hand the run over",
+    )
+
+
+def run_changing() -> Refusal:
+    """Say that a run has changed each time that a call was judged by it."""
+    return Refusal(
+        status=Status.IN_PROGRESS,
+        code="run_changing",
+        reason="other calls keep changing the run of this one, and it was not sent",
+        retry_after_s=1.0,
+        next="send it again later, unchanged",
+    )

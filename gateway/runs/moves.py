@@ -9,6 +9,7 @@ from typing import Final
 
 from gateway.runs.guards import unmet
 from gateway.runs.templates import Guard, Template
+from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Collected, Mode, Mover, Phase, Run, StopReason
 from gateway.types.values import replaced, value
 
@@ -55,6 +56,17 @@ class Blocked:
     reason: str
     missing: tuple[str, ...] = ()
     next: str = ""
+
+
+def refusal(met: Blocked) -> Refusal:
+    """Return what a call gets that its run does not let through."""
+    return Refusal(
+        status=Status.PHASE_BLOCKED,
+        code="phase_blocked",
+        reason=met.reason,
+        next=met.next,
+        details=tuple({"missing": each} for each in met.missing),
+    )
 
 
 def may_move(run: Run, to: Phase, by: Mover, template: Template | None) -> Blocked | None:

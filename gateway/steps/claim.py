@@ -8,6 +8,7 @@ from typing import Final, Protocol, assert_never
 
 from gateway.case import Case, Injected
 from gateway.crossing import wanted
+from gateway.crossing.belonging import Stale
 from gateway.crossing.failpoints import Failpoint, Reached, go_on
 from gateway.crossing.joins import Joins
 from gateway.crossing.people import People, is_too_large
@@ -28,7 +29,7 @@ from gateway.types.guarantees import OnVariant, Repeat
 from gateway.types.json import JsonObject
 from gateway.types.operations import Met, Operation, OpState
 from gateway.types.outcomes import Answer, Refusal, Status
-from gateway.types.tools import Effect
+from gateway.types.runs import Only
 
 _log = logging.getLogger("weighbridge")
 
@@ -115,14 +116,13 @@ class Claim:
     over_stdio: frozenset[str] = frozenset()  # servers that headers don't reach
     reached: Reached = go_on
 
-    async def __call__(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal | Held:
+    async def __call__(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal | Held | Stale:
         """Return the case when it may be sent, or what stands in its place.
 
-        Held: people have to decide, and whoever waits for them comes back with a case judged anew.
+        Whoever gets Stale at once, or Held once people have decided, comes back judged anew.
         """
         is_held = case.decision.effect is DecisionEffect.REQUIRE_APPROVAL
-        is_read = case.call.method is not Method.CALL_TOOL or case.effect is Effect.READ
-        if is_read and not is_held:
+        if not case.is_claimed:
             return await self._reserved(case)
         try:
             repetition = repeats.asked(case.call.meta)
@@ -187,15 +187,16 @@ class Claim:
 
     async def _claimed(
         self, case: Case, asked_for: Operation, ticket: Ticket, repeated: str
-    ) -> Case | Answer | Refusal | Held:
+    ) -> Case | Answer | Refusal | Held | Stale:
         until_s = asyncio.get_running_loop().time() + self.patience_s(case)
         has_looked = has_joined = False
         while True:
             claim = await self._made(case, asked_for, ticket, repeated)
             if isinstance(claim, Refusal):
                 return claim
-            if claim.met is Met.MISNAMED:
-                return refusals.misnamed()
+            unmade = _unmade(case, claim.met)
+            if unmade is not None:
+                return unmade
             ticket.concerns(claim.operation, claim.approval)
             repeated = ""  # only what was settled before is repeated, not what is waited for here
             if claim.met is Met.LOST or (claim.met is Met.UNKNOWN and not has_looked):
@@ -227,6 +228,7 @@ class Claim:
                 repeats=repeated,
                 is_alone=wanted.is_alone(case, asked_for),
                 continues=case.call.continues,
+                passage=case.passage,
                 known_for=wanted.known_for(case.contract),
                 asking=self.people.asking(
                     case,
@@ -261,12 +263,12 @@ class Claim:
                 return self._differs(case, claim)
             case Met.JOINED:
                 return refusals.in_progress(claim.operation)
-            case Met.MISNAMED:
-                return refusals.misnamed()
             case Met.DENIED | Met.EXPIRED:
                 return self._decided(claim)
             case Met.UNKNOWN | Met.LOST | Met.TAKEN | Met.HELD:
                 return refusals.unknown(claim.operation)
+            case Met.MISNAMED | Met.RUN_CHANGED | Met.PHASE_BLOCKED:  # told before
+                return refusals.misnamed()
             case _:
                 assert_never(claim.met)
 
@@ -365,6 +367,19 @@ class Claim:
         if exceeded is None:
             return case
         return _over(case, exceeded.limit, exceeded.retry_after_s)
+
+
+def _unmade(case: Case, met: Met) -> Refusal | Stale | None:
+    """Return what a call gets that has met and made no operation."""
+    if met is Met.RUN_CHANGED:
+        return Stale()
+    if met is Met.MISNAMED:
+        return refusals.misnamed()
+    if met is not Met.PHASE_BLOCKED:
+        return None
+    passage = case.passage
+    is_retry = passage is not None and passage.only is Only.RETRY
+    return refusals.no_retry() if is_retry else refusals.waits_for_people()
 
 
 def _asks_to_repeat(case: Case, repeated: str) -> bool:

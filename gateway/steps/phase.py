@@ -1,12 +1,21 @@
 """Step 6: does the phase of the run allow a call of this effect and class?"""
 
 from gateway.case import Case
-from gateway.runs import machine
+from gateway.runs import machine, moves
+from gateway.runs.machine import Need, Terms
+from gateway.runs.moves import Blocked
+from gateway.store.times import microseconds
+from gateway.types.causes import Cause
 from gateway.types.outcomes import Refusal, Status
+from gateway.types.runs import BindingKind, Passage, Run
+from gateway.types.tools import Effect
+from gateway.types.values import replaced
 
 
 def check(case: Case) -> Case | Refusal:
-    """Refuse what the phase has no room for."""
+    """Refuse what the phase has no room for, and note what a call asks of its run."""
+    if case.run is not None:
+        return _within(case, case.run)
     if machine.allows(case.phase, case.effect, case.risk):
         return case
     return Refusal(
@@ -14,3 +23,32 @@ def check(case: Case) -> Case | Refusal:
         code="phase_blocked",
         reason=f"the phase `{case.phase}` allows no {case.effect} of class {case.risk}",
     )
+
+
+def _within(case: Case, run: Run) -> Case | Refusal:
+    template = case.revision.templates.get(run.template)
+    need = _need(case)
+    if run.template and template is None and need.effect is not Effect.READ:
+        return Refusal(
+            status=Status.PHASE_BLOCKED,
+            code="unknown_template",
+            reason=f"the template `{run.template}` of the run is not in force",
+            next="tell the administrator, or hand the run over",
+        )
+    terms = Terms(
+        template=template,
+        kind=case.bound_by or BindingKind.PRINCIPAL,
+        reads_while_paused=case.reads_while_paused,
+    )
+    met = machine.weigh(run, need, terms, now=microseconds(case.facts.now))
+    if isinstance(met, Blocked):
+        return moves.refusal(met)
+    passage = Passage(run=run, move_to=met.move_to, only=met.only)
+    return replaced(case, phase=met.phase, passage=passage)
+
+
+def _need(case: Case) -> Need:
+    # A task was let through when its call was: asking after it, or ending it, begins nothing.
+    effect = Effect.READ if case.call.method.is_task else case.effect
+    cause = Cause(case.call.cause) if case.call.cause else Cause.CALLER
+    return Need(effect=effect, risk=case.risk, tool=case.tool.key, cause=cause)

@@ -11,10 +11,9 @@ from gateway.crossing.books import Journal, SeenValue, Telemetry, documents_of, 
 from gateway.crossing.ticket import Ticket
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
-from gateway.steps.resolve import actor_of
 from gateway.store.times import microseconds
 from gateway.types.actors import Actor
-from gateway.types.calls import ProposedCall
+from gateway.types.calls import ProposedCall, actor_of
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Refusal, Status

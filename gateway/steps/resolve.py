@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Final, Protocol, assert_never
 
 from gateway.case import Case, Facts, Origin
 from gateway.clock import Clock
 from gateway.contracts import draft
+from gateway.crossing.belonging import Belonging
 from gateway.results import envelope
 from gateway.revision import Revision, Unreviewed
 from gateway.runs.origins import Asked
 from gateway.steps import provenance
 from gateway.types.actors import Actor
-from gateway.types.calls import Method, Principal, ProposedCall
+from gateway.types.calls import Method, ProposedCall, actor_of
 from gateway.types.json import Json, JsonPointer
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Phase
@@ -83,6 +83,7 @@ class Resolve:
     seen: SeenIndex
     sees: Callable[[Case], bool]
     """Whether what a case is about would be listed for its actor."""
+    belonging: Belonging
     tasks: Callable[[ProposedCall], Tool | None] = no_tasks
     """The tool whose task a call is about, when the task is the caller's."""
     _drafts: dict[str, Contract] = field(default_factory=dict[str, Contract])
@@ -97,7 +98,10 @@ class Resolve:
         case = self.case_for(call, tool)
         if case is None:
             return unknown(call, code="unreviewed")
-        return await self.traced(case) if case.contract.asks_origins else case
+        placed = await self.belonging.placed(case)
+        if isinstance(placed, Refusal):
+            return placed if self.sees(case) else replace(placed, hidden=True)
+        return await self.traced(placed) if case.contract.asks_origins else placed
 
     async def traced(self, case: Case) -> Case:
         """Look up what was given before, as far as the contract asks for it."""
@@ -197,20 +201,6 @@ def contract_of(
     if revision.unreviewed is not Unreviewed.OBSERVE:
         return None
     return contract or drafted(tool)
-
-
-@lru_cache(maxsize=1024)
-def actor_of(principal: Principal) -> Actor:
-    """Say who acts: from the verified credential and from nothing else."""
-    return Actor(
-        user=principal.user,
-        tenant=principal.tenant,
-        roles=principal.roles,
-        scopes=principal.scopes,
-        client=principal.client,
-        method=principal.method.value,
-        issuer=principal.issuer,
-    )
 
 
 def unknown(call: ProposedCall, *, code: str = "") -> Refusal:

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from gateway.approvals import ballot
 from gateway.clock import Clock
-from gateway.store import decisions
+from gateway.store import decisions, passing
 from gateway.store.approval_rows import approval_of, notice_of, vote_of
 from gateway.store.changes import Change, Made
 from gateway.store.decisions import Bench, Notices, NoticesOf, Once, Person, Told, ToldOf, Wish
@@ -39,6 +39,7 @@ class ApprovalFilter:
     user: str = ""  # who asked
     tool: str = ""
     op_id: str = ""
+    run: str = ""
     since: datetime | None = None
     limit: int = 100
 
@@ -50,6 +51,7 @@ _CONDITIONS: Final = {
     "user": "requester = :user",
     "tool": "tool = :tool",
     "op_id": "op_id = :op_id",
+    "run": "run_id = :run AND run_id <> ''",
     "since": "created_at >= :since",
 }
 
@@ -264,7 +266,9 @@ class Approvals:
         """Run a decision under the events lock; time is read there, after the wait for it."""
 
         def decide(transaction: Transaction) -> Made[_T]:
-            return work(Bench(transaction=transaction, now=microseconds(self._clock.now())))
+            now = microseconds(self._clock.now())
+            bench = Bench(transaction=transaction, now=now)
+            return passing.attended(transaction, work(bench), bench.runs, now=now)
 
         return await self._log.carry(Change(Once(decide)))
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.operations.meeting import DAY, Meeting, differs, meet
 from gateway.store import limits as counters
-from gateway.store import requests
+from gateway.store import passing, requests
 from gateway.store.changes import Made
 from gateway.store.engine import Parameters, Transaction
 from gateway.store.requests import Asking, Desk, Enough, Held, Over, Telling
@@ -18,6 +18,7 @@ from gateway.types.decisions import Limit
 from gateway.types.events import Event
 from gateway.types.guarantees import OnVariant
 from gateway.types.operations import ASKS_FIRST, Claim, Met, Operation, OpState
+from gateway.types.runs import Only, Passage
 from gateway.types.values import replaced, value
 
 _WAYS: Final = {
@@ -43,6 +44,7 @@ class Wanted:
     asking: Asking | None = None  # how people are asked, where they may have to be
     telling: Telling | None = None  # how it is told that they need not be any more
     continues: bool = False  # it brings answers to what its server has asked
+    passage: Passage | None = None  # how it passes its run, where it has one
     known_for: int = DAY  # microseconds in which its server knows a request again by its key
 
 
@@ -63,7 +65,16 @@ def claim(transaction: Transaction, wanted: Wanted, at: datetime) -> Made[Claim]
     newest, or it has been already.
     """
     told: list[Event] = []
-    claimed = _Claiming(transaction, wanted, at, told).claimed()
+    passage = wanted.passage
+    if passage is not None and not passing.may_pass(transaction, passage):
+        return Made(Claim(met=Met.RUN_CHANGED, operation=wanted.operation), keeps_events=False)
+    claiming = _Claiming(transaction, wanted, at, told)
+    claimed = claiming.claimed()
+    now = microseconds(at)
+    if passage is not None and claimed.met in (Met.TAKEN, Met.HELD):
+        call_id = wanted.operation.call_id
+        passing.pass_through(transaction, passage, now=now, told=told, call=call_id)
+    passing.attend_all(transaction, claiming.desk.runs, now=now, told=told)
     return Made(claimed, keeps_events=claimed.met is Met.TAKEN, told=told)
 
 
@@ -77,9 +88,10 @@ class _Claiming:
         self._wanted = wanted
         self._operation = wanted.operation
         self._asking = wanted.asking
+        self._only = wanted.passage.only if wanted.passage is not None else None
         self._at = at
         self._now = microseconds(at)
-        self._desk = Desk(transaction=transaction, now=self._now, told=told)
+        self.desk = Desk(transaction=transaction, now=self._now, told=told)
 
     def claimed(self) -> Claim:
         wanted, repeats = self._operation, self._wanted.repeats
@@ -125,14 +137,14 @@ class _Claiming:
         """Tell of a request that has ended, as long as its answer counts."""
         is_expired = found.state is OpState.ABANDONED and found.op_id != self._operation.op_id
         if is_expired and self._asking is not None:
-            expired = requests.untold(self._desk, found)
+            expired = requests.untold(self.desk, found)
             if expired is not None:
                 return Claim(met=Met.EXPIRED, operation=found, approval=expired)
         if found.state is not OpState.DENIED or self._now >= found.replay_until:
             return None
         if differs(found, self._operation) is Meeting.CONFLICT:
             return None
-        denied = requests.newest(self._desk, found.op_id)
+        denied = requests.newest(self.desk, found.op_id)
         if self._asking_now(denied) is None:  # nobody has to be asked any more
             return self._new(found)
         if denied is not None and denied.proposal_hash == self._operation.key.arguments:
@@ -144,9 +156,9 @@ class _Claiming:
         wanted = self._operation
         if differs(found, wanted) is Meeting.CONFLICT:
             return Claim(met=Met.CONFLICT, operation=found)
-        approval = requests.newest(self._desk, found.op_id)
+        approval = requests.newest(self.desk, found.op_id)
         asking = self._asking_now(approval)
-        met = requests.meet(self._desk, found, asking, wanted, self._wanted.telling)
+        met = requests.meet(self.desk, found, asking, wanted, self._wanted.telling)
         match met:
             case Held():
                 return Claim(met=Met.HELD, operation=found, approval=met.approval)
@@ -174,11 +186,13 @@ class _Claiming:
         asking = self._asking
         if asking is None:
             return Claim(met=Met.JOINED, operation=found)
+        if self._only is Only.RETRY:
+            return self._blocked(found)
         if before is not None and before.state.is_open:
-            full = requests.exceeded(self._desk, asking, before)
+            full = requests.exceeded(self.desk, asking, before)
             if full is not None:
                 return self._too_many(full)  # what people have said so far stays
-            requests.supersede(self._desk, before, asking, "what was asked about has changed")
+            requests.supersede(self.desk, before, asking, "what was asked about has changed")
         rule = before.rule if before is not None and before.rule in requests.OF_CONTRACTS else ""
         return self._held(found, earlier=found, before=before, rule=rule)
 
@@ -191,9 +205,9 @@ class _Claiming:
         wanted = replace(self._operation, generation=generation)
         if self._asking is None or not (self._asking.is_due or rule):
             return self._take(wanted, None)
-        denied = requests.denied(self._desk, wanted)
+        denied = requests.denied(self.desk, wanted)
         if denied is not None:  # another key doesn't have people asked the same again
-            approval = requests.newest(self._desk, denied.op_id)
+            approval = requests.newest(self.desk, denied.op_id)
             return Claim(met=Met.DENIED, operation=denied, approval=approval)
         made = replaced(wanted, state=OpState.AWAITING_APPROVAL, created_at=self._now)
         try:
@@ -220,7 +234,7 @@ class _Claiming:
 
     def _again(self, found: Operation) -> Claim:
         """Send an operation that was not carried out once more, if nobody has to be asked."""
-        before = requests.newest(self._desk, found.op_id) if self._asking is not None else None
+        before = requests.newest(self.desk, found.op_id) if self._asking is not None else None
         asking = self._asking_now(before)
         if asking is None:
             return self._take(self._operation, found)
@@ -228,7 +242,7 @@ class _Claiming:
             return Claim(met=Met.UNKNOWN, operation=found)
         if before is not None and self._goes_on(found, before, asking):
             kept = replaced(self._operation, arguments=found.arguments, shown=found.shown)
-            return replaced(self._take(kept, found), approval=before)
+            return replaced(self._take(kept, found, approved=True), approval=before)
         is_of_contract = before is not None and before.rule in requests.OF_CONTRACTS
         return self._held(found, rule=before.rule if before is not None and is_of_contract else "")
 
@@ -280,8 +294,10 @@ class _Claiming:
         rule: str = "",
         anew: bool = False,  # the row is there already
     ) -> Claim:
+        if self._only is Only.RETRY:
+            return self._blocked(operation)
         met = requests.ask(
-            self._desk, operation, asking, earlier=earlier, replaces=before, rule=rule
+            self.desk, operation, asking, earlier=earlier, replaces=before, rule=rule
         )
         self._transaction.execute("hold_operation" if anew else "add_operation", row_of(operation))
         if isinstance(met, Enough):
@@ -290,6 +306,8 @@ class _Claiming:
 
     def _used(self, found: Operation, approval: Approval, asking: Asking) -> Claim:
         """Use an approval up and take the operation, in one: `approved → consumed`."""
+        if self._only is Only.RETRY:
+            return self._blocked(found)
         exceeded = counters.take(
             self._transaction, self._operation.call_id, self._wanted.limits, self._at
         )
@@ -300,15 +318,18 @@ class _Claiming:
                 limit=exceeded.limit,
                 retry_after_s=exceeded.retry_after_s,
             )
-        if not requests.consume(self._desk, approval, asking, self._operation):
+        if not requests.consume(self.desk, approval, asking, self._operation):
             return Claim(met=Met.HELD, operation=found, approval=approval)
         row = row_of(replaced(self._operation, op_id=found.op_id))
         self._transaction.execute("send_approved", {**row, "now": self._now})
         again = self._transaction.fetch("get_operation", {"op_id": found.op_id})
         return Claim(met=Met.TAKEN, operation=operation_of(again[0]), approval=approval)
 
-    def _take(self, wanted: Operation, found: Operation | None) -> Claim:
+    def _take(self, wanted: Operation, found: Operation | None, *, approved: bool = False) -> Claim:
         """Take it, and what it uses up; a call that is over a limit changes nothing."""
+        is_retry = found is not None and found.state is OpState.FAILED_RETRYABLE
+        if not (self._only is None or (is_retry if self._only is Only.RETRY else approved)):
+            return self._blocked(wanted)
         exceeded = counters.take(self._transaction, wanted.call_id, self._wanted.limits, self._at)
         if exceeded is not None:
             return Claim(
@@ -331,6 +352,9 @@ class _Claiming:
         self._transaction.execute("dispatch_operation", {**row, "now": self._now})
         again = self._transaction.fetch("get_operation", {"op_id": found.op_id})
         return Claim(met=Met.TAKEN, operation=operation_of(again[0]))
+
+    def _blocked(self, operation: Operation) -> Claim:
+        return Claim(met=Met.PHASE_BLOCKED, operation=operation)
 
     def _too_many(self, full: requests.TooMany) -> Claim:
         return Claim(

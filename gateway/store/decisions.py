@@ -4,6 +4,7 @@ Runs under the events lock, so that nothing can be claimed, used or decided in b
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Final, Generic, TypeVar
 
 from gateway.approvals import ballot
@@ -80,6 +81,8 @@ class Bench:
 
     transaction: Transaction
     now: int
+    runs: set[str] = field(default_factory=set[str])
+    """Those whose requests were changed here, and an empty text for calls without one."""
 
     def approval(self, approval_id: str) -> Approval | None:
         """Return a request as it is now."""
@@ -95,11 +98,13 @@ class Bench:
         """Change a request; returns it as it is then."""
         after = replaced(before, **fields)
         self.transaction.execute("change_approval", row_of(after))
+        self.runs.add(before.run_id)
         return replaced(after, version=before.version + 1)
 
     def approve(self, before: Approval) -> Approval:
         """Note that enough people said yes, and until when that is good."""
         use_by = ballot.use_until(before, self.now)
+        self.runs.add(before.run_id)
         self.transaction.execute(
             "approve_approval",
             {"approval_id": before.approval_id, "now": self.now, "use_by": use_by},

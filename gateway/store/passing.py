@@ -4,17 +4,22 @@ All of it runs under the events lock, so that no run changes in between, and bea
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from gateway import ids
 from gateway.events import runs as events
+from gateway.store.changes import Made
 from gateway.store.engine import Transaction
 from gateway.store.rows import clean
 from gateway.store.run_rows import pending, run_of
 from gateway.store.runs import change, is_as_counted
 from gateway.store.times import moment
-from gateway.types.events import Event, EventKind
+from gateway.types.events import Event
 from gateway.types.runs import Mover, Passage, Phase, Run
 from gateway.types.values import replaced
+
+_T = TypeVar("_T")
 
 
 def may_pass(transaction: Transaction, passage: Passage) -> bool:
@@ -66,9 +71,13 @@ def attend_all(
         attend(transaction, run_id, now=now, told=told)
 
 
-def concerned(told: Iterable[Event]) -> list[str]:
-    """Return the runs whose requests for approval events tell of."""
-    return [event.run for event in told if event.kind is EventKind.APPROVAL]
+def attended(
+    transaction: Transaction, made: Made[_T], run_ids: Iterable[str], *, now: int
+) -> Made[_T]:
+    """Do the same after a decision, and tell of it with what the decision tells."""
+    told = [*made.told]
+    attend_all(transaction, run_ids, now=now, told=told)
+    return replace(made, told=told) if len(told) > len(made.told) else made
 
 
 def _run(transaction: Transaction, run_id: str) -> Run | None:

@@ -5,7 +5,7 @@ decided or sent in between, and all of it bears repeating.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 from gateway.approvals.ballot import is_late, proposer, use_until
@@ -113,6 +113,8 @@ class Desk:
     transaction: Transaction
     now: int
     told: list[Event]
+    runs: set[str] = field(default_factory=set[str])
+    """Those whose requests were made or ended here, and an empty text for calls without one."""
 
     def tell(self, asking: Asking | Telling, approval: Approval, stage: Stage) -> None:
         """Keep the events of a stage, and owe its notices."""
@@ -160,6 +162,7 @@ def ask(
         replaces=replaces.approval_id if replaces is not None else "",
     )
     desk.transaction.execute("add_approval", row_of(approval))
+    desk.runs.add(approval.run_id)
     desk.tell(asking, approval, Stage.REQUESTED)
     return _proposed(desk, operation, approval, asking)
 
@@ -337,6 +340,7 @@ def close(desk: Desk, approval: Approval, state: ApprovalState, why: str) -> boo
         "reason": why,
         "now": desk.now,
     }
+    desk.runs.add(approval.run_id)
     return desk.transaction.execute("close_approval", named) == 1
 
 

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Protocol
 
+from gateway.types.actors import Actor
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
 from gateway.types.runs import Place
@@ -189,6 +191,20 @@ class TraceContext:
     span_id: str
     sampled: bool
     state: str = ""
+
+
+@lru_cache(maxsize=1024)
+def actor_of(principal: Principal) -> Actor:
+    """Say who acts: from the verified credential and from nothing else."""
+    return Actor(
+        user=principal.user,
+        tenant=principal.tenant,
+        roles=principal.roles,
+        scopes=principal.scopes,
+        client=principal.client,
+        method=principal.method.value,
+        issuer=principal.issuer,
+    )
 
 
 @value

@@ -197,6 +197,8 @@ class Met(StrEnum):
     DENIED = "denied"  # a person said no
     EXPIRED = "expired"  # nobody decided in time; the next call asks anew
     OVER_LIMIT = "over_limit"
+    RUN_CHANGED = "run_changed"  # its run is not as it was judged by: it has to be judged anew
+    PHASE_BLOCKED = "phase_blocked"  # its phase lets through only what this call is not
     MISNAMED = "misnamed"  # what it is to repeat on purpose has another key, or isn't there
 
 

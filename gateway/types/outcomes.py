@@ -35,6 +35,7 @@ class Status(StrEnum):
     FORBIDDEN = "forbidden"
     PROVENANCE_FAILED = "provenance_failed"
     PHASE_BLOCKED = "phase_blocked"
+    RUN_CONFLICT = "run_conflict"
     DENIED = "denied"
     LIMIT_EXCEEDED = "limit_exceeded"
     IN_PROGRESS = "in_progress"
@@ -107,6 +108,11 @@ TABLE: Mapping[Status, StatusRow] = {
         error_class=ErrorClass.CONTEXT,
         retryable=False,
         next="finish what this phase is for before you act",
+    ),
+    Status.RUN_CONFLICT: StatusRow(
+        error_class=ErrorClass.CONTEXT,
+        retryable=False,
+        next="name one run with a call, or none",
     ),
     Status.DENIED: StatusRow(
         error_class=ErrorClass.PERMISSION,

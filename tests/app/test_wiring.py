@@ -1,7 +1,5 @@
 """What the configuration decides about a gateway, seen in the gateway that it makes."""
 
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Status
 from tests.helpers.cases import AbsentCaller, a_call, a_principal
-from tests.helpers.fake_server import Script, text, tool, until_async
+from tests.helpers.fake_server import Script, text, tool
 from tests.helpers.workspaces import a_workspace
 from tests.journeys import house
 
@@ -100,27 +98,6 @@ async def test_a_changed_policy_is_in_force_after_a_reload_and_both_are_in_the_l
     assert activated[1]["body"]["from"] == first
     (refused,) = house.events(tmp_path, action="policy_refused")
     assert "policy.yaml:2:" in refused["body"]["errors"][0]
-
-
-async def test_a_hangup_signal_reloads(tmp_path: Path) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # before the gateway listens for it
-    place = a_workspace(tmp_path)
-    try:
-        async with place.opened() as gateway:
-            first = gateway.activation.current().id
-            (tmp_path / "policies/policy.yaml").write_text(DENY)
-
-            def has_changed() -> bool:
-                os.kill(os.getpid(), signal.SIGHUP)
-                return gateway.activation.current().id != first
-
-            await until_async(has_changed)
-    finally:
-        signal.signal(signal.SIGHUP, before)
-    assert [event["body"]["by"] for event in house.events(tmp_path, action="policy_activated")] == [
-        "start",
-        "told to",
-    ]
 
 
 async def test_a_change_of_the_policy_is_told_to_the_fronts(tmp_path: Path) -> None:

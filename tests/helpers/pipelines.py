@@ -8,6 +8,7 @@ from typing import TypeVar
 from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import SystemClock
+from gateway.crossing.belonging import Belonging
 from gateway.crossing.books import SeenValue
 from gateway.crossing.checks import Checks
 from gateway.crossing.joins import Joins
@@ -41,7 +42,7 @@ from gateway.types.runs import Evidence, Run
 from tests.helpers.people import a_holding, no_tools, some_people
 from tests.helpers.reads import NOT_FOUND, Scripted
 from tests.helpers.relays import a_relay, some_states
-from tests.helpers.shelves import Law, Shelf, a_resolve
+from tests.helpers.shelves import Law, Shelf, a_belonging, a_resolve
 
 _T = TypeVar("_T")
 
@@ -164,11 +165,12 @@ def a_pipeline(
     window_s: float = 0.0,
     terms: Terms | None = None,
     reads: Reads | None = None,
+    belonging: Belonging | None = None,
 ) -> Pipeline:
     """Return a pipeline over a shelf and a law, with one server for every name.
 
     With a `store` it may write; `window_s` is how long late answers are taken. `reads` answer the
-    reads of checks, which find nothing without.
+    reads of checks, which find nothing without. `belonging` finds the runs of calls.
     """
     states, relay, owner = some_states(), a_relay(), _Inline()
     record = Record(
@@ -198,7 +200,8 @@ def a_pipeline(
         terms=terms or Terms(),
     )
     return Pipeline(
-        resolve=a_resolve(shelf, law),
+        resolve=a_resolve(shelf, law, belonging),
+        belonging=belonging or a_belonging(law),
         claim=claim,
         dispatch=Dispatch(
             server=lambda name: server,

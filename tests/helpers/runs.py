@@ -1,20 +1,25 @@
 """Runs in a real store, for tests."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gateway import ids
 from gateway.events import runs as events
+from gateway.runs.templates import Template
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
 from gateway.store.times import microseconds, moment
 from gateway.types.events import Event
 from gateway.types.runs import BindingKind, Bound, Collected, Mover, Phase, Place, Run, Trust
+from gateway.types.tools import Effect
 from gateway.types.values import replaced
 from tests.helpers.cases import NOW, a_principal
+from tests.helpers.held import House
+from tests.helpers.shelves import a_belonging
 
 START = microseconds(NOW)
-TALK = Place(kind=BindingKind.CONVERSATION, value="vscode.conversationId:c1")
+TALK = Place(kind=BindingKind.CONVERSATION, value="vscode.conversationId=c1")
 
 
 def a_run(**changes: Any) -> Run:
@@ -49,6 +54,21 @@ def told(before: Run, after: Run) -> Sequence[Event]:
 def _event(before: Run | None, after: Run) -> Event:
     at = moment(after.created_at)
     return events.event(before, after, by=Mover.HOST, id=ids.ulid(), at=at)
+
+
+def in_runs(house: House, *templates: Template, **options: Any) -> House:
+    """Return a house whose calls may belong to runs: `crm__put` writes, and `crm__drop` reads."""
+    contracts = house.law.revision.contracts
+    reading = replace(contracts["crm.drop"], effect=Effect.READ)
+    house.law.revision = replace(
+        house.law.revision,
+        templates={each.name: each for each in templates},
+        contracts={**contracts, "crm.drop": reading},
+    )
+    belonging = a_belonging(house.law, house.writes.store, **({"is_enabled": True} | options))
+    house.writes.pipeline.resolve.belonging = belonging
+    pipeline = replace(house.writes.pipeline, belonging=belonging)
+    return replace(house, writes=replace(house.writes, pipeline=pipeline))
 
 
 async def begun(store: Store, *places: Place, **changes: Any) -> Run:

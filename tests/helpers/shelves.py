@@ -1,17 +1,25 @@
 """Catalogues and revisions that a test can change."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 from gateway.case import Origin
 from gateway.clock import SystemClock
+from gateway.crossing.belonging import Belonging
+from gateway.events.redact import Redactor
 from gateway.pipeline import sees
 from gateway.revision import Revision
+from gateway.runs.binding import Chain
 from gateway.runs.origins import Asked
 from gateway.steps.resolve import Resolve
+from gateway.store.runs import Started, Told
+from gateway.store.store import Store
 from gateway.types.actors import Actor
+from gateway.types.calls import Principal
 from gateway.types.json import Json, JsonPointer
-from gateway.types.runs import Phase
+from gateway.types.runs import Bound, Phase, Place, Run
 from gateway.types.tools import Ambiguous, Kind, Tool
 
 
@@ -82,7 +90,48 @@ class NothingSeen:
         return False
 
 
-def a_resolve(shelf: Shelf, law: Law) -> Resolve:
+class NoRuns:
+    """Tables of runs that nobody looks at."""
+
+    async def bound(
+        self, principal: Principal, places: Sequence[Place], *, with_counts: bool = False
+    ) -> list[Bound]:
+        raise NotImplementedError(principal, places, with_counts)
+
+    async def get(self, run_id: str) -> Run | None:
+        raise NotImplementedError(run_id)
+
+    async def start(
+        self, run: Run, places: Sequence[Place], told: Started, *, joins: bool = False
+    ) -> Run:
+        raise NotImplementedError(run, places, told, joins)
+
+    async def change(self, before: Run, after: Run, told: Told) -> Run | None:
+        raise NotImplementedError(before, after, told)
+
+    async def move(self, before: Run, after: Run, told: Told) -> Run | None:
+        raise NotImplementedError(before, after, told)
+
+    def owner(self, principal: Principal) -> str:
+        raise NotImplementedError(principal)
+
+    def touched(self, run_id: str, at: datetime, *, calls: int = 1, tokens: int = 0) -> None:
+        raise NotImplementedError(run_id, at, calls, tokens)
+
+
+def a_belonging(law: Law, store: Store | None = None, **changes: Any) -> Belonging:
+    """Return what finds the runs of calls, where a law has templates or `is_enabled` says so."""
+    values: dict[str, Any] = {
+        "runs": NoRuns() if store is None else store.runs,
+        "revision": lambda: law.revision,
+        "clock": SystemClock(),
+        "redactor": Redactor(lambda tenant: tenant.encode().ljust(32, b"0")),
+        "chain": Chain(),
+    }
+    return Belonging(**(values | changes))
+
+
+def a_resolve(shelf: Shelf, law: Law, belonging: Belonging | None = None) -> Resolve:
     """Return the first step over a shelf and a law."""
     return Resolve(
         catalogue=shelf,
@@ -91,4 +140,5 @@ def a_resolve(shelf: Shelf, law: Law) -> Resolve:
         default_phase=Phase.ACTING,
         seen=NothingSeen(),
         sees=sees,
+        belonging=belonging or a_belonging(law),
     )

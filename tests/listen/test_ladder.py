@@ -117,3 +117,16 @@ def test_a_hosts_key_is_read_as_it_came_and_two_are_a_list(
 ) -> None:
     view = HeaderView([(b"idempotency-key", line) for line in lines])
     assert view.idempotency_key == key
+
+
+@pytest.mark.parametrize(
+    ("lines", "run"),
+    [([], ""), ([b" run_1\t"], "run_1"), ([b"run_1", b"run_2"], "run_1, run_2")],
+)
+def test_the_run_is_read_from_the_header_that_names_it_and_two_are_no_name(
+    lines: list[bytes], run: str
+) -> None:
+    raw = [(b"x-run-id", line) for line in lines]
+    assert HeaderView(raw, b"x-run-id").run == run
+    assert HeaderView(raw, b"x-other").run == ""
+    assert HeaderView([(b"", b"run_1")]).run == ""

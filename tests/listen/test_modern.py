@@ -56,6 +56,14 @@ async def test_a_hosts_key_travels_with_its_request_alone() -> None:
     assert house.calls[0].meta == META
 
 
+async def test_a_header_names_the_run_of_its_request_alone() -> None:
+    house, message = House(), call_body("echo")
+    async with serving(house) as place:
+        await post(place, message, [*standard(place, message), ("X-Run-Id", "run_1")])
+        await post(place, message)
+    assert [call.run_header for call in house.calls] == ["run_1", ""]
+
+
 @pytest.mark.parametrize(
     ("text", "where"),
     [

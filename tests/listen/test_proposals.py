@@ -22,6 +22,7 @@ def _proposed(
         input_error=input_error,
         trace_header="00-a",
         idempotency_key="k1",
+        run_header="run_1",
     )
     return propose(method, params, envelope, CALLER, SystemClock())
 
@@ -31,7 +32,7 @@ def test_what_the_transport_knows_is_in_the_proposal() -> None:
     assert isinstance(call, ProposedCall)
     assert (call.name, call.arguments, call.meta) == ("t", {"a": 1}, {"k": 2})
     assert (call.request_id, call.trace_header, call.input_error) == ("7", "00-a", "")
-    assert call.idempotency_key == "k1"
+    assert (call.idempotency_key, call.run_header) == ("k1", "run_1")
 
 
 @pytest.mark.parametrize("params", [{"name": "t"}, {"name": "t", "arguments": None}])

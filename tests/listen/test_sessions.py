@@ -67,6 +67,16 @@ async def test_a_hosts_key_travels_with_its_request_alone() -> None:
     assert [call.idempotency_key for call in house.calls] == ["k1", None]
 
 
+async def test_a_header_names_the_run_of_its_request_alone() -> None:
+    house = House()
+    async with serving(house) as place:
+        session = await _open(place)
+        named = _legacy(place, session, X_Run_Id="run_1")
+        await exchange(place, named, jsontext.dump(_call("echo", {})))
+        await _ask(place, session, _call("echo", {}))
+    assert [call.run_header for call in house.calls] == ["run_1", ""]
+
+
 async def test_an_answer_keeps_every_digit_and_the_id_its_type(place: Place) -> None:
     session = await _open(place)
     for request_id in (7, "7"):

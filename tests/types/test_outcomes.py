@@ -35,6 +35,7 @@ CLASSES = {
     "forbidden": "permission",
     "provenance_failed": "context",
     "phase_blocked": "context",
+    "run_conflict": "context",
     "denied": "permission",
     "limit_exceeded": "permission",
     "in_progress": "environment",

@@ -1,0 +1,35 @@
+"""What runs beside the calls, for as long as the gateway does."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from anyio import open_signal_receiver
+
+from gateway.app.gateway import Gateway
+from gateway.housekeeping import Reloader, Snapshots
+
+
+def start_loops(
+    gateway: Gateway, folder: Path, instance: str, start: Callable[..., object]
+) -> None:
+    """Start what runs beside the calls: reload of `folder`, signals, snapshots, sweeps."""
+    reloader = Reloader(folder=folder, reload=gateway.reload)
+
+    async def write() -> None:
+        await gateway.store.instances.save(instance, gateway.snapshot().as_json())
+
+    snapshots = Snapshots(write=write)
+    gateway.on_changed(lambda _: snapshots.tell())
+    start(reloader.run, name="reloader")
+    start(snapshots.run, name="snapshots")
+    start(gateway.sweeper.run, name="sweeper")
+    start(gateway.run_sweeper.run, name="runs")
+    start(gateway.attending.run, name="approvals")
+    start(_reload_on_hangup, reloader, name="signals")
+
+
+async def _reload_on_hangup(reloader: Reloader) -> None:
+    with open_signal_receiver(signal.SIGHUP) as signals:
+        async for _ in signals:
+            reloader.tell()
