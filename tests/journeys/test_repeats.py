@@ -1,117 +1,37 @@
 """A write is carried out once, whoever repeats its call, and whatever goes wrong on the way."""
 
 import asyncio
-import itertools
 import os
 import signal
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from gateway.types.tools import Contract, Effect, Risk
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import (
-    LEGACY_VERSION,
     Script,
     Step,
     record_of,
-    text,
-    tool,
     until_async,
 )
-from tests.helpers.gateway import ALLOW, Gateway, outcome, running
+from tests.helpers.gateway import ALLOW, outcome, running
 from tests.journeys import house
 from tests.journeys.house import Json
+from tests.journeys.shop import (
+    DONE,
+    ERAS,
+    FAILED,
+    KEY,
+    TOOLS,
+    Place,
+    contracts,
+    fresh,
+    place,
+    sent,
+    waiting_for,
+)
 
-KEY = "weighbridge/idempotencyKey"
-HEADER = "Idempotency-Key"
-# A server's hint is no licence to send twice.
-PUT = tool("put_item", annotations={"idempotentHint": True})
-TOOLS = [PUT, tool("del_item"), tool("find"), tool("slow")]
-DONE: Json = {**text("done"), "structuredContent": {"id": 4711, "of": 10**30}}
-FAILED: Json = {**text("no such shelf"), "isError": True}
-ERAS = ["modern", "legacy"]
-ANA, ANA_ENTRY = house.key("ana", "t1", "ana")
-BO, BO_ENTRY = house.key("bo", "t1", "bo")
-CY, CY_ENTRY = house.key("cy", "t2", "cy")
-_numbers = itertools.count(1)
-
-
-def fresh() -> Json:
-    """Return arguments that no other call has: it meets nothing."""
-    return {"v": next(_numbers)}
-
-
-def contracts(*servers: str) -> str:
-    """Return contracts for the tools of servers: `find` reads, and `slow` may take 0.3 s."""
-
-    def entry(server: str, definition: Json) -> Contract:
-        name = definition["name"]
-        effect = Effect.READ if name == "find" else Effect.WRITE
-        timeout_s = 0.3 if name == "slow" else None
-        return house.contract(definition, server, effect=effect, risk=Risk.LOW, timeout_s=timeout_s)
-
-    return house.contracts(*(entry(server, one) for server in servers for one in TOOLS))
-
-
-def sent(fake: FakeHttp, name: str, arguments: Json) -> int:
-    """Return how often a server was sent a call."""
-    wanted = {"name": name, "arguments": arguments}
-    return sum(wanted.items() <= message["params"].items() for message in fake.calls())
-
-
-def waiting_for(go: Path, folder: Path) -> Json:
-    """Return the entry of a server that writes once a file exists."""
-    steps: list[Step] = [{"wait_for_file": str(go)}, {"reply": DONE}]
-    return house.stdio(Script(tools=TOOLS, on_call={"put_item": steps}), folder)
-
-
-@dataclass(frozen=True)
-class Place:
-    """A gateway with servers of both eras behind it, for three callers of two tenants."""
-
-    gateway: Gateway
-    folder: Path
-    modern: FakeHttp
-    legacy: FakeHttp
-
-    def fake(self, era: str) -> FakeHttp:
-        """Return the server of an era, well again."""
-        found = self.modern if era == "modern" else self.legacy
-        found.script.on_call = {}
-        return found
-
-    def by(self, key: str) -> house.Client:
-        """Return a client that holds a credential."""
-        return house.as_modern(self.gateway, Authorization=f"Bearer {key}")
-
-
-@pytest.fixture(scope="module")
-async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Place]:
-    folder = tmp_path_factory.mktemp("once")
-    with (
-        FakeHttp(Script(tools=TOOLS)) as modern,
-        FakeHttp(Script(tools=TOOLS, eras=["legacy"], version=LEGACY_VERSION)) as legacy,
-    ):
-        config = house.config(
-            {"modern": house.http(modern), "legacy": house.http(legacy)},
-            identity={"api_keys": [ANA_ENTRY, BO_ENTRY, CY_ENTRY]},
-        )
-        async with running(
-            folder,
-            config,
-            contracts=contracts("modern", "legacy"),
-            headers={"Authorization": f"Bearer {ANA}"},
-        ) as gateway:
-            await gateway.listed("modern__put_item", "legacy__put_item")
-            yield Place(gateway, folder, modern, legacy)
-
-
-# --- the answer is lost, and the call repeated ------------------------------------------------
+__all__ = ["place"]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -191,8 +111,6 @@ async def test_a_host_that_left_in_mid_write_gets_the_answer_when_it_is_back(
     assert (found["content"], outcome(found)["replayed"]) == (DONE["content"], True)
     assert len(record.calls()) == 1
 
-
-# --- something breaks on the way --------------------------------------------------------------
 
 FAULTS: dict[str, list[Step]] = {
     "close_after_commit": [{"drop": True}],
@@ -289,205 +207,3 @@ async def test_a_pipe_that_breaks_before_all_was_sent_proves_that_nothing_ran(
     assert len(record.calls()) == 1
     [kept] = house.operations(tmp_path)
     assert (kept["op_id"], kept["state"]) == (said["op_id"], "succeeded")
-
-
-# --- keys -------------------------------------------------------------------------------------
-
-Put = Callable[..., Awaitable[Json]]
-
-
-def keyed(client: house.ModernHttp | house.LegacyHttp, how: str, key: str) -> Put:
-    """Return a way to call tools of the server `modern` under a key."""
-
-    async def put(arguments: Json, name: str = "put_item") -> Json:
-        if how == "meta":
-            return await house.call(client, f"modern__{name}", arguments, _meta={KEY: key})
-        client.headers[HEADER] = key
-        try:
-            return await house.call(client, f"modern__{name}", arguments)
-        finally:
-            del client.headers[HEADER]
-
-    return put
-
-
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("how", ["meta", "header"])
-async def test_a_key_is_good_for_one_request(place: Place, era: str, how: str) -> None:
-    """case: IDM-04"""
-    fake, asked, other = place.fake("modern"), fresh() | {"note": "a"}, fresh() | {"note": "a"}
-    null: Json = {"w": None, **asked}
-    async with house.client(place.gateway, era) as client:
-        put = keyed(client, how, f"one-{era}-{how}")
-        first = await put(asked)
-        refused = [await put(other), await put(null), await put(asked, "del_item")]
-        again = await put(dict(reversed(asked.items())))
-    for said in map(outcome, refused):
-        assert (said["status"], said["executed"]) == ("idempotency_conflict", "no")
-        assert "new idempotency key" in said["next"]
-    assert outcome(refused[0])["details"] == [{"pointer": "/v"}]
-    assert outcome(refused[1])["details"] == [{"pointer": "/w"}]
-    assert (again["structuredContent"], outcome(again)["replayed"]) == (
-        first["structuredContent"],
-        True,
-    )
-    assert sent(fake, "put_item", asked) == 1
-    assert [sent(fake, "put_item", each) for each in (other, null)] == [0, 0]
-    assert sent(fake, "del_item", asked) == 0
-
-
-@pytest.mark.parametrize("era", ERAS)
-async def test_a_key_stays_with_its_host_and_is_the_same_in_both_places(
-    place: Place, era: str
-) -> None:
-    """case: IDM-04"""
-    fake, asked, key = place.fake("modern"), fresh(), f"both-{era}"
-    async with house.client(place.gateway, era) as client:
-        await keyed(client, "header", f'"{key}"')(asked)
-        again = await keyed(client, "meta", key)(asked)
-        assert outcome(again)["replayed"] is True
-        client.headers[HEADER] = key
-        for given, status in ((key, "ok"), ("another", "invalid_arguments")):
-            found = await house.call(client, "modern__put_item", asked, _meta={KEY: given})
-            assert outcome(found)["status"] == status
-        assert outcome(found)["code"] == "idempotency_key"
-    assert sent(fake, "put_item", asked) == 1
-    [message] = [each for each in fake.calls() if each["params"]["arguments"] == asked]
-    assert HEADER.lower() not in message["headers"]
-    assert KEY not in message["params"].get("_meta", {})
-
-
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("how", ["meta", "header"])
-@pytest.mark.parametrize("key", ["", "k" * 201, "ä"])
-async def test_a_key_that_is_none_is_refused_and_nothing_sent(
-    place: Place, era: str, how: str, key: str
-) -> None:
-    """case: IDM-05"""
-    fake, asked = place.fake("modern"), fresh()
-    async with house.client(place.gateway, era) as client:
-        said = outcome(await keyed(client, how, key)(asked))
-    assert (said["status"], said["code"]) == ("invalid_arguments", "idempotency_key")
-    assert "idempotency key" in said["reason"]
-    assert sent(fake, "put_item", asked) == 0
-
-
-async def test_one_key_of_different_tenants_callers_and_servers_is_different_keys(
-    place: Place,
-) -> None:
-    """case: IDM-05"""
-    place.fake("modern")
-    place.fake("legacy")
-    calls = [(ANA, "modern"), (BO, "modern"), (CY, "modern"), (ANA, "legacy")]
-    arguments = [fresh() for _ in calls]
-    for is_repeated in (False, True):
-        for (key, server), asked in zip(calls, arguments, strict=True):
-            found = await house.call(
-                place.by(key), f"{server}__put_item", asked, _meta={KEY: "order-1"}
-            )
-            assert found["structuredContent"]["arguments"] == asked
-            assert outcome(found).get("replayed", False) is is_repeated
-    # Nor does a caller learn from a conflict that another one has used a key.
-    said = outcome(
-        await house.call(place.by(CY), "modern__put_item", arguments[1], _meta={KEY: "order-1"})
-    )
-    assert said["status"] == "idempotency_conflict"
-    own = outcome(await house.call(place.by(CY), "modern__put_item", arguments[1]))
-    assert "replayed" not in own
-
-
-# --- times ------------------------------------------------------------------------------------
-
-
-async def test_a_write_that_outlasts_its_lease_is_not_sent_again(tmp_path: Path) -> None:
-    """case: IDM-06"""
-    go = tmp_path / "go"
-    steps: list[Step] = [{"wait_for_file": str(go)}, {"reply": DONE}]
-    with FakeHttp(Script(tools=TOOLS, on_call={"put_item": steps})) as alpha:
-        config = house.config({"alpha": house.http(alpha)}, operations={"lease": "1s"})
-        async with running(tmp_path, config, contracts=contracts("alpha")) as gateway:
-            await gateway.listed("alpha__put_item")
-            calls = [asyncio.ensure_future(gateway.call("alpha__put_item", {"v": 1}))]
-            await until_async(lambda: house.operations(tmp_path, state="dispatching"))
-            [first] = house.operations(tmp_path)
-            outlasted = first["lease_until"] + 1_000_000
-            await until_async(lambda: time.time_ns() // 1000 > outlasted)
-            [renewed] = house.operations(tmp_path)
-            assert (renewed["state"], renewed["epoch"]) == ("dispatching", 1)
-            calls.append(asyncio.ensure_future(gateway.call("alpha__put_item", {"v": 1})))
-            await asyncio.wait(calls, timeout=0.3)
-            assert not any(call.done() for call in calls)
-            go.touch()
-            found = [await call for call in calls]
-        assert [each["content"] for each in found] == [DONE["content"]] * 2
-        assert sent(alpha, "put_item", {"v": 1}) == 1
-
-
-async def test_after_its_window_a_call_is_a_new_one_and_its_answer_said_so(tmp_path: Path) -> None:
-    """case: IDM-06"""
-    with FakeHttp(Script(tools=TOOLS)) as alpha:
-        config = house.config({"alpha": house.http(alpha)}, operations={"window": "2s"})
-        async with running(tmp_path, config, contracts=contracts("alpha")) as gateway:
-            await gateway.listed("alpha__put_item")
-
-            async def put() -> Json:
-                found = await gateway.call("alpha__put_item", {"v": 1}, _meta={KEY: "k1"})
-                return outcome(found)
-
-            first, again = await put(), await put()
-            assert (again["replayed"], again["replay_until"]) == (True, first["replay_until"])
-            until = datetime.fromisoformat(first["replay_until"]).timestamp()
-            assert 0 < until - time.time() <= 2
-            await until_async(lambda: time.time() > until)
-            anew = await put()
-        assert "replayed" not in anew
-        assert anew["op_id"] != first["op_id"]
-        assert anew["replay_until"] > first["replay_until"]
-        assert sent(alpha, "put_item", {"v": 1}) == 2
-
-
-HIDING = """\
-rules:
-  - id: all
-    decision: allow
-    match: {tools: ['*']}
-    output: {redact: [{path: /iban, as: remove}]}
-"""
-
-
-async def test_an_answer_that_is_told_again_holds_no_more_than_the_policy_of_today_lets_out(
-    tmp_path: Path,
-) -> None:
-    answer: Json = {**text("done"), "structuredContent": {"id": 1, "iban": "DE02"}}
-    with FakeHttp(Script(tools=[PUT], on_call={"put_item": [{"reply": answer}]})) as server:
-        config, law = house.config({"alpha": house.http(server)}), contracts("alpha")
-        async with running(tmp_path, config, contracts=law) as gateway:
-            await gateway.listed("alpha__put_item")
-            first, key = fresh(), {KEY: "hidden since"}
-            before = await gateway.call("alpha__put_item", first, _meta=key)
-            assert before["structuredContent"] == {"id": 1, "iban": "DE02"}
-            (tmp_path / "policies/policy.yaml").write_text(HIDING)
-            gateway.process.send_signal(signal.SIGHUP)
-            async with asyncio.timeout(10):
-                while "DE02" in str(await gateway.call("alpha__put_item", fresh())):
-                    await asyncio.sleep(0.02)
-            after = await gateway.call("alpha__put_item", first, _meta=key)
-    assert outcome(after)["replayed"] is True
-    assert after["structuredContent"] == {"id": 1}
-    assert outcome(after)["redactions"] == 1
-
-
-async def test_a_write_that_nobody_waits_for_any_more_keeps_no_place_of_its_server(
-    tmp_path: Path,
-) -> None:
-    go = tmp_path / "go"
-    script = Script(tools=TOOLS, on_call={"slow": [{"wait_for_file": str(go)}, {"reply": DONE}]})
-    with FakeHttp(script) as server:
-        config = house.config({"alpha": house.http(server, max_calls=1)})
-        async with running(tmp_path, config, contracts=contracts("alpha")) as gateway:
-            await gateway.listed("alpha__slow", "alpha__find")
-            hung = await gateway.call("alpha__slow", fresh())
-            read = await gateway.call("alpha__find", fresh())
-            go.touch()
-    assert outcome(hung)["status"] == "indeterminate"
-    assert outcome(read)["status"] == "ok"
