@@ -75,6 +75,7 @@ def _case(call: CallUnderTest, revision: Revision) -> Case:
         revision=revision,
         run_id=call.run_id,
         run=call.bound.run if call.bound is not None else None,
+        bound_by=call.bound.kind if call.bound is not None else None,
     )
 
 

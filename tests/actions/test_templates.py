@@ -1,11 +1,19 @@
 """From files of templates to the templates that runs go by."""
 
-from gateway.actions import templates
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gateway.actions import revisions, templates
+from gateway.contracts import pins, writing
 from gateway.errors import FileError
+from gateway.revision import Unreviewed
+from gateway.runs.machine import ALLOWS, Kind, Room
 from gateway.runs.templates import RunLimit, Template
-from gateway.types.json import Json
+from gateway.types.guarantees import Compensation, CompensationClass
+from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Collected, Mode, Phase, Run, Trust
-from gateway.types.tools import Risk
+from gateway.types.tools import Contract, Effect, Ensure, Risk, Yield
 
 TEXT = """\
 runs:
@@ -111,3 +119,70 @@ def test_policy_tests_know_the_modes_and_fields_of_templates() -> None:
     mode, fields = known["refund"]
     assert mode is Mode.AGENT
     assert set(fields) == {"customer_id", "note"}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "runs.md"
+ALLOW = """\
+rules:
+  - {id: all, decision: allow, match: {tools: ["*"], roles: {any: [support]}}}
+"""
+
+
+def a_tool_of_the_page(name: str, effect: Effect, risk: Risk, *arguments: str) -> Contract:
+    kinds: dict[str, Json] = {"amount": {"type": "number"}}
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {each: kinds.get(each, {"type": "string"}) for each in arguments},
+    }
+    definition: JsonObject = {"name": name.partition(".")[2], "inputSchema": schema}
+    final = Compensation(kind=CompensationClass.IRREVERSIBLE, reason="it is out of the house")
+    return Contract(
+        tool=name,
+        pin=pins.pin(definition),
+        effect=effect,
+        risk=risk,
+        definition=definition,
+        compensation=final if effect is Effect.WRITE else None,
+        ensure=(Ensure(when="true", message="it is so"),) if effect is Effect.WRITE else (),
+        yields=() if effect is Effect.WRITE else (Yield(type="crm.customer_id", path="/id"),),
+    )
+
+
+def test_the_example_of_the_page_has_nothing_to_mend_and_its_tests_pass() -> None:
+    runs, tests = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    contracts = [
+        a_tool_of_the_page("crm.find", Effect.READ, Risk.LOW, "query"),
+        a_tool_of_the_page("crm.add_note", Effect.WRITE, Risk.LOW, "text"),
+        a_tool_of_the_page("desk.refund", Effect.WRITE, Risk.HIGH, "customer_id", "amount"),
+    ]
+    folder = revisions.Folder(
+        contracts={"contracts/all.yaml": writing.dump(contracts)},
+        policies={"all.yaml": ALLOW},
+        runs={"runs/refund.yaml": runs},
+        tests={"tests/refund.yaml": tests},
+    )
+    built = revisions.build(
+        folder, unreviewed=Unreviewed.REFUSE, at=datetime(2026, 11, 30, tzinfo=UTC)
+    )
+    assert built.problem == ""
+    assert built.findings == ()
+    assert built.report is not None
+    assert len(built.report.results) == 2
+
+
+_CELLS = {
+    Room.NONE: "–",
+    Room.FREE: "yes",
+    Room.BEGINS: "→ retrieving",
+    Room.ENTERS: "→ acting",
+    Room.APPROVED: "approved",
+    Room.FINALIZERS: "finalizers",
+    Room.RETRY: "retry",
+}
+
+
+def test_the_table_of_the_page_is_the_table_of_the_machine() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE))
+    for phase, allowance in ALLOWS.items():
+        cells = [_CELLS[allowance.room(kind)] for kind in Kind]
+        assert rows[phase.value] == " | ".join(cells)
