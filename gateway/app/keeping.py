@@ -1,14 +1,16 @@
 """What the flow asks of the store, in the flow's own words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
 from typing import Final
 
-from gateway import jsontext
+from gateway import ids, jsontext
 from gateway.case import Origin
+from gateway.clock import Clock, SystemClock
 from gateway.crossing.books import SeenValue
+from gateway.events import runs
 from gateway.revision import Revision
 from gateway.runs.nearby import neighbours
 from gateway.runs.origins import Asked
@@ -16,8 +18,9 @@ from gateway.store.revisions import StoredRevision
 from gateway.store.seen import Sighting, Sought
 from gateway.store.store import Store
 from gateway.types.actors import Actor
+from gateway.types.events import Event
 from gateway.types.json import Json, JsonPointer
-from gateway.types.runs import Evidence, Run
+from gateway.types.runs import Evidence, Mover, Run
 
 _MOST_NEAR: Final = 5  # values of one call for which near ones are looked for
 
@@ -27,6 +30,7 @@ class Keeping:
     """Adapts one store to the steps."""
 
     store: Store
+    clock: Clock = field(default_factory=SystemClock)
 
     def digest(self, tenant: str, value: Json) -> str:
         """Return a keyed digest of a value's canonical form, comparable within one tenant."""
@@ -99,13 +103,31 @@ class Keeping:
         """Say whether an actor got results that others can write, outside of any run."""
         return await self.store.seen.is_tainted(actor.tenant, scope(actor, ""))
 
-    async def taint(self, actor: Actor, run: Run | None) -> None:
-        """Note that a result was returned which others can write; raises StoreUnavailable."""
+    async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
+        """Note that a call was given a result that others can write; raises StoreUnavailable."""
         if run is None:
             await self.store.seen.taint(actor.tenant, scope(actor, ""))
+            return
+
+        def told(before: Run, after: Run) -> list[Event]:
+            now = self.clock.now()
+            return [
+                runs.event(
+                    before,
+                    after,
+                    by=Mover.CALL,
+                    id=ids.ulid(),
+                    at=now,
+                    actor=actor,
+                    call=call_id,
+                )
+            ]
+
+        await self.store.runs.taint(run, told)
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
         """Keep references to what was read in a run; raises StoreUnavailable."""
+        await self.store.runs.add_evidence(run_id, evidence)
 
     async def keep_revision(self, revision: Revision, because: str) -> None:
         """Store a revision whole, before it decides anything; raises StoreUnavailable."""

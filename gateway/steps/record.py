@@ -33,8 +33,8 @@ class Seen(Protocol):
         """Keep values of one result."""
         ...
 
-    async def taint(self, actor: Actor, run: Run | None) -> None:
-        """Note that a result was returned which others can write."""
+    async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
+        """Note that a call was given a result that others can write."""
         ...
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
@@ -92,7 +92,7 @@ class Record:
         """
         try:
             if case.taints:
-                await self.seen_values.taint(case.actor, case.run)
+                await self.seen_values.taint(case.actor, case.run, case.call.call_id)
         except StoreUnavailable as error:
             _log.error("what %s returned was held back: %s", case.tool.key, error)
             if case.effect is Effect.READ:

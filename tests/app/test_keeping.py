@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from gateway import ids
 from gateway.app.keeping import Keeping
 from gateway.case import Origin
 from gateway.crossing.books import SeenValue
+from gateway.events import runs as events
 from gateway.runs.origins import Asked
+from gateway.store.events import EventFilter
 from gateway.store.store import Store
+from gateway.types.runs import Evidence, Mover, Run
 from tests.helpers.cases import NOW, a_revision, an_actor
 from tests.helpers.databases import ORIGIN
 
@@ -88,9 +92,48 @@ async def test_an_id_that_is_one_slip_away_is_found_for_a_few_values(keeping: Ke
 
 async def test_an_actor_is_tainted_by_what_others_can_write(keeping: Keeping) -> None:
     assert not await keeping.is_tainted(an_actor())
-    await keeping.taint(an_actor(), None)
+    await keeping.taint(an_actor(), None, "call_1")
     assert await keeping.is_tainted(an_actor())
     assert not await keeping.is_tainted(an_actor(user="ann"))
+
+
+async def started(keeping: Keeping) -> Run:
+    run = Run(run_id="run_1", tenant="acme", owner="o", user="sam", created_at=1)
+    now = keeping.clock.now()
+    return await keeping.store.runs.start(
+        run, [], lambda made: [events.event(None, made, by=Mover.HOST, id=ids.ulid(), at=now)]
+    )
+
+
+async def test_a_run_is_tainted_once_and_tells_by_which_call(keeping: Keeping) -> None:
+    run = await started(keeping)
+    await keeping.taint(an_actor(), run, "call_1")
+    await keeping.taint(an_actor(), run, "call_2")
+    await keeping.store.events.kept()
+    now = await keeping.store.runs.get("run_1")
+    assert now is not None
+    assert (now.is_tainted, now.version) == (True, run.version + 1)
+    found = await keeping.store.events.query(EventFilter(kind="run", call="call_1"))
+    (event,) = (each.json() for each in found)
+    assert event["stage"] == "changed"
+    assert '"tainted":true' in str(found[0].body)
+    assert not await keeping.is_tainted(an_actor())
+
+
+async def test_evidence_is_collected_once_and_values_go_with_the_run(keeping: Keeping) -> None:
+    run = await started(keeping)
+    read = [Evidence(source="a.md", version="2", call_id="call_1", at=1)]
+    await keeping.collect("run_1", read)
+    await keeping.collect("run_1", read)
+    await keeping.remember(an_actor(), "run_1", "crm.find", IDS)
+    now = await keeping.store.runs.get("run_1")
+    assert now is not None
+    assert now.evidence == 1
+    assert await keeping.store.runs.evidence("run_1") == read
+    asked = {"/customer_id": CUSTOMER}
+    assert await keeping.find_origins(an_actor(), "run_1", asked)
+    await keeping.store.runs.forget(run)
+    assert not await keeping.find_origins(an_actor(), "run_1", asked)
 
 
 async def test_a_revision_is_kept_whole_with_why_it_came(keeping: Keeping) -> None:

@@ -90,8 +90,8 @@ class _Forgetting:
     ) -> None:
         del actor, run_id, tool, found
 
-    async def taint(self, actor: Actor, run: Run | None) -> None:
-        del actor, run
+    async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
+        del actor, run, call_id
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
         del run_id, evidence

@@ -30,8 +30,8 @@ class Away:
     ) -> None:
         raise StoreUnavailable(f"{tool} {actor.user} {run_id} {found}")
 
-    async def taint(self, actor: Actor, run: Run | None) -> None:
-        raise StoreUnavailable(f"{actor.user} {run}")
+    async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
+        raise StoreUnavailable(f"{actor.user} {run} {call_id}")
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
         raise StoreUnavailable(f"{run_id} {evidence}")
@@ -50,8 +50,8 @@ class Keeps:
         del actor, run_id, tool
         self.values.extend(found)
 
-    async def taint(self, actor: Actor, run: Run | None) -> None:
-        del actor, run
+    async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
+        del actor, run, call_id
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
         assert run_id
