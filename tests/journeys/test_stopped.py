@@ -254,8 +254,8 @@ async def test_what_nobody_else_has_given_up_goes_on_as_if_nothing_had_happened(
 async def test_a_clock_that_is_set_in_the_middle_of_a_write_sends_nothing_twice(
     tmp_path: Path, alpha: FakeHttp, store: str, hours: int
 ) -> None:
-    """case: IDM-06"""
-    now = tmp_path / "now"
+    """On PostgreSQL nobody keeps anything by a clock that is wrong. case: IDM-06"""
+    now, is_refused = tmp_path / "now", store.startswith("postgres")
     jump = Jump(point=Failpoint.AFTER_SEND, file=now, by=timedelta(hours=hours))
     async with (
         started(tmp_path / "one", alpha, store, jump) as one,
@@ -269,11 +269,15 @@ async def test_a_clock_that_is_set_in_the_middle_of_a_write_sends_nothing_twice(
             await seen(store, ("indeterminate", 1))
             assert outcome(await call(two))["status"] == "indeterminate"
         (tmp_path / "go").touch()
-        assert outcome(await first)["status"] == "ok"
-        await seen(store, ("succeeded", 1))
-        told = [await call(gateway) for gateway in (two, one)]
-    assert [each["content"] for each in told] == [DONE["content"]] * 2
-    assert all(outcome(each)["replayed"] for each in told)
+        answer = await first
+        assert (answer["content"], outcome(answer)["status"]) == (DONE["content"], "ok")
+        if is_refused:
+            assert "not kept" in str(outcome(answer)["notes"])
+        else:
+            await seen(store, ("succeeded", 1))
+            told = [await call(gateway) for gateway in (two, one)]
+            assert [each["content"] for each in told] == [DONE["content"]] * 2
+            assert all(outcome(each)["replayed"] for each in told)
     assert len(alpha.calls()) == 1
 
 
@@ -289,5 +293,7 @@ async def test_a_clock_that_is_set_before_the_first_byte_leaves_ends_the_right_t
     ):
         told = outcome(await one.call(NAME, ARGUMENTS))
         assert (told["status"], told["executed"], alpha.calls()) == ("unavailable", "no", [])
-        assert outcome(await call(two))["status"] == "ok"
-    assert (len(alpha.calls()), rows(store)) == (1, [("succeeded", 2)])
+        if store.startswith("sqlite"):  # PostgreSQL keeps no end by a clock that is wrong
+            assert outcome(await call(two))["status"] == "ok"
+            assert (len(alpha.calls()), rows(store)) == (1, [("succeeded", 2)])
+    assert len(alpha.calls()) <= 1
