@@ -13,10 +13,9 @@ from gateway.approvals import ballot
 from gateway.clock import Clock
 from gateway.store import decisions, passing
 from gateway.store.approval_rows import approval_of, notice_of, vote_of
-from gateway.store.changes import Change, Made
+from gateway.store.changes import Change, Log, Made
 from gateway.store.decisions import Bench, Notices, NoticesOf, Once, Person, Told, ToldOf, Wish
 from gateway.store.engine import Parameters, Transaction, Value
-from gateway.store.operations import Log
 from gateway.store.rows import clean
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 from gateway.errors import StoreUnavailable
 from gateway.store.engine import Transaction
@@ -62,3 +62,17 @@ class Change(Generic[_T]):
         if self._refused is not None:
             raise self._refused
         return cast("Made[_T]", self._made).value
+
+
+class Log(Protocol):
+    """The event log, as far as changes of state need it."""
+
+    async def carry(
+        self, change: Change[_T], events: Sequence[Event] = (), *, owed: bool = False
+    ) -> _T:
+        """Commit a change with its events, durably. Raises StoreUnavailable."""
+        ...
+
+    def promise(self, change: Change[Any], events: Sequence[Event] = ()) -> None:
+        """Make an owed change as soon as that is possible. Raises StoreUnavailable."""
+        ...

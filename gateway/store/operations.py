@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from gateway.clock import Clock
 from gateway.store import claims
-from gateway.store.changes import Change, Made
+from gateway.store.changes import Change, Log, Made
 from gateway.store.claims import Wanted
 from gateway.store.decisions import Once
 from gateway.store.engine import Parameters, Transaction, Value
@@ -23,20 +23,6 @@ _SECOND: Final = 1_000_000
 _AT_ONCE: Final = 200  # operations that one sweep looks at
 _FORGOTTEN_AT_ONCE: Final = 500  # operations of one transaction
 _NOTHING: Final = Made(False, keeps_events=False)
-
-
-class Log(Protocol):
-    """The event log, as far as operations need it."""
-
-    async def carry(
-        self, change: Change[_T], events: Sequence[Event] = (), *, owed: bool = False
-    ) -> _T:
-        """Commit a change with its events, durably. Raises StoreUnavailable."""
-        ...
-
-    def promise(self, change: Change[Any], events: Sequence[Event] = ()) -> None:
-        """Make an owed change as soon as that is possible. Raises StoreUnavailable."""
-        ...
 
 
 @value
