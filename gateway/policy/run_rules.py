@@ -98,7 +98,7 @@ class LimitsSection(Model):
     calls: Count | None = None
     writes: Annotated[StrictInt, Field(ge=0)] | None = None
     tokens: Count | None = None
-    money: Annotated[tuple[MoneySection, ...], BeforeValidator(_listed)] = ()
+    money: Annotated[tuple[MoneySection, ...], BeforeValidator(_listed), Field(max_length=4)] = ()
 
 
 class TemplateSection(Model):

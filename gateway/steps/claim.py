@@ -17,7 +17,7 @@ from gateway.errors import StoreUnavailable
 from gateway.operations import keys, refusals
 from gateway.steps import gate
 from gateway.store.claims import Wanted
-from gateway.store.requests import MOST_PENDING, MOST_REQUESTS, Held
+from gateway.store.requests import Held
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types import operations as types
 from gateway.types import repeats
@@ -256,7 +256,7 @@ class Claim:
         """Return what a call gets that is not sent."""
         match claim.met:
             case Met.OVER_LIMIT:
-                return _over(case, claim.limit, claim.retry_after_s)
+                return gate.exceeded(case.decision, claim.limit, claim.retry_after_s)
             case Met.SETTLED:
                 return self.recorded.repeated(case, claim.operation, has_joined=has_joined)
             case Met.CONFLICT | Met.VARIANT:
@@ -366,7 +366,7 @@ class Claim:
             )
         if exceeded is None:
             return case
-        return _over(case, exceeded.limit, exceeded.retry_after_s)
+        return gate.exceeded(case.decision, exceeded.limit, exceeded.retry_after_s)
 
 
 def _unmade(case: Case, met: Met) -> Refusal | Stale | None:
@@ -384,17 +384,3 @@ def _unmade(case: Case, met: Met) -> Refusal | Stale | None:
 
 def _asks_to_repeat(case: Case, repeated: str) -> bool:
     return bool(repeated) and case.contract.idempotency.repeat is Repeat.APPROVE
-
-
-def _over(case: Case, limit: str, retry_after_s: float) -> Refusal:
-    if limit == MOST_PENDING:
-        return gate.too_many(retry_after_s)
-    if limit == MOST_REQUESTS:
-        return gate.too_often(retry_after_s)
-    return Refusal(
-        status=Status.LIMIT_EXCEEDED,
-        code=limit,
-        rule=next((each.rule for each in case.decision.limits if each.id == limit), ""),
-        reason=f"the limit `{limit}` is used up",
-        retry_after_s=retry_after_s,
-    )

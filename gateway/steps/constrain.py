@@ -1,18 +1,29 @@
-"""Step 8: write what policy demands into the arguments, and validate them again."""
+"""Step 8: write what policy demands into the arguments, and validate them again.
+
+The arguments are final then, so what a call takes of the limits of its run is known here too.
+"""
 
 from dataclasses import replace
 
 from gateway.case import Case
 from gateway.operations import keys
 from gateway.policy import constraints
+from gateway.runs import limits
 from gateway.steps.contract import injected
+from gateway.types.causes import Cause
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.tools import Kind
+from gateway.types.tools import Effect, Kind
+from gateway.types.values import replaced
 
 
 def apply(case: Case) -> Case | Refusal:
     """Return the case with its final arguments; a constraint that can't be met denies."""
+    final = _constrained(case)
+    return _limited(final) if isinstance(final, Case) and final.run is not None else final
+
+
+def _constrained(case: Case) -> Case | Refusal:
     decision = case.decision
     if decision.effect is DecisionEffect.DENY or not decision.constraints:
         return case
@@ -28,6 +39,27 @@ def apply(case: Case) -> Case | Refusal:
     if not case.revision.schemas_for(case.contract).input.is_valid(judged):
         return _unsatisfiable(case, "the constrained arguments do not match the tool's schema")
     return replace(case, arguments=arguments)
+
+
+def _limited(case: Case) -> Case | Refusal:
+    """Add what the call takes of the limits of its run; the gateway's own calls take nothing."""
+    run, decision = case.run, case.decision
+    template = case.revision.templates.get(run.template) if run is not None else None
+    is_own = case.call.cause not in ("", Cause.CALLER)
+    if run is None or template is None or is_own or decision.effect is DecisionEffect.DENY:
+        return case
+    spent = limits.spent(template, run)
+    if spent:
+        return limits.refusal(spent, rule=limits.rule(template))
+    is_write = case.effect is not Effect.READ
+    use = limits.Use(tool=case.tool.key, is_write=is_write, arguments=case.arguments or {})
+    try:
+        taken = limits.of_call(template, run, use)
+    except limits.Unmeasured as error:
+        return _unsatisfiable(case, str(error))
+    if not taken:
+        return case
+    return replaced(case, decision=replace(decision, limits=(*decision.limits, *taken)))
 
 
 def _unsatisfiable(case: Case, reason: str) -> Refusal:

@@ -3,8 +3,11 @@
 from typing import Final
 
 from gateway.events.envelope import timestamp
+from gateway.runs import limits
+from gateway.store.requests import MOST_PENDING, MOST_REQUESTS
 from gateway.store.times import moment
 from gateway.types.approvals import Approval, ApprovalState
+from gateway.types.decisions import Decision
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import ApprovalTold, Refusal, Status
 
@@ -37,6 +40,24 @@ def unreadable() -> Refusal:
         code="too_large_to_approve",
         reason="a person has to approve this call, and its arguments are too many to be read",
         next="ask for less in one call",
+    )
+
+
+def exceeded(decision: Decision, limit: str, retry_after_s: float) -> Refusal:
+    """Refuse a call for which a limit has no room, in the words of that limit."""
+    rule = next((each.rule for each in decision.limits if each.id == limit), "")
+    if limit == MOST_PENDING:
+        return too_many(retry_after_s)
+    if limit == MOST_REQUESTS:
+        return too_often(retry_after_s)
+    if limits.is_of_run(limit):
+        return limits.refusal(limit, rule=rule)
+    return Refusal(
+        status=Status.LIMIT_EXCEEDED,
+        code=limit,
+        rule=rule,
+        reason=f"the limit `{limit}` is used up",
+        retry_after_s=retry_after_s,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from gateway.clock import Clock
 from gateway.errors import StoreUnavailable
+from gateway.runs import limits
 from gateway.store import keys
 from gateway.store.approval_rows import approval_of
 from gateway.store.changes import Change, Log, Made
@@ -29,6 +30,7 @@ from gateway.types.values import replaced
 
 _T = TypeVar("_T")
 _AT_ONCE: Final = 200  # runs that one sweep looks at
+_FOR_EVER: Final = 2**62  # later than whatever is kept, in microseconds
 _MOST_EVIDENCE: Final = 1_000  # references that are shown of one run
 
 Started: TypeAlias = Callable[[Run], Sequence[Event]]
@@ -289,7 +291,7 @@ class Runs:
         return await self._worker.read(read)
 
     async def forget(self, run: Run) -> None:
-        """Let go of a run, what led to it, its references, and the values in it."""
+        """Let go of a run, what led to it, its references, its limits, and the values in it."""
         named: Parameters = {"run_id": run.run_id}
         scope: Parameters = {"tenant": run.tenant, "scope": f"run:{run.run_id}"}
 
@@ -297,6 +299,9 @@ class Runs:
             transaction.execute("forget_seen_of_run", scope)
             for name in ("forget_evidence", "forget_bindings", "forget_run"):
                 transaction.execute(name, named)
+            for limit in limits.TAKEN:  # of whatever template: nothing counts any more
+                taken: Parameters = {"limit_id": limit, "key": limits.key(run.run_id)}
+                transaction.execute("forget_reservations", {**taken, "now": _FOR_EVER})
 
         await self._worker.write(write, lock=Lock.EVENTS, durable=False)
 

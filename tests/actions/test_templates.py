@@ -8,6 +8,7 @@ from gateway.actions import revisions, templates
 from gateway.contracts import pins, writing
 from gateway.errors import FileError
 from gateway.revision import Unreviewed
+from gateway.runs.limits import MOST_SUMS
 from gateway.runs.machine import ALLOWS, Kind, Room
 from gateway.runs.templates import RunLimit, Template
 from gateway.types.guarantees import Compensation, CompensationClass
@@ -186,3 +187,14 @@ def test_the_table_of_the_page_is_the_table_of_the_machine() -> None:
     for phase, allowance in ALLOWS.items():
         cells = [_CELLS[allowance.room(kind)] for kind in Kind]
         assert rows[phase.value] == " | ".join(cells)
+
+
+def test_a_template_has_as_many_sums_as_there_are_counters() -> None:
+    sums = ", ".join(f"{{argument: /a{number}, max: 1}}" for number in range(MOST_SUMS + 1))
+    text = f"runs: {{pay: {{limits: {{money: [{sums}]}}}}}}"
+    found, errors = read(pay=text)
+    assert [error.message for error in errors] == [
+        "`runs.pay.limits.money` value should have at most 4 items after validation, not 5"
+    ]
+    found, errors = read(pay=text.replace("{argument: /a0, max: 1}, ", ""))
+    assert (len(found["pay"].limits), errors) == (MOST_SUMS, [])

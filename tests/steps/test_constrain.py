@@ -1,13 +1,18 @@
 """Step 8: constrain."""
 
-from gateway.case import Case
+from dataclasses import replace
+
+from gateway.case import Case, Verdict
 from gateway.pipeline import judge
+from gateway.runs.templates import RunLimit, Template
 from gateway.steps import constrain
 from gateway.types.decisions import Constraint, Decision, DecisionEffect
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace
-from gateway.types.json import Json
+from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Refusal, Status
+from gateway.types.runs import BindingKind, Phase, Run
 from gateway.types.tools import Effect
+from gateway.types.values import replaced
 from tests.helpers.cases import a_case, a_contract, a_definition, a_prompt, a_tool
 
 PINNED = """\
@@ -72,3 +77,67 @@ def test_constrained_arguments_are_judged_with_a_stand_in_for_the_key_of_the_ser
         else:
             assert isinstance(answer, Refusal)
             assert answer.code == "constraint_unsatisfiable"
+
+
+OF_RUN = Template(
+    name="refund",
+    limits=(
+        RunLimit(kind="writes", maximum=3),
+        RunLimit(kind="tokens", maximum=1000),
+        RunLimit(kind="money", maximum=500, argument="/amount"),
+    ),
+)
+PAY = a_definition("pay", {"amount": {"type": "number"}})
+HALVED = """\
+rules:
+  - id: half
+    decision: allow
+    match: {tools: ["crm.*"]}
+    constrain: {set: {amount: args.amount / 2.0}}
+    limits: [{id: payments, per: [user], max: 9, window: 1h}]
+"""
+
+
+def in_run(arguments: JsonObject, *, cause: str = "", tokens: int = 0) -> Verdict:
+    tool = a_tool(PAY)
+    case = a_case(
+        arguments, tool=tool, contract=a_contract(tool, effect=Effect.WRITE), policy=HALVED
+    )
+    run = Run(run_id="run_1", tenant="acme", owner="o", user="sam", template="refund")
+    return judge(
+        replaced(
+            case,
+            run=replaced(run, phase=Phase.ACTING, tokens=tokens),
+            bound_by=BindingKind.META,
+            call=replace(case.call, cause=cause),
+            revision=replace(case.revision, templates={"refund": OF_RUN}),
+        )
+    )
+
+
+def test_a_call_takes_of_the_limits_of_its_run_by_its_final_arguments() -> None:
+    judged = in_run({"amount": 25.0})
+    assert judged.refusal is None
+    taken = {each.id: each.amount for each in judged.case.decision.limits}
+    assert taken == {"payments": 1.0, "run_writes": 1.0, "run_money": 12.5}
+
+
+def test_a_call_of_the_gateways_own_takes_nothing_of_its_run() -> None:
+    taken = [
+        each.id for each in in_run({"amount": 25.0}, cause="compensation").case.decision.limits
+    ]
+    assert taken == ["payments"]
+
+
+def test_an_amount_that_can_not_be_told_is_refused() -> None:
+    refusal = in_run({"amount": -25.0}).refusal
+    assert refusal is not None
+    assert (refusal.status, refusal.code) == (Status.DENIED, "constraint_unsatisfiable")
+    assert refusal.reason == "`/amount` is limited in this run, and is no amount"
+
+
+def test_a_run_without_tokens_makes_no_call() -> None:
+    refusal = in_run({"amount": 25.0}, tokens=1000).refusal
+    assert refusal is not None
+    assert (refusal.status, refusal.code) == (Status.LIMIT_EXCEEDED, "run_tokens")
+    assert refusal.rule == "runs.refund"

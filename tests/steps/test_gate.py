@@ -3,7 +3,9 @@
 import pytest
 
 from gateway.steps import gate
+from gateway.store.requests import MOST_PENDING, MOST_REQUESTS
 from gateway.types.approvals import ApprovalState
+from gateway.types.decisions import Decision, Limit
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.values import replaced
 from tests.helpers.approvals import an_approval
@@ -61,3 +63,24 @@ def test_what_an_approver_would_rather_have_is_told_with_his_no() -> None:
     assert answer.approval is not None
     assert answer.approval.suggested == {"amount": 20}
     assert "suggested_arguments" in answer.next
+
+
+@pytest.mark.parametrize(
+    ("limit", "rule", "next_"),
+    [
+        (MOST_PENDING, "", "go on without it"),
+        (MOST_REQUESTS, "", "go on without it"),
+        ("refunds", "desk.refund", ""),
+        ("run_writes", "runs.refund", "finish the run"),
+    ],
+)
+def test_a_limit_without_room_is_told_in_its_own_words(limit: str, rule: str, next_: str) -> None:
+    taken = tuple(
+        Limit(id=each, key="k", maximum=1, window_s=60, amount=1, rule=name)
+        for each, name in (("refunds", "desk.refund"), ("run_writes", "runs.refund"))
+    )
+    answer = gate.exceeded(Decision(limits=taken), limit, 30.0)
+    assert answer.status is Status.LIMIT_EXCEEDED
+    assert (answer.code, answer.rule) == (limit, rule)
+    assert answer.next.startswith(next_)
+    assert answer.retry_after_s == (None if limit == "run_writes" else 30.0)

@@ -6,11 +6,14 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import StoreUnavailable
+from gateway.runs import limits
+from gateway.runs.templates import RunLimit, Template
 from gateway.store.run_rows import row_of
 from gateway.store.runs import RunFilter
 from gateway.store.store import Store
+from gateway.types.decisions import Limit
 from gateway.types.operations import OpState, VerificationState
-from gateway.types.runs import BindingKind, Evidence, Phase, Place, StopReason
+from gateway.types.runs import BindingKind, Evidence, Phase, Place, Run, StopReason
 from gateway.types.values import replaced
 from tests.helpers.approvals import asked
 from tests.helpers.cases import NOW, a_principal
@@ -291,6 +294,23 @@ async def test_a_run_goes_with_all_that_belongs_to_it_and_nothing_else(store: St
     assert await found(store) == await store.runs.evidence(run.run_id) == []
     assert [each.run.run_id for each in await found(store, SESSION)] == [other.run_id]
     assert len(await store.runs.evidence(other.run_id)) == 1
+
+
+async def test_what_a_run_took_of_its_limits_goes_with_it(store: Store) -> None:
+    run, other = await begun(store), await begun(store, SESSION)
+
+    def writes(run: Run) -> list[Limit]:
+        template = Template(name="refund", limits=(RunLimit(kind="writes", maximum=1),))
+        use = limits.Use(tool="desk.refund", is_write=True, arguments={})
+        return [*limits.of_call(template, run, use)]
+
+    for each in (run, other):
+        assert await store.limits.reserve(each.run_id, writes(each)) is None
+        await store.limits.settle(each.run_id)
+        assert await store.limits.reserve("again", writes(each)) is not None
+    await store.runs.forget(run)
+    assert await store.limits.reserve("again", writes(run)) is None
+    assert await store.limits.reserve("once more", writes(other)) is not None
 
 
 def test_a_digest_tells_nothing_of_its_value(store: Store) -> None:
