@@ -287,6 +287,8 @@ class Pipeline:
         """Claim a call, and judge it anew whenever its run has changed since it was judged."""
         for _ in range(_MOST_CHANGES):
             taken = await self.claim(case, ticket)
+            if isinstance(taken, Answer) and case.leaves_traces:
+                return await self.record.seen(case, taken)  # told once more, maybe in another run
             if not isinstance(taken, Stale):
                 return taken
             judged = await self._judged(case.call, ticket)

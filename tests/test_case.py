@@ -2,8 +2,9 @@
 
 from gateway.case import Case
 from gateway.types.decisions import Decision, DecisionEffect, Limit
-from gateway.types.tools import Effect, Risk
-from tests.helpers.cases import a_case
+from gateway.types.runs import Run
+from gateway.types.tools import Effect, Retrieval, Risk, SourceTrust, Yield
+from tests.helpers.cases import a_call, a_case, a_contract, a_resource
 
 ALLOWED = Decision(effect=DecisionEffect.ALLOW)
 LIMIT = Limit(id="l", key="sam", maximum=1, window_s=60, amount=1, rule="r")
@@ -27,3 +28,33 @@ def test_only_an_allowed_read_without_limits_is_a_plain_one() -> None:
     assert not case(Effect.READ, limited).is_plain_read
     held = Decision(effect=DecisionEffect.REQUIRE_APPROVAL)
     assert not case(Effect.READ, held).is_plain_read
+
+
+YIELDS = a_contract(yields=(Yield(type="id", path="/id"),))
+EXTERNAL = a_contract(result_trust=SourceTrust.EXTERNAL)
+READ = a_contract(retrieval=Retrieval(query="/q"))
+
+
+def a_run(*, is_tainted: bool) -> Run:
+    return Run(run_id="run_1", tenant="acme", owner="o", user="sam", is_tainted=is_tainted)
+
+
+def test_most_results_leave_nothing_to_judge_later_calls_by() -> None:
+    assert not a_case().leaves_traces
+    assert a_case(contract=YIELDS).leaves_traces
+    assert not a_case(contract=READ).leaves_traces
+    assert a_case(contract=READ, run_id="run_1").leaves_traces
+    assert not a_case(tool=a_resource(), contract=a_contract()).leaves_traces
+    assert a_case(tool=a_resource(), contract=a_contract(), run_id="run_1").leaves_traces
+
+
+def test_what_the_gateway_asks_by_itself_was_given_to_nobody() -> None:
+    assert not a_case(contract=YIELDS, call=a_call(cause="verification")).leaves_traces
+    assert not a_case(contract=EXTERNAL, call=a_call(cause="lookup")).leaves_traces
+
+
+def test_a_run_is_tainted_once() -> None:
+    assert not a_case(contract=YIELDS).taints
+    assert a_case(contract=EXTERNAL).taints
+    assert a_case(contract=EXTERNAL, run=a_run(is_tainted=False)).taints
+    assert not a_case(contract=EXTERNAL, run=a_run(is_tainted=True)).taints

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from gateway.crossing.books import SeenValue
 from gateway.errors import StoreUnavailable
+from gateway.store.store import Store
 from gateway.types.actors import Actor
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered
@@ -15,6 +17,7 @@ from gateway.types.runs import Evidence, Run
 from gateway.types.tools import DocumentPaths, Effect, Retrieval, SourceTrust, Yield
 from gateway.types.values import replaced
 from tests.helpers.cases import a_call, a_case, a_contract, a_revision, a_tool
+from tests.helpers.databases import ORIGIN
 from tests.helpers.pipelines import Answering, Log, a_pipeline
 from tests.helpers.shelves import Law, Shelf
 
@@ -77,6 +80,19 @@ async def test_what_others_can_write_does_not_leave_a_read_when_that_can_not_be_
     seen = await replace(record, seen_values=Away()).seen(case, answer)
     assert (seen is answer) is leaves
     assert leaves or (isinstance(seen, Refusal) and seen.code == "taint_not_kept")
+
+
+async def test_what_a_repeated_call_is_told_counts_as_given_as_well(tmp_path: Path) -> None:
+    contract = a_contract(TOOL, effect=Effect.WRITE, yields=(Yield(type="crm.id", path="/id"),))
+    store = Store.open(f"sqlite:///{tmp_path}/store.db", origin=ORIGIN)
+    law, kept = Law(a_revision([contract])), Keeps()
+    pipeline = a_pipeline(Shelf((TOOL,)), law, Answering(FOUND), Log(), store=store)
+    pipeline = replace(pipeline, record=replace(pipeline.record, seen_values=kept))
+    first = await pipeline.handle(a_call(call_id="call_1"))
+    again = await pipeline.handle(a_call(call_id="call_2"))
+    store.close()
+    assert (first.status, again.status) == (Status.OK, Status.OK)
+    assert [each.record for each in kept.values] == ["call_1", "call_2"]
 
 
 async def test_an_error_brings_nothing_into_play() -> None:
