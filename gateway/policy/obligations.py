@@ -5,10 +5,12 @@ met are faults, and the engine turns a fault into a denial.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 
 from gateway.errors import WeighbridgeError
 from gateway.policy.cel import Bindings, Condition, ConditionError, Scope
@@ -24,6 +26,8 @@ from gateway.types.decisions import (
 )
 from gateway.types.json import Json, JsonPointer
 
+_ROW = re.compile(r"\brow\b")
+_FIELD = re.compile(r"\brow\.([A-Za-z_]\w*)\b(?!\s*\()", re.ASCII)  # what is called is no member
 _STRENGTH = {RedactAs.HASH: 0, RedactAs.MASK: 1, RedactAs.REMOVE: 2}
 _KEYS: Mapping[str, Callable[[PolicyRequest], str]] = {
     "tenant": lambda request: request.actor.tenant,
@@ -100,15 +104,24 @@ class CompiledRows:
 
     def computed(self, bindings: Callable[[], Bindings], rule: str) -> RowFilter:
         """Return the filter for one call."""
-        values = bindings()
+        values, read = bindings(), _fields_of(self.where.text)
 
         def holds(row: Json) -> bool | None:
+            if read is not None and isinstance(row, dict):
+                row = {name: row[name] for name in read if name in row}
             for shape in (_as_it_is, _spelled):
                 with suppress(ConditionError):  # an answer too: the row does not leave
                     return self.where.holds({**values, "row": shape(row)})
             return None
 
         return RowFilter(path=self.path, where=self.where.text, rule=rule, holds=holds)
+
+
+@lru_cache(maxsize=1024)
+def _fields_of(where: str) -> tuple[str, ...] | None:
+    """Return the only members of a row that a condition reads; None where it may read them all."""
+    named = _FIELD.findall(where)
+    return None if len(named) < len(_ROW.findall(where)) else tuple(dict.fromkeys(named))
 
 
 def _as_it_is(row: Json) -> Json:

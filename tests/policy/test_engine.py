@@ -292,6 +292,30 @@ def test_what_conditions_can_not_hold_is_still_there() -> None:
     assert rows.holds({"x": Decimal("0.1")}) is False
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "row.a == 1 && has(row.b)",
+        "row . a == 1 && row.b == 2",
+        "row['a'] == 1",
+        "size(row) == 3",
+        "row == {'a': 1, 'b': 2, 'c': 3}",
+        "[row].exists(row, row.c == 3)",
+        "row.exists(key, key == 'c')",
+        "row.exists (key, key == 'c')",
+        "row.map(key, row.b).size() == 3",
+        "row.all(key, row[key] > 0)",
+        "args.most == 5 && row.a < row.b",
+    ],
+)
+def test_a_condition_sees_all_of_a_row_that_it_reads(where: str) -> None:
+    rule = f'{{id: a, decision: allow, output: {{rows: [{{path: /r, where: "{where}"}}]}}}}'
+    text = f"rules: [{rule}]"
+    (rows,) = policy(text).decide(replace(request(), arguments={"most": 5})).output.rows
+    assert rows.holds({"a": 1, "b": 2, "c": 3}) is True
+    assert rows.holds({"a": 7, "b": 2, "d": -1, "e": 5}) is not True
+
+
 def test_rows_count_for_the_result_of_a_task_as_well() -> None:
     text = "rules: [{id: a, decision: allow, output: {rows: [{path: /r, where: row.ok}]}}]"
     decision = policy(text).decide(replace(request(), method=Method.GET_TASK))
