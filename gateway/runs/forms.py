@@ -106,7 +106,9 @@ def _id(value: Json) -> str | None:
             return None
         case str():
             return "s:" + (value if value.isascii() else unicodedata.normalize("NFC", value))
-        case int() | float() | Decimal():
+        case int():
+            return f"n:{value}"
+        case float() | Decimal():
             found = number(value)
             return None if found is None else f"n:{_plain(found)}"
         case _:

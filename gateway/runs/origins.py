@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -71,7 +72,24 @@ def accepted_types(rule: ProvenanceRule, fields: Mapping[str, Collected]) -> fro
 
 def spots(rule: ProvenanceRule, arguments: JsonObject) -> Iterator[tuple[JsonPointer, Json]]:
     """Yield what a rule is about: nothing where the argument is absent."""
-    return jsontext.walk(arguments, rule.pointer)
+    steps = _steps(rule.pointer)
+    if "*" in steps:
+        yield from jsontext.walk(arguments, rule.pointer)
+        return
+    value: Json = arguments
+    for step in steps:
+        if not isinstance(value, dict):
+            yield from jsontext.walk(arguments, rule.pointer)
+            return
+        if step not in value:
+            return
+        value = value[step]
+    yield rule.pointer, value
+
+
+@lru_cache(maxsize=4096)  # contracts name them, and callers don't
+def _steps(pointer: JsonPointer) -> tuple[str, ...]:
+    return jsontext.tokens(pointer)
 
 
 def partners(
@@ -83,8 +101,8 @@ def partners(
     """
     if not rule.same_record_as:
         return ()
-    pattern, here = jsontext.tokens(rule.pointer), jsontext.tokens(pointer)
-    other = list(jsontext.tokens(rule.same_record_as))
+    pattern, here = _steps(rule.pointer), jsontext.tokens(pointer)
+    other = list(_steps(rule.same_record_as))
     for place, token in enumerate(other):
         if place >= len(pattern) or pattern[place] != token:
             break

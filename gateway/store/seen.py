@@ -20,7 +20,8 @@ from gateway.types.tools import Form, SourceTrust
 _MOST_VALUES: Final = 20_000  # of one result
 _MOST_PLACES: Final = 1_000  # that one value is known from
 _BYTES: Final = 16  # of a digest that are kept
-_AT_ONCE: Final = 600  # digests that one statement asks for
+_AT_ONCE: Final = 512  # digests that one statement asks for
+_SIZES: Final = (1, 2, 4, 16, 64, 128, 256, _AT_ONCE)
 _DAY: Final = timedelta(days=1)
 _TAINT: Final = "weighbridge:taint"  # no type of a contract has a colon
 
@@ -187,7 +188,7 @@ def _sightings(
 def _fetched(
     transaction: Transaction, place: Parameters, digests: Sequence[str], types: frozenset[str]
 ) -> list[Row]:
-    hashes = _named("h", digests)
+    hashes = _named("h", _filled(digests))
     of_types = _named("t", sorted(types))
     where = f"vhash IN ({_places(hashes)})"
     if of_types:
@@ -198,6 +199,12 @@ def _fetched(
 def _parts(digests: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(digests), _AT_ONCE):
         yield digests[start : start + _AT_ONCE]
+
+
+def _filled(digests: Sequence[str]) -> Sequence[str]:
+    """Say the last digest again until there is one of few numbers: a statement is kept for each."""
+    size = next((size for size in _SIZES if len(digests) <= size), len(digests))
+    return [*digests, *[digests[-1]] * (size - len(digests))]
 
 
 def _named(prefix: str, values: Sequence[str]) -> dict[str, Value]:

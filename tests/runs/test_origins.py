@@ -44,6 +44,12 @@ def test_of_several_values_each_is_asked() -> None:
     ]
 
 
+def test_a_value_is_found_at_its_place_in_a_list() -> None:
+    assert list(origins.spots(a_rule("/ids/1"), {"ids": ["a", "b"]})) == [("/ids/1", "b")]
+    assert list(origins.spots(a_rule("/ids/1"), {"ids": ["a"]})) == []
+    assert list(origins.spots(a_rule("/id/x"), {"id": "a"})) == []
+
+
 def test_a_flood_of_values_is_not_looked_up() -> None:
     assert len(origins.asked([a_rule("/ids/*")], {"ids": [*range(5_000)]}, {})) == 500
 
