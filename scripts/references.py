@@ -1,8 +1,10 @@
 """Regenerate the reference pages from the code; with `--check`, say which are out of date."""
 
+import json
 import sys
 from pathlib import Path
 
+from gateway.admin import openapi
 from gateway.config import reference as config_reference
 from gateway.events import schemas as event_schemas
 from gateway.policy.methods import USE
@@ -56,6 +58,8 @@ def pages() -> dict[Path, str]:
         REFERENCE / "statuses.md": statuses(),
         REFERENCE / "config.md": config_reference.render(),
     }
+    api = json.dumps(openapi.document(), indent=2, ensure_ascii=False)
+    found[REFERENCE / "api.json"] = f"{api}\n"
     for kind in event_schemas.KINDS:
         path = REFERENCE / "events" / event_schemas.file_name(kind)
         found[path] = event_schemas.render(kind).decode()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from gateway.actions.runs import Gathering
 from gateway.admin.attempts import Attempts
 from gateway.admin.desk import Desk
 from gateway.admin.guard import Guard
@@ -15,15 +16,21 @@ from gateway.admin.oidc import OidcLogin
 from gateway.admin.onehost import OneHost
 from gateway.admin.people import People
 from gateway.admin.rendering import Pages
+from gateway.admin.rest import Rest
 from gateway.admin.room import Room
+from gateway.admin.runs_api import RunsApi
+from gateway.admin.runs_desk import RunsDesk
 from gateway.admin.sessions import Sessions
 from gateway.admin.site import Readiness, site
 from gateway.clock import Clock
 from gateway.config.addresses import is_private_url
 from gateway.config.settings import Settings
 from gateway.crossing.deciding import Deciding
+from gateway.crossing.running import Running
 from gateway.errors import StoreUnavailable
+from gateway.identity.hosts import Hosts
 from gateway.identity.provider import Provider
+from gateway.revision import Revision
 from gateway.store.store import Store
 from gateway.store.vault import Vault
 from gateway.types.events import Event
@@ -40,6 +47,8 @@ class Entrance:
     base_url: str
     store: Store
     deciding: Deciding
+    running: Running
+    revision: Callable[[], Revision]
     clock: Clock
     readiness: Callable[[], Readiness]
     note_turned_away: Callable[[TurnedAway], None]
@@ -55,7 +64,7 @@ class Entrance:
             deciding=self.deciding,
             vault=Vault(self.store.keys.operations),
         )
-        rooms = (*self._oidc(room), *logins.routes(), *desk.routes())
+        rooms = (*self._oidc(room), *logins.routes(), *desk.routes(), *self._runs(room).routes())
         return Guard(
             OneHost(
                 site(self.readiness, rooms, pages),
@@ -63,7 +72,38 @@ class Entrance:
                 base_url=self.base_url,
                 hosts=self.settings.admin.hosts if self.settings.admin.public_url else (),
             ),
+            api=self._rest().app(),
             is_https=self._is_https,
+            note_turned_away=self.note_turned_away,
+        )
+
+    def _runs(self, room: Room) -> RunsDesk:
+        return RunsDesk(
+            room=room,
+            running=self.running,
+            gathering=self._gathering,
+            runs=self.store.runs,
+            events=self.store.events,
+            revision=self.revision,
+        )
+
+    @property
+    def _gathering(self) -> Gathering:
+        store = self.store
+        return Gathering(runs=store.runs, operations=store.operations, approvals=store.approvals)
+
+    def _rest(self) -> Rest:
+        """Return the programs' side: nothing of it knows people or their sessions."""
+        api = RunsApi(
+            running=self.running,
+            gathering=self._gathering,
+            runs=self.store.runs,
+            revision=self.revision,
+            base_url=self.base_url,
+        )
+        return Rest(
+            hosts=Hosts(self.settings.admin.api_keys, clock=self.clock),
+            handlers=api.handlers(),
             note_turned_away=self.note_turned_away,
         )
 

@@ -1,4 +1,4 @@
-"""What every answer of the admin listener carries, and the credential that none of it takes."""
+"""What every answer of the admin listener carries, and which credential counts where."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,6 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.admin.endpoints import ROOT
 from gateway.types.refused import TurnedAway, TurnedAwayFor
 
 # `same-origin` rather than `no-referrer`: with the latter browsers send `Origin: null` with a form,
@@ -26,16 +27,23 @@ _HSTS: Final = "max-age=31536000"
 
 
 class Guard:
-    """Refuses whoever shows a bearer token, and sets the headers that browsers go by.
+    """Keeps people's pages and the programs' `/v1` apart, and sets the headers that browsers go by.
 
-    An agent's credential is good for nothing here, so that its being shown is worth a note: a
-    person's browser never sends one.
+    Pages refuse whoever shows a bearer token. An agent's credential is good for nothing here, so
+    that its being shown is worth a note: a person's browser never sends one. `/v1` looks at nothing
+    else, and never sees a session.
     """
 
     def __init__(
-        self, app: ASGIApp, *, is_https: bool, note_turned_away: Callable[[TurnedAway], None]
+        self,
+        app: ASGIApp,
+        *,
+        api: ASGIApp,
+        is_https: bool,
+        note_turned_away: Callable[[TurnedAway], None],
     ) -> None:
         self._app = app
+        self._api = api
         self._headers = {**HEADERS, "Strict-Transport-Security": _HSTS} if is_https else HEADERS
         self._note_turned_away = note_turned_away
 
@@ -52,7 +60,9 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        if any(name == b"authorization" for name, _ in scope["headers"]):
+        if scope["path"] == ROOT or scope["path"].startswith(f"{ROOT}/"):
+            await self._api(scope, receive, sent)
+        elif any(name == b"authorization" for name, _ in scope["headers"]):
             self._note_turned_away(
                 TurnedAway(
                     reason=TurnedAwayFor.INVALID_CREDENTIAL,
@@ -67,7 +77,7 @@ class Guard:
             await self._app(scope, receive, sent)
 
 
-_NO_TOKENS: Final = "this listener is for people who log in; it takes no `Authorization` header"
+_NO_TOKENS: Final = "these pages are for people who log in; they take no `Authorization` header"
 
 
 def peer_of(scope: Scope) -> str:

@@ -277,12 +277,17 @@ class View:
         return (self.now - _EPOCH) // timedelta(microseconds=1)
 
     def _moment(self, at: int) -> Moment:
-        time = _EPOCH + timedelta(microseconds=at)
-        return Moment(
-            iso=time.isoformat(timespec="seconds"),
-            exact=words.when(at),
-            relative=_relative((at - self._now) / _SECOND),
-        )
+        return moment_of(at, self._now)
+
+
+def moment_of(at: int, now: int) -> Moment:
+    """Return a time as a page shows it; both in microseconds since 1970."""
+    time = _EPOCH + timedelta(microseconds=at)
+    return Moment(
+        iso=time.isoformat(timespec="seconds"),
+        exact=words.when(at),
+        relative=_relative((at - now) / _SECOND),
+    )
 
 
 def _missing(approval: Approval, votes: Sequence[Vote]) -> tuple[tuple[Factor, int], ...]:

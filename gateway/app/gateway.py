@@ -15,6 +15,7 @@ from gateway.app.subscribing import subscribe
 from gateway.app.sweeping import Sweeper
 from gateway.app.watch import ToolWatch
 from gateway.contracts.standing import tally
+from gateway.crossing.running import Running
 from gateway.listing import Listing, Page
 from gateway.pipeline import Pipeline
 from gateway.revision import Revision, Unreviewed
@@ -38,6 +39,7 @@ class Gateway:
 
     pipeline: Pipeline
     approving: Approving
+    running: Running
     attending: Attending
     sweeper: Sweeper
     run_sweeper: RunSweeper

@@ -1,16 +1,25 @@
 """Which tools of its own the gateway shows agents: by configuration, and where they are of use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from gateway.app.keeping import Keeping
 from gateway.config.settings import ExposeSettings
+from gateway.crossing.belonging import Belonging
+from gateway.crossing.running import Running
 from gateway.relay.errands import Errands
 from gateway.relay.repeat import Again
+from gateway.relay.run_tools import RunTools
 from gateway.relay.tools import OwnTools
 from gateway.relay.wait import Wait
 from gateway.revision import Revision
+from gateway.runs.origins import Asked
+from gateway.types.actors import Actor
+from gateway.types.calls import Principal
 from gateway.types.guarantees import Repeat
+from gateway.types.json import Json
 from gateway.types.own import Own
+from gateway.types.runs import Bound, Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,18 +29,42 @@ class Offering:
     expose: ExposeSettings
     revision: Callable[[], Revision]
 
-    def tools(self, *, wait: Wait, again: Again, errands: Errands) -> OwnTools:
+    def tools(self, *, wait: Wait, again: Again, runs: RunTools, errands: Errands) -> OwnTools:
         """Return all of them, shown or not."""
+        is_on = runs.running.is_on
         return OwnTools(
             tools=(
                 wait.tool(self._where(Own.WAIT, lambda revision: revision.policy.holds_any)),
                 again.tool(self._where(Own.REPEAT, _lets_repeat)),
+                *runs.tools(lambda name: self._where(name, lambda revision: is_on())),
             ),
             errands=errands,
         )
 
     def _where(self, name: Own, is_of_use: Callable[[Revision], bool]) -> Callable[[], bool]:
         return lambda: self.expose.shows(name) and is_of_use(self.revision())
+
+
+def run_tools(keeping: Keeping, running: Running, belonging: Belonging) -> RunTools:
+    """Return the tools by which agents work in runs, over one store."""
+
+    async def bound(principal: Principal, places: Sequence[Place]) -> list[Bound]:
+        return await keeping.store.runs.bound(principal, places, with_counts=True)
+
+    async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> str:
+        for each in types:
+            asked = {"": Asked(value=value, types=frozenset({each}))}
+            if await keeping.find_origins(actor, run_id, asked):
+                return each
+        return ""
+
+    return RunTools(
+        running=running,
+        bound=bound,
+        owner=keeping.store.runs.owner,
+        seen=seen,
+        chain=belonging.chain,
+    )
 
 
 def _lets_repeat(revision: Revision) -> bool:

@@ -15,7 +15,7 @@ from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
 from gateway.app.inspect import naming
 from gateway.app.keeping import Keeping
-from gateway.app.offering import Offering
+from gateway.app.offering import Offering, run_tools
 from gateway.app.operating import Around, Operating, operating
 from gateway.app.owner import ProcessOwner
 from gateway.app.runs import RunSweeper, belonging
@@ -29,6 +29,7 @@ from gateway.crossing.belonging import Belonging
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.presence import Callers
 from gateway.crossing.remains import Remains
+from gateway.crossing.running import Running
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.redact import Redactor
@@ -42,6 +43,7 @@ from gateway.relay.questions import Questions, capabilities_for
 from gateway.relay.relay import Relay
 from gateway.relay.repeat import Again
 from gateway.relay.rounds import Rounds
+from gateway.relay.run_tools import RunTools
 from gateway.relay.seals import Seals
 from gateway.relay.states import States
 from gateway.relay.tasks import Tasks
@@ -143,13 +145,17 @@ class Wiring:
         )
         around = self._around(servers.catalog, resolve, owner, relay.outbounds, people)
         parts = operating(self.keeping.store, settings.operations, around)
-        own_tools = self._own_tools(activation, servers.catalog, people)
+        running = self._running(activation, resolve.belonging)
+        own_tools = self._own_tools(
+            activation, servers.catalog, people, run_tools(self.keeping, running, resolve.belonging)
+        )
         pipeline = self._pipeline(
             servers.catalog, resolve, parts, relay, people, own_tools=own_tools
         )
         gateway = Gateway(
             pipeline=pipeline,
             approving=people,
+            running=running,
             attending=attending(
                 self.keeping.store,
                 settings.approvals,
@@ -247,7 +253,19 @@ class Wiring:
             redactor=self._redactor(),
         )
 
-    def _own_tools(self, activation: Activation, catalog: Catalog, people: Approving) -> OwnTools:
+    def _running(self, activation: Activation, belonging: Belonging) -> Running:
+        return Running(
+            runs=self.keeping.store.runs,
+            templates=lambda: activation.current().templates,
+            is_on=lambda: belonging.is_on,
+            idle_s=self.loaded.settings.runs.idle,
+            redactor=self._redactor(),
+            clock=self.clock,
+        )
+
+    def _own_tools(
+        self, activation: Activation, catalog: Catalog, people: Approving, runs: RunTools
+    ) -> OwnTools:
         return Offering(expose=self.loaded.settings.expose, revision=activation.current).tools(
             wait=people.wait,
             again=Again(
@@ -256,6 +274,7 @@ class Wiring:
                 tool_of=catalog.by_key,
                 own=lambda tool, arguments: _own(activation.current(), tool, arguments),
             ),
+            runs=runs,
             errands=people.holding.errands,
         )
 

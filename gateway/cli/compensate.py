@@ -96,11 +96,30 @@ def command(
         output.fail("`--wait` waits for what `--execute` asks for")
     wanted = OperationFilter(tenant=tenant, user=user, tool=tool, since=earlier(since), limit=_MOST)
     choice = _Choice(op_ids=op_ids, call_id=call_id, since=wanted if since else None)
-    if is_plan:
-        is_well = run(lambda: _plan(path, choice, as_json))
-    else:
-        asks = _Asks(who=who(by), reason=reason, wait_s=seconds(wait) if wait else 0.0)
-        is_well = run(lambda: _execute(path, choice, asks, as_json))
+    asks = _Asks(who=who(by), reason=reason, wait_s=seconds(wait) if wait else 0.0)
+    _undo(path, choice, None if is_plan else asks, as_json)
+
+
+def undo_run(
+    path: Path, run_id: str, *, is_plan: bool, wait: str, by: str, reason: str, as_json: bool
+) -> None:
+    """Show how the operations of a run can be undone, or have it done; ends the command as above.
+
+    Whether there is such a run is for the caller to say.
+    """
+    if wait and is_plan:
+        output.fail("`--wait` waits for what `--execute` asks for")
+    choice = _Choice(op_ids=(), call_id="", since=OperationFilter(run=run_id, limit=_MOST))
+    asks = _Asks(who=who(by), reason=reason, wait_s=seconds(wait) if wait else 0.0)
+    _undo(path, choice, None if is_plan else asks, as_json)
+
+
+def _undo(path: Path, choice: _Choice, asks: "_Asks | None", as_json: bool) -> None:
+    is_well = run(
+        lambda: (
+            _plan(path, choice, as_json) if asks is None else _execute(path, choice, asks, as_json)
+        )
+    )
     if not is_well:
         raise SystemExit(output.EXIT_FAILED)
 

@@ -1,10 +1,11 @@
-"""`weighbridge keys`: API keys for agents."""
+"""`weighbridge keys`: API keys for agents, and for programs that manage runs."""
 
 import click
 
 from gateway.cli import output
 from gateway.cli.moments import later
 from gateway.cli.options import json_option
+from gateway.config.admin import RUN_SCOPES
 from gateway.identity import apikeys
 
 
@@ -26,6 +27,12 @@ def command() -> None:
 @click.option(
     "--expires", default="", help="When it stops to work: in UTC (2027-03-01), or after (90d)."
 )
+@click.option(
+    "--admin",
+    "is_admin",
+    is_flag=True,
+    help="For /v1 on the admin listener; takes --scope run:read, run:phase or run:manage.",
+)
 @json_option
 def new(
     key_id: str,
@@ -35,9 +42,17 @@ def new(
     scopes: tuple[str, ...],
     client: str,
     expires: str,
+    is_admin: bool,
     as_json: bool,
 ) -> None:
-    """Make a key: the key itself for the agent host, and the entry for `identity.api_keys`."""
+    """Make a key: the key itself for the agent host, and the entry for `identity.api_keys`.
+
+    With --admin it is for a program that manages runs, and its entry for `admin.api_keys`; a key of
+    one kind never opens what the other is for.
+    """
+    section = "admin.api_keys" if is_admin else "identity.api_keys"
+    if is_admin and RUN_SCOPES.isdisjoint(scopes):
+        output.fail("say what it may do: `--scope run:read`, `run:phase` or `run:manage`")
     try:
         made = apikeys.new_api_key(
             key_id,
@@ -47,6 +62,7 @@ def new(
             scopes=scopes,
             client=client,
             expires=later(expires),
+            prefix=apikeys.ADMIN_PREFIX if is_admin else apikeys.PREFIX,
         )
     except ValueError as error:
         output.fail(str(error))
@@ -54,7 +70,7 @@ def new(
         output.as_json({"key": made.key, "entry": made.config_line})
         return
     click.echo(f"key, shown only now:  {made.key}")
-    click.echo("entry for identity.api_keys in config.yaml:")
+    click.echo(f"entry for {section} in config.yaml:")
     click.echo(made.config_line)
     if not roles and not scopes:
         click.echo(

@@ -19,9 +19,11 @@ from gateway.config.load import Loaded
 from gateway.contracts.schemas import compile_tool
 from gateway.crossing.deciding import Deciding
 from gateway.crossing.proposing import faults
+from gateway.crossing.running import Running, RunRefused
 from gateway.errors import WeighbridgeError
 from gateway.events.redact import Redactor
 from gateway.operations.keys import own
+from gateway.runs.templates import Template
 from gateway.store.store import Store
 from gateway.store.vault import Vault
 from gateway.types.json import JsonObject
@@ -68,6 +70,20 @@ class Ledger:
             faults=self._faults,
         )
 
+    def running(self, templates: Mapping[str, Template]) -> Running:
+        """Return what changes runs on the word of whoever sits at this terminal.
+
+        A running gateway sees it at the next call of the run.
+        """
+        return Running(
+            runs=self.store.runs,
+            templates=lambda: templates,
+            is_on=lambda: True,
+            idle_s=self.loaded.settings.runs.idle,
+            redactor=self.redactor,
+            clock=SystemClock(),
+        )
+
     def _own(self, tool: str, arguments: JsonObject) -> JsonObject:
         contract = self.contracts().get(tool)
         return arguments if contract is None else own(arguments, contract.idempotency.inject)
@@ -97,7 +113,7 @@ def run(work: Callable[[], Coroutine[None, None, T]]) -> T:
     """Run the work of a command, and end the command with one line for what is refused."""
     try:
         return anyio.run(work)
-    except (OperationRefused, ApprovalRefused, Unreadable) as error:
+    except (OperationRefused, ApprovalRefused, RunRefused, Unreadable) as error:
         output.fail(str(error), output.EXIT_FAILED)
     except WeighbridgeError as error:
         output.fail(str(error))

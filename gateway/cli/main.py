@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "prompts": ("gateway.cli.prompts", "list the prompts of servers"),
     "policy": ("gateway.cli.policy", "lint, test and explain the policy"),
     "approvals": ("gateway.cli.approvals", "decide about calls that wait for a person"),
+    "runs": ("gateway.cli.runs", "look at runs, pause, resume, hand over and undo them"),
     "ops": ("gateway.cli.ops", "list operations, settle unknown ones, undo"),
     "admin": ("gateway.cli.admin", "log in at the listener for people"),
     "events": ("gateway.cli.events", "read the event log"),

@@ -161,6 +161,8 @@ def _admin(gateway: Gateway, settings: Settings, base_url: str) -> ASGIApp:
         base_url=base_url,
         store=gateway.store,
         deciding=gateway.approving.deciding,
+        running=gateway.running,
+        revision=gateway.activation.current,
         clock=SystemClock(),
         readiness=readiness,
         note_turned_away=gateway.turned_away,

@@ -15,7 +15,14 @@ from gateway.config.addresses import (
     is_loopback,
     split_url,
 )
-from gateway.config.identity import Algorithm, ClaimPath, Name, Scope
+from gateway.config.identity import (
+    Algorithm,
+    ApiKeySettings,
+    ClaimPath,
+    Name,
+    Scope,
+    check_ids,
+)
 from gateway.config.section import Many, Section, Unique
 from gateway.config.units import Duration, Word
 from gateway.types.actors import person
@@ -24,6 +31,7 @@ from gateway.types.actors import person
 # hold for this one from all others: `127.0.0.1` belongs to the programs of all its ports together.
 OWN_HOST: Final = "weighbridge.localhost"
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+RUN_SCOPES: Final = frozenset({"run:read", "run:phase", "run:manage"})
 
 
 def _check_base_url(text: str) -> str:
@@ -48,6 +56,29 @@ class AccountSettings(Section):
     )
     tenant: Name = Field(description="name of the tenant whose calls he sees")
     roles: Unique[Name] = Field(default=frozenset(), description="roles, for rules and approvals")
+
+
+class AdminKeySettings(ApiKeySettings):
+    """One key for `/v1`, sent as `Authorization: Bearer wba_<id>_<secret>`; good for nothing else.
+
+    Only its hash is kept.
+    """
+
+    user: Name = Field(description="whose runs it is for, unless it has `run:manage`")
+    tenant: Name = Field(description="name of the tenant; it sees no other one's runs")
+    scopes: Unique[Scope] = Field(
+        description="at least one of `run:read`, `run:phase` and `run:manage`; others say which "
+        "values of a hand-over it may see"
+    )
+
+    @field_validator("scopes")
+    @classmethod
+    def _opens_something(cls, scopes: frozenset[str]) -> frozenset[str]:
+        if not scopes & RUN_SCOPES:
+            raise PydanticCustomError(
+                "scopes", "opens nothing; add one of `run:read`, `run:phase` and `run:manage`"
+            )
+        return scopes
 
 
 class PersonClaimsSettings(Section):
@@ -141,9 +172,16 @@ class AdminSettings(Section):
     )
     accounts: Many[AccountSettings] = Field(default=(), description=AccountSettings.__doc__)
     oidc: OidcSettings | None = Field(default=None, description=OidcSettings.__doc__)
+    api_keys: Many[AdminKeySettings] = Field(default=(), description=AdminKeySettings.__doc__)
     session: SessionSettings = Field(
         default_factory=SessionSettings, description=SessionSettings.__doc__
     )
+
+    @field_validator("api_keys")
+    @classmethod
+    def _ids_differ(cls, keys: tuple[AdminKeySettings, ...]) -> tuple[AdminKeySettings, ...]:
+        check_ids(keys)
+        return keys
 
     @field_validator("accounts")
     @classmethod

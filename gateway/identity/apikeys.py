@@ -1,4 +1,8 @@
-"""API keys: 256 random bits behind a public id, kept as a SHA-256."""
+"""API keys: 256 random bits behind a public id, kept as a SHA-256.
+
+Agents and the programs that manage runs have keys of two kinds, told apart by how they begin: one
+never opens what the other is for.
+"""
 
 import hashlib
 import hmac
@@ -13,8 +17,10 @@ from typing import Final, Protocol
 from gateway.identity.challenge import Rejected
 from gateway.types.calls import AuthMethod, Principal
 
-PREFIX: Final = "wb_"
-_KEY: Final = re.compile(r"wb_([A-Za-z0-9-]{1,40})_[0-9a-f]{64}", re.ASCII)
+PREFIX: Final = "wb_"  # of agents' keys
+ADMIN_PREFIX: Final = "wba_"  # of keys for `/v1`
+_KEY: Final = re.compile(r"(wba?_)([A-Za-z0-9-]{1,40})_[0-9a-f]{64}", re.ASCII)
+_ISSUERS: Final = {PREFIX: "api_keys", ADMIN_PREFIX: "admin.api_keys"}
 _NOBODY: Final = "sha256:" + "0" * 64
 
 
@@ -88,9 +94,10 @@ def new_api_key(
     scopes: Iterable[str] = (),
     client: str = "",
     expires: datetime | None = None,
+    prefix: str = PREFIX,
 ) -> NewKey:
-    """Make a key and its entry for `identity.api_keys`; what isn't given is left out of it."""
-    key = f"{PREFIX}{key_id}_{secrets.token_hex(32)}"
+    """Make a key and its entry for the configuration; what isn't given is left out of it."""
+    key = f"{prefix}{key_id}_{secrets.token_hex(32)}"
     if not _KEY.fullmatch(key):
         raise ValueError("a key id has up to 40 letters, digits and `-`")
     # JSON texts are YAML texts, whatever the names hold.
@@ -109,16 +116,19 @@ def new_api_key(
 
 
 class ApiKeys:
-    """The keys that are accepted, by id."""
+    """The keys of one kind that are accepted, by id."""
 
-    def __init__(self, entries: Iterable[KeyEntry]) -> None:
+    def __init__(self, entries: Iterable[KeyEntry], *, prefix: str = PREFIX) -> None:
+        self._prefix = prefix
         self._entries = {entry.id: entry for entry in entries}
-        self._principals = {id: principal_of(entry) for id, entry in self._entries.items()}
+        self._principals = {
+            id: principal_of(entry, prefix=prefix) for id, entry in self._entries.items()
+        }
 
     def principal(self, key: str, *, now: datetime) -> Principal:
         """Return who a key belongs to, or reject it the same way whatever is wrong with it."""
         found = _KEY.fullmatch(key)
-        entry = self._entries.get(found[1]) if found else None
+        entry = self._entries.get(found[2]) if found and found[1] == self._prefix else None
         # An unknown id takes the same steps as a wrong secret, so that time tells no ids.
         right = hmac.compare_digest(hash_key(key), entry.hash if entry else _NOBODY)
         if entry is None or not right:
@@ -128,10 +138,10 @@ class ApiKeys:
         return self._principals[entry.id]
 
 
-def principal_of(entry: KeyEntry) -> Principal:
+def principal_of(entry: KeyEntry, *, prefix: str = PREFIX) -> Principal:
     """Return who acts by a key."""
     return Principal(
-        issuer="api_keys",
+        issuer=_ISSUERS[prefix],
         subject=entry.id,
         client=entry.client or entry.id,
         tenant=entry.tenant,

@@ -4,7 +4,7 @@ import re
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,10 @@ from gateway.config.admin import OWN_HOST
 from gateway.config.settings import Settings
 from gateway.crossing.deciding import Deciding
 from gateway.crossing.people import presented_place
+from gateway.crossing.running import Running
 from gateway.events.redact import Redactor
 from gateway.listen.serve import serve
+from gateway.runs.templates import Template
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
 from gateway.store.times import microseconds
@@ -30,7 +32,9 @@ from gateway.store.vault import Vault
 from gateway.types.approvals import Approval, ApprovalClause, Factor
 from gateway.types.json import JsonObject
 from gateway.types.refused import TurnedAway
+from gateway.types.tools import Contract
 from tests.helpers.approvals import asked, state_of
+from tests.helpers.cases import a_revision
 from tests.helpers.databases import ORIGIN
 from tests.helpers.names import resolve_as_browsers_do
 from tests.helpers.presenting import a_document
@@ -189,8 +193,12 @@ async def open_house(
     clock: Clock | None = None,
     base_url: str = "",
     faults: Callable[[str, JsonObject], Sequence[str]] = faultless,
+    templates: Sequence[Template] = (),
+    contracts: Sequence[Contract] = (),
 ) -> AsyncGenerator[House]:
     """Serve the listener on a free port of this machine."""
+    in_force = {each.name: each for each in templates}
+    revision = replace(a_revision(contracts), templates=in_force)
     store = Store.open(f"sqlite:///{folder}/store.db", origin=ORIGIN, clock=clock)
     stop, ready = anyio.Event(), anyio.Event()
     turned_away: list[TurnedAway] = []
@@ -209,6 +217,15 @@ async def open_house(
             base_url=base_url or url,
             store=store,
             deciding=deciding_at(store, clock or SystemClock(), faults),
+            running=Running(
+                runs=store.runs,
+                templates=lambda: revision.templates,
+                is_on=lambda: True,
+                idle_s=1800.0,
+                redactor=Redactor(store.keys.redaction),
+                clock=clock or SystemClock(),
+            ),
+            revision=lambda: revision,
             clock=clock or SystemClock(),
             readiness=lambda: Readiness(ready=True),
             note_turned_away=turned_away.append,

@@ -1,4 +1,4 @@
-"""What every answer carries, and the credential that none of it takes."""
+"""What every answer carries, and the credential that no page takes."""
 
 from pathlib import Path
 
@@ -23,6 +23,14 @@ async def test_every_answer_keeps_other_pages_out(tmp_path: Path) -> None:
             assert headers["Referrer-Policy"] == "same-origin"
             assert headers["Cache-Control"] == "no-store"
             assert "Strict-Transport-Security" not in headers
+
+
+async def test_answers_to_programs_carry_the_same(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        for path in ("/v1", "/v1/runs", "/v1/openapi.json"):
+            headers = (await house.browser().get(path)).headers
+            assert "default-src 'none'" in headers["Content-Security-Policy"]
+            assert headers["Cache-Control"] == "no-store"
 
 
 async def test_a_bearer_token_is_refused_everywhere_and_noted(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import yaml
 
 from gateway.clock import SystemClock
 from gateway.config.load import load
-from gateway.identity.apikeys import ApiKeys, hash_key
+from gateway.identity.apikeys import ADMIN_PREFIX, ApiKeys, hash_key
 from tests.helpers.cases import NOW
 from tests.helpers.workspaces import weighbridge
 
@@ -69,6 +69,21 @@ def test_an_id_that_could_not_be_read_back_is_refused(name: str) -> None:
     done = weighbridge("keys", "new", name, *WHO)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == "weighbridge: a key id has up to 40 letters, digits and `-`\n"
+
+
+def test_a_key_for_programs_is_of_another_kind_and_says_what_it_opens(tmp_path: Path) -> None:
+    done = weighbridge("keys", "new", "desk", *WHO, "--admin", "--scope", "run:manage", "--json")
+    made = json.loads(done.stdout)
+    assert made["key"].startswith("wba_desk_")
+    config = tmp_path / "config.yaml"
+    config.write_text(f"servers: {{}}\nadmin:\n  api_keys:\n    {made['entry']}\n")
+    entries = load(config, {}).settings.admin.api_keys
+    principal = ApiKeys(entries, prefix=ADMIN_PREFIX).principal(made["key"], now=NOW)
+    assert (principal.issuer, principal.scopes) == ("admin.api_keys", {"run:manage"})
+    shown = weighbridge("keys", "new", "desk", *WHO, "--admin", "--scope", "run:read").stdout
+    assert "entry for admin.api_keys in config.yaml:" in shown
+    refused = weighbridge("keys", "new", "desk", *WHO, "--admin", "--scope", "payments:write")
+    assert (refused.exit_code, "run:read" in refused.stderr) == (2, True)
 
 
 def test_a_key_belongs_to_somebody() -> None:

@@ -69,6 +69,26 @@ def test_a_provider_of_several_tenants_names_them_by_a_claim() -> None:
     assert found.tenants == {"acme", "globex"}
 
 
+KEY = {"id": "desk", "hash": "sha256:" + "0" * 64, "user": "svc", "tenant": "acme"}
+
+
+def test_a_key_for_programs_opens_something() -> None:
+    settings = admin(api_keys=[{**KEY, "scopes": ["run:read", "crm:read"]}])
+    assert settings.api_keys[0].scopes == {"run:read", "crm:read"}
+    for scopes in ([], ["crm:read"]):
+        with pytest.raises(ValidationError, match="run:manage"):
+            admin(api_keys=[{**KEY, "scopes": scopes}])
+    with pytest.raises(ValidationError, match="required"):
+        admin(api_keys=[KEY])
+
+
+def test_no_two_keys_for_programs_share_an_id_or_a_hash() -> None:
+    one = {**KEY, "scopes": ["run:read"]}
+    for other in ({**one, "hash": "sha256:" + "1" * 64}, {**one, "id": "other"}):
+        with pytest.raises(ValidationError, match="same"):
+            admin(api_keys=[one, other])
+
+
 def test_who_acts_locally_decides_where_nobody_else_is_named() -> None:
     local = {"local": {"user": "sam", "tenant": "acme", "roles": ["lead"]}}
     (account,) = Settings.model_validate({"identity": local}).accounts

@@ -205,8 +205,8 @@ def test_an_admin_listener_that_others_can_reach_is_refused(tmp_path: Path) -> N
         loaded(tmp_path, "admin: {address: '0.0.0.0:8701'}")
 
 
-@pytest.mark.parametrize("key", ["api_keys: []", "allowed_origins: ['http://127.0.0.1:8701']"])
-def test_an_admin_key_that_would_do_nothing_is_not_taken(tmp_path: Path, key: str) -> None:
+def test_an_admin_key_that_would_do_nothing_is_not_taken(tmp_path: Path) -> None:
+    key = "allowed_origins: ['http://127.0.0.1:8701']"
     assert "unknown key" in faults(tmp_path, f"admin: {{{key}}}")[0]
 
 

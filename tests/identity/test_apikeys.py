@@ -4,7 +4,7 @@ import pytest
 
 from gateway import yamltext
 from gateway.config.identity import ApiKeySettings
-from gateway.identity.apikeys import ApiKeys, hash_key, new_api_key
+from gateway.identity.apikeys import ADMIN_PREFIX, ApiKeys, hash_key, new_api_key
 from gateway.identity.challenge import Rejected
 from gateway.types.calls import AuthMethod
 from tests.helpers.issuer import NOW
@@ -36,6 +36,17 @@ def test_a_new_key_comes_with_the_line_that_lets_it_in() -> None:
     assert ApiKeys([entry]).principal(made.key, now=NOW).user == names
     assert made.key not in made.config_line
     assert new_api_key("a-1", user="u", tenant="t").key != made.key
+
+
+def test_keys_of_one_kind_are_none_of_the_other() -> None:
+    admins = new_api_key("ci", user="builds", tenant="acme", prefix=ADMIN_PREFIX)
+    assert admins.key.startswith("wba_ci_")
+    entry = an_entry(hash=hash_key(admins.key))
+    assert ApiKeys([entry], prefix=ADMIN_PREFIX).principal(admins.key, now=NOW).subject == "ci"
+    with pytest.raises(Rejected):
+        ApiKeys([entry]).principal(admins.key, now=NOW)
+    with pytest.raises(Rejected):
+        ApiKeys([an_entry()], prefix=ADMIN_PREFIX).principal(NEW.key, now=NOW)
 
 
 @pytest.mark.parametrize("key_id", ["", "a_b", "a b", "x" * 41])

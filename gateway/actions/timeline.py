@@ -1,0 +1,131 @@
+"""What happened in a run, as its events tell it: one line each, for pages and terminals."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.store.events import StoredEvent
+from gateway.types.events import EventKind, Stage
+from gateway.types.json import JsonObject
+from gateway.types.outcomes import Status
+
+_STOPS: Final = frozenset({Stage.STOPPED, Stage.HANDED_OVER})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One thing that happened."""
+
+    seq: int
+    at: str  # ISO 8601
+    kind: str
+    title: str  # in the gateway's own words
+    tool: str  # as `server.name`; empty where it is about none
+    outcome: str  # a status, a decision or a phase: one word
+    detail: str  # words of rules, people and models
+    by: str  # who, where that is told
+    call: str
+    op: str
+    approval: str
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it did not go as somebody wanted."""
+        return self.outcome in _BAD
+
+
+_BAD: Final = frozenset(
+    {
+        *("denied", "failed", "stopped", "refused", "expired", "indeterminate", "tool_failed"),
+        *("timeout", "unavailable", "phase_blocked", "provenance_failed", "limit_exceeded"),
+        *("approval_denied", "approval_expired", "invalid_arguments", "postcondition_failed"),
+    }
+)
+_TITLES: Final = {
+    "authorization": "weighed",
+    "tool_call": "called",
+    "retrieval": "read",
+    "approval": "people were asked",
+    "side_effect": "effect",
+    "run": "run",
+    "model_turn": "model",
+    "admin": "by hand",
+}
+_RUNS: Final = {
+    Stage.STARTED: "the run began",
+    Stage.MOVED: "the run went on",
+    Stage.CHANGED: "the run was changed",
+    Stage.PAUSED: "the run was paused",
+    Stage.RESUMED: "the run goes on again",
+    Stage.STOPPED: "the run stopped",
+    Stage.HANDED_OVER: "the run was handed over",
+}
+
+
+def lines(events: Sequence[StoredEvent]) -> tuple[Line, ...]:
+    """Return what happened, in the order of the log; starts of what has an end are left out."""
+    return tuple(_lines(events))
+
+
+def _lines(events: Sequence[StoredEvent]) -> Iterator[Line]:
+    for each in events:
+        event = each.json()
+        kind, stage = str(event.get("kind")), str(event.get("stage"))
+        if kind == EventKind.TOOL_CALL and stage == Stage.STARTED:
+            continue
+        body = event.get("body")
+        yield _line(each.seq, event, kind, stage, body if isinstance(body, dict) else {})
+
+
+def _line(seq: int, event: JsonObject, kind: str, stage: str, body: JsonObject) -> Line:
+    actor = event.get("actor")
+    return Line(
+        seq=seq,
+        at=str(event.get("ts", "")),
+        kind=kind,
+        title=_RUNS[Stage(stage)] if kind == EventKind.RUN else _TITLES.get(kind, kind),
+        tool=_text(body, "tool") or _text(body, "name"),
+        outcome=_outcome(event, kind, stage, body),
+        detail=_detail(kind, body),
+        by=_text(actor, "user") if isinstance(actor, dict) else "",
+        call=_text(event, "call"),
+        op=_text(body, "op"),
+        approval=_text(body, "approval"),
+    )
+
+
+def _outcome(event: JsonObject, kind: str, stage: str, body: JsonObject) -> str:
+    match kind:
+        case EventKind.RUN:
+            return _text(body, "stop_reason") if stage in _STOPS else _text(event, "phase")
+        case EventKind.AUTHORIZATION:
+            status = _text(body, "status")
+            return _text(body, "decision") if status in ("", Status.OK) else status
+        case EventKind.SIDE_EFFECT:
+            return _text(body, "state")
+        case _:
+            return _text(body, "status") or _text(body, "action") or stage
+
+
+def _detail(kind: str, body: JsonObject) -> str:
+    if kind == EventKind.SIDE_EFFECT:
+        check = _text(body, "verification")
+        evidence = _text(body, "evidence")
+        return "; ".join(each for each in (f"check: {check}" if check else "", evidence) if each)
+    told = (_text(body, name) for name in ("reason", "why", "note", "evidence"))
+    return next((each for each in told if each), "") or _fields(body)
+
+
+def _fields(body: JsonObject) -> str:
+    fields = body.get("fields")
+    named = [
+        f"`{each['name']}` from `{each['source']}`"
+        for each in (fields if isinstance(fields, list) else [])
+        if isinstance(each, dict) and "name" in each and "source" in each
+    ]
+    return ", ".join(named)
+
+
+def _text(found: JsonObject, name: str) -> str:
+    value = found.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,225 @@
+"""What programs can do with runs over `/v1`.
+
+A key sees the runs of its own tenant: those of its own user, or with `run:manage` of everybody
+there. Whatever it may not see is not there.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from gateway.actions import runs as telling
+from gateway.actions.runs import Gathering
+from gateway.admin import bodies
+from gateway.admin.rest import Asked, Handler
+from gateway.client import wire
+from gateway.crossing.running import (
+    By,
+    NewRun,
+    Running,
+    Sees,
+    Step,
+    to_pause,
+    to_phase,
+    to_resume,
+)
+from gateway.revision import Revision
+from gateway.runs.handover import Receiver
+from gateway.store.runs import RunFilter, Runs
+from gateway.types.calls import Principal, actor_of
+from gateway.types.json import Json
+from gateway.types.runs import Evidence, Mover, Phase, Run, Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsApi:
+    """The handlers of all endpoints; each raises Refused, RunRefused or StoreUnavailable."""
+
+    running: Running
+    gathering: Gathering
+    runs: Runs
+    revision: Callable[[], Revision]
+    base_url: str  # where people decide
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return them by the ids of their endpoints."""
+        return {
+            "start": self.start,
+            "list": self.list_runs,
+            "show": self.show,
+            "package": self.package,
+            "phase": self.phase,
+            "fields": self.fields,
+            "evidence": self.evidence,
+            "usage": self.usage,
+            "pause": self.pause,
+            "resume": self.resume,
+            "finish": self.finish,
+            "handoff": self.handoff,
+            "cancel": self.cancel,
+        }
+
+    async def start(self, asked: Asked) -> wire.RunState:
+        """Start a run; all agents of its user may use it, and nobody else's."""
+        wanted, who = await bodies.body(asked.request, wire.StartRun), asked.principal
+        other = wanted.on_behalf_of
+        user = other.user if other is not None else who.user
+        new = NewRun(
+            tenant=who.tenant,
+            owner=self.runs.owner_of(who.tenant, user),
+            user=user,
+            is_of_user=True,
+            roles=frozenset(other.roles) if other is not None else who.roles,
+            client=who.client,
+            task_id=wanted.task_id,
+            objective=wanted.objective,
+            template=wanted.template,
+            mode=wanted.mode,
+            parent=wanted.parent,
+            fields=_values(wanted.fields),
+        )
+        return self._state(await self.running.start(new, _by(who)))
+
+    async def list_runs(self, asked: Asked) -> wire.RunPage:
+        """List runs."""
+        wanted, sees = bodies.query(asked.request, wire.ListRuns), _sees(asked.principal)
+        if sees.user and wanted.user not in ("", sees.user):
+            return wire.RunPage(runs=[], is_cut=False)
+        found = await self.runs.find(
+            RunFilter(
+                tenant=sees.tenant,
+                user=sees.user or wanted.user,
+                phase=wanted.phase or "",
+                stop=wanted.stop_reason or "",
+                template=wanted.template,
+                task_id=wanted.task_id,
+                is_open=wanted.is_open,
+                since=wanted.since,
+                limit=wanted.limit,
+            )
+        )
+        return wire.RunPage(
+            runs=[telling.brief(each) for each in found], is_cut=len(found) == wanted.limit
+        )
+
+    async def show(self, asked: Asked) -> wire.RunState:
+        """Show one run."""
+        return self._state(await self._run(asked))
+
+    async def package(self, asked: Asked) -> wire.Package:
+        """Show what somebody needs to take a run over, as far as the key's scopes go."""
+        return await self._packaged(await self._run(asked), asked.principal)
+
+    async def phase(self, asked: Asked) -> wire.RunState:
+        """Move a run."""
+        wanted = await bodies.body(asked.request, wire.SetPhase)
+        return self._state(
+            await self._stepped(asked, to_phase(wanted.phase, Mover.HOST, wanted.note))
+        )
+
+    async def fields(self, asked: Asked) -> wire.RunState:
+        """Set fields."""
+        wanted, by = await bodies.body(asked.request, wire.SetFields), _by(asked.principal)
+        fields = {
+            name: None
+            if each is None
+            else self.running.collected(each, wanted.source, Trust.HOST, by)
+            for name, each in _values(wanted.fields).items()
+        }
+        return self._state(
+            await self.running.set_fields(
+                _id(asked),
+                _sees(asked.principal),
+                by,
+                fields,
+                version=bodies.version(asked.request),
+            )
+        )
+
+    async def evidence(self, asked: Asked) -> wire.RunState:
+        """Collect references."""
+        wanted = await bodies.body(asked.request, wire.AddEvidence)
+        items = [(each.source, each.version, each.chunk) for each in wanted.items]
+        return self._state(
+            await self.running.add_evidence(
+                _id(asked),
+                _sees(asked.principal),
+                [Evidence(source=a, version=b, chunk=c) for a, b, c in items],
+            )
+        )
+
+    async def usage(self, asked: Asked) -> wire.RunState:
+        """Add tokens."""
+        wanted = await bodies.body(asked.request, wire.Usage)
+        return self._state(
+            await self.running.spend(_id(asked), _sees(asked.principal), wanted.tokens)
+        )
+
+    async def pause(self, asked: Asked) -> wire.RunState:
+        """Pause a run."""
+        wanted = await bodies.body(asked.request, wire.Why)
+        return self._state(await self._stepped(asked, to_pause(wanted.reason)))
+
+    async def resume(self, asked: Asked) -> wire.RunState:
+        """Go on with a run."""
+        wanted = await bodies.body(asked.request, wire.ResumeRun)
+        return self._state(await self._stepped(asked, to_resume(wanted.reason)))
+
+    async def finish(self, asked: Asked) -> wire.RunState:
+        """End a run."""
+        wanted = await bodies.body(asked.request, wire.FinishRun)
+        step = to_phase(Phase(wanted.outcome), Mover.HOST, wanted.note)
+        return self._state(await self._stepped(asked, step))
+
+    async def handoff(self, asked: Asked) -> wire.Package:
+        """Hand a run over."""
+        wanted = await bodies.body(asked.request, wire.HandOver)
+        note = telling.handed(wanted.reason, wanted.to)
+        run = await self._stepped(asked, to_phase(Phase.HANDOFF, Mover.HOST, note))
+        return await self._packaged(run, asked.principal)
+
+    async def cancel(self, asked: Asked) -> wire.RunState:
+        """End a run that is no longer wanted."""
+        wanted = await bodies.body(asked.request, wire.Why)
+        note = f"cancelled: {wanted.reason}"
+        return self._state(await self._stepped(asked, to_phase(Phase.FAILED, Mover.HOST, note)))
+
+    async def _run(self, asked: Asked) -> Run:
+        return await self.running.get(_id(asked), _sees(asked.principal))
+
+    async def _stepped(self, asked: Asked, step: Step) -> Run:
+        return await self.running.change(
+            _id(asked),
+            _sees(asked.principal),
+            _by(asked.principal),
+            step,
+            version=bodies.version(asked.request),
+        )
+
+    def _state(self, run: Run) -> wire.RunState:
+        return telling.state(run, self.running.template(run))
+
+    async def _packaged(self, run: Run, who: Principal) -> wire.Package:
+        package = await self.gathering.package(
+            run,
+            self.running.template(run),
+            Receiver(scopes=who.scopes),
+            self.revision().contracts,
+        )
+        return telling.packaged(package, page=self.base_url)
+
+
+def _id(asked: Asked) -> str:
+    return str(asked.request.path_params["run_id"])
+
+
+def _sees(who: Principal) -> Sees:
+    return Sees(tenant=who.tenant, user="" if "run:manage" in who.scopes else who.user)
+
+
+def _by(who: Principal) -> By:
+    return By(mover=Mover.HOST, actor=actor_of(who))
+
+
+def _values(given: Mapping[str, wire.Json]) -> dict[str, Json]:
+    return {name: cast("Json", each) for name, each in given.items()}  # JSON has no more kinds

@@ -1,0 +1,194 @@
+"""The pages of runs: what is worked on, and one run with all that happened in it.
+
+Whoever is logged in for a tenant sees its runs, and may pause one, go on with it or take it over.
+None of that lets a call through that rules or people have to allow.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from gateway.actions import runs as telling
+from gateway.actions import timeline
+from gateway.actions.runs import Gathering
+from gateway.admin.room import Room
+from gateway.admin.runs_showing import card, sheet
+from gateway.admin.sessions import Current
+from gateway.crossing.running import (
+    By,
+    Kind,
+    Running,
+    RunRefused,
+    Sees,
+    Step,
+    to_pause,
+    to_phase,
+    to_resume,
+)
+from gateway.revision import Revision
+from gateway.runs.handover import Receiver
+from gateway.store.events import EventFilter, EventLog
+from gateway.store.runs import RunFilter, Runs
+from gateway.store.times import microseconds
+from gateway.types.actors import Actor
+from gateway.types.runs import Mover, Phase
+
+_HOME: Final = "/runs"
+_LISTED: Final = 50
+_MOST: Final = 500
+_LONGEST: Final = 300
+_MOST_LINES: Final = 500
+_ACTIONS: Final = ("pause", "resume", "handoff")
+_WHY: Final = "say why; it stands in the log, and the agent is told"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsDesk:
+    """Where people look after runs."""
+
+    room: Room
+    running: Running
+    gathering: Gathering
+    runs: Runs
+    events: EventLog
+    revision: Callable[[], Revision]
+
+    def routes(self) -> Sequence[Route]:
+        """Return the pages with their paths."""
+        page, one = self.room.for_people, f"{_HOME}/{{run_id}}"
+        return (
+            Route(_HOME, page(self.listed)),
+            Route(one, page(self.show)),
+            Route(f"{one}/pause", page(self.pause), methods=["POST"]),
+            Route(f"{one}/resume", page(self.resume), methods=["POST"]),
+            Route(f"{one}/handoff", page(self.hand_over), methods=["POST"]),
+        )
+
+    async def listed(self, request: Request, current: Current) -> Response:
+        """List runs of the tenant, the newest first."""
+        asked = request.query_params
+        phase, limit = asked.get("phase", ""), asked.get("limit", "")
+        wanted = RunFilter(
+            tenant=current.person.tenant,
+            phase=phase if phase in [*Phase] else "",
+            user=asked.get("user", "").strip()[:_LONGEST],
+            template=asked.get("template", "").strip()[:_LONGEST],
+            limit=min(_MOST, max(1, int(limit)))
+            if limit.isascii() and limit.isdecimal()
+            else _LISTED,
+        )
+        found = await self.runs.find(wanted)
+        now = self._now
+        return self.room.pages.render(
+            "runs",
+            current=current,
+            tab="runs",
+            cards=[card(each, now) for each in found],
+            wanted=wanted,
+            phases=[each.value for each in Phase],
+            is_cut=len(found) == wanted.limit,
+            more=min(_MOST, wanted.limit * 2) if wanted.limit < _MOST else 0,
+        )
+
+    async def show(self, request: Request, current: Current) -> Response:
+        """Show one run."""
+        return await self._page(request, current)
+
+    async def pause(self, request: Request, current: Current) -> Response:
+        """Let a run change nothing until it is resumed."""
+        return await self._changed(request, current, to_pause, needs_reason=True)
+
+    async def resume(self, request: Request, current: Current) -> Response:
+        """Go on with a run."""
+        return await self._changed(request, current, to_resume, needs_reason=False)
+
+    async def hand_over(self, request: Request, current: Current) -> Response:
+        """Take a run out of its agent's hands: for whoever does it."""
+
+        def step(reason: str) -> Step:
+            note = telling.handed(reason, current.person.user)
+            return to_phase(Phase.HANDOFF, Mover.PERSON, note)
+
+        return await self._changed(request, current, step, needs_reason=True)
+
+    async def _changed(
+        self,
+        request: Request,
+        current: Current,
+        step: Callable[[str], Step],
+        *,
+        needs_reason: bool,
+    ) -> Response:
+        fields = await self.room.form(request, current)
+        if isinstance(fields, Response):
+            return fields
+        reason = fields.get("reason", "").strip()[:_LONGEST]
+        if needs_reason and not reason:
+            return await self._page(request, current, problem=_WHY, status=400)
+        run_id, sees = str(request.path_params["run_id"]), _sees(current)
+        try:
+            await self.running.change(run_id, sees, _by(current), step(reason))
+        except RunRefused as refused:
+            if refused.kind is Kind.NOT_FOUND:
+                raise HTTPException(404) from None
+            return await self._page(request, current, problem=str(refused), status=409)
+        return RedirectResponse(f"{_HOME}/{run_id}", status_code=303)
+
+    async def _page(
+        self, request: Request, current: Current, *, problem: str = "", status: int = 200
+    ) -> Response:
+        run_id = str(request.path_params["run_id"])
+        try:
+            run = await self.running.get(run_id, _sees(current))
+        except RunRefused:
+            raise HTTPException(404) from None
+        template = self.running.template(run)
+        package = await self.gathering.package(run, template, Receiver(), self.revision().contracts)
+        wanted = EventFilter(
+            tenant=run.tenant, run=run.run_id, limit=_MOST_LINES, newest_first=True
+        )
+        events = await self.events.query(wanted)
+        path = f"{_HOME}/{run.run_id}"
+        return self.room.pages.render(
+            "run",
+            current=current,
+            status=status,
+            tab="runs",
+            sheet=sheet(
+                package,
+                telling.missing(run, template),
+                timeline.lines(sorted(events, key=lambda each: each.seq)),
+                self._now,
+            ),
+            is_cut=len(events) == _MOST_LINES,
+            path=path,
+            tokens={each: current.token(f"{path}/{each}") for each in _ACTIONS},
+            problem=problem,
+        )
+
+    @property
+    def _now(self) -> int:
+        return microseconds(self.room.clock.now())
+
+
+def _sees(current: Current) -> Sees:
+    return Sees(tenant=current.person.tenant)
+
+
+def _by(current: Current) -> By:
+    person = current.person
+    actor = Actor(
+        user=person.user,
+        tenant=person.tenant,
+        roles=person.roles,
+        scopes=frozenset(),
+        client="page",
+        method="oidc" if person.issuer else "link",
+        issuer=person.issuer,
+    )
+    return By(mover=Mover.PERSON, actor=actor)

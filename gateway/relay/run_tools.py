@@ -1,0 +1,243 @@
+"""Tools by which agents begin their runs, say what they know, and how far they are.
+
+They change runs of whoever calls, as the agent that he is: phases are guarded, a field is the
+model's word unless a result bears it out, and what is paused stays so.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from gateway.crossing.running import By, Kind, NewRun, Running, RunRefused, Sees, Step, to_phase
+from gateway.relay import run_definitions
+from gateway.relay.tools import OwnTool, invalid, told
+from gateway.runs import binding
+from gateway.runs.binding import BadRun, Chain, Conflict
+from gateway.runs.guards import unmet
+from gateway.runs.origins import MODEL, TRUSTED_SOURCES
+from gateway.runs.templates import Template
+from gateway.types.actors import Actor
+from gateway.types.calls import Principal, ProposedCall, actor_of
+from gateway.types.json import Json, JsonObject
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.own import Own
+from gateway.types.runs import Bound, Mover, Phase, Place, Run, Trust
+
+_STATUS: Final = {
+    Kind.NOT_FOUND: Status.INVALID_ARGUMENTS,
+    Kind.INVALID: Status.INVALID_ARGUMENTS,
+    Kind.BLOCKED: Status.PHASE_BLOCKED,
+    Kind.CHANGED: Status.BUSY,
+}
+_GOES_ON: Final = (Phase.RETRIEVING, Phase.ACTING, Phase.FINALIZING, Phase.COMPLETED)
+_START: Final = "begin one with `run_start`, or name one with `run_id`"
+
+Seen: TypeAlias = Callable[[Actor, str, Json, Sequence[str]], Awaitable[str]]
+"""The first of some types that a value was returned as in a run; empty for none of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTools:
+    """Answers calls of these tools; every answer may raise StoreUnavailable."""
+
+    running: Running
+    bound: Callable[[Principal, Sequence[Place]], Awaitable[list[Bound]]]
+    """The runs of a principal that places lead to, with their counts."""
+    owner: Callable[[Principal], str]
+    """The digest that stands for a whole principal."""
+    seen: Seen
+    chain: Chain = field(default_factory=Chain)
+
+    def tools(self, where: Callable[[Own], Callable[[], bool]]) -> tuple[OwnTool, ...]:
+        """Return them; `where` says of each whether it is offered."""
+        answers: Mapping[Own, Callable[[ProposedCall], Awaitable[Answer | Refusal]]] = {
+            Own.RUN_START: self._start,
+            Own.RUN_STATUS: self._status,
+            Own.RUN_SET_FIELD: self._set_field,
+            Own.RUN_SET_PHASE: self._set_phase,
+            Own.RUN_FINISH: self._finish,
+            Own.RUN_HANDOFF: self._hand_over,
+        }
+        return tuple(
+            OwnTool(
+                definition=run_definitions.ALL[name],
+                is_offered=where(name),
+                answer=self._guarded(answer),
+            )
+            for name, answer in answers.items()
+        )
+
+    def _guarded(
+        self, answer: Callable[[ProposedCall], Awaitable[Answer | Refusal]]
+    ) -> Callable[[ProposedCall], Awaitable[Answer | Refusal]]:
+        async def guarded(call: ProposedCall) -> Answer | Refusal:
+            try:
+                return await answer(call)
+            except RunRefused as refused:
+                return _refusal(refused)
+            except Conflict as error:
+                return Refusal(status=Status.RUN_CONFLICT, code="run_conflict", reason=str(error))
+            except BadRun as error:
+                return invalid(str(error), code="run_id")
+
+        return guarded
+
+    async def _start(self, call: ProposedCall) -> Answer | Refusal:
+        """Begin a run, and have what this call came by lead to it from now on."""
+        places = binding.places(call, self.chain)
+        found = await self.bound(call.principal, places)
+        if places[0].kind.is_explicit:
+            return invalid("the host has named the run of this call already", code="run_named")
+        if found and not found[0].run.phase.is_final:
+            going = found[0].run
+            return Refusal(
+                status=Status.PHASE_BLOCKED,
+                code="run_open",
+                reason=f"the run `{going.run_id}` goes on",
+                next="work in it; finish it or hand it over before you begin another",
+            )
+        who, arguments = call.principal, call.arguments
+        new = NewRun(
+            tenant=who.tenant,
+            owner=self.owner(who),
+            user=who.user,
+            roles=who.roles,
+            scopes=who.scopes,
+            client=who.client,
+            objective=str(arguments["objective"]),
+            template=str(arguments.get("template", "")),
+        )
+        run = await self.running.start(new, _by(call), places[:1])
+        return self._said(run, f"The run `{run.run_id}` has begun.")
+
+    async def _status(self, call: ProposedCall) -> Answer | Refusal:
+        run = await self._run(call)
+        return self._said(run, f"The run `{run.run_id}` is in `{run.phase}`.")
+
+    async def _set_field(self, call: ProposedCall) -> Answer | Refusal:
+        """Keep a value, with the type of the result that it was returned in where there is one."""
+        run, arguments = await self._run(call), call.arguments
+        name, value = str(arguments["name"]), arguments["value"]
+        named = str(arguments.get("source", ""))
+        template = self.running.template(run)
+        types = (named,) if named else _types(template, name)
+        source = await self.seen(actor_of(call.principal), run.run_id, value, types)
+        if named and not source:
+            return Refusal(
+                status=Status.PROVENANCE_FAILED,
+                code="not_seen",
+                reason=f"this value was not returned as `{named[:64]}` in this run",
+                next="look it up with a tool first, then set the field with what that returned",
+            )
+        collected = self.running.collected(value, source or MODEL, Trust.MODEL, _by(call))
+        after = await self.running.set_fields(
+            run.run_id, self._sees(run), _by(call), {name: collected}
+        )
+        return self._said(after, f"`{name}` is set, from `{collected.source}`.")
+
+    async def _set_phase(self, call: ProposedCall) -> Answer | Refusal:
+        phase, note = Phase(str(call.arguments["phase"])), _text(call, "note")
+        run = await self._changed(call, to_phase(phase, Mover.AGENT, note))
+        return self._said(run, f"The run is in `{run.phase}`.")
+
+    async def _finish(self, call: ProposedCall) -> Answer | Refusal:
+        outcome = Phase(str(call.arguments["outcome"]))
+        run = await self._run(call)
+        if run.is_paused:  # nobody gets out of a pause by giving up and beginning anew
+            return _refusal(
+                RunRefused(
+                    kind=Kind.BLOCKED,
+                    reason="the run is paused",
+                    next="wait until it is resumed, or hand it over",
+                )
+            )
+        run = await self._changed(call, to_phase(outcome, Mover.AGENT, _text(call, "note")))
+        return self._said(run, f"The run is `{run.phase}`.")
+
+    async def _hand_over(self, call: ProposedCall) -> Answer | Refusal:
+        to, reason = _text(call, "to"), _text(call, "reason")
+        note = f"for {to}: {reason}" if to else reason
+        await self._changed(call, to_phase(Phase.HANDOFF, Mover.AGENT, note))
+        run = await self._run(call)
+        return self._said(run, "The run is handed over; leave the rest to whoever has it now.")
+
+    async def _changed(self, call: ProposedCall, step: Step) -> Run:
+        run = await self._run(call)
+        return await self.running.change(run.run_id, self._sees(run), _by(call), step)
+
+    async def _run(self, call: ProposedCall) -> Run:
+        """Return the run that a call names, or is in; raises RunRefused, BadRun and Conflict."""
+        named = _text(call, "run_id")
+        places = binding.places(call, self.chain, of_tool=named)
+        found = await self.bound(call.principal, places)
+        if found:
+            return found[0].run
+        if places[0].kind.is_explicit:
+            reason = f"there is no run `{places[0].value}` of yours"
+            raise RunRefused(kind=Kind.NOT_FOUND, reason=reason)
+        raise RunRefused(kind=Kind.NOT_FOUND, reason="this call belongs to no run", next=_START)
+
+    def _sees(self, run: Run) -> Sees:
+        """Return the sight of whoever was led to a run: of this very one."""
+        return Sees(tenant=run.tenant, user=run.user, owners=frozenset({run.owner}))
+
+    def _said(self, run: Run, text: str) -> Answer:
+        template = self.running.template(run)
+        missing = _missing(run, template)
+        said: JsonObject = {
+            "run_id": run.run_id,
+            "phase": run.phase.value,
+            "objective": run.objective,
+            "template": run.template,
+            "paused": run.is_paused,
+            "fields": {name: each.value for name, each in sorted(run.fields.items())},
+            "evidence": run.evidence,
+            "open_operations": run.open_ops,
+            "pending_approvals": run.pending_approvals,
+            "missing": {phase: list[Json](texts) for phase, texts in missing.items()},
+        }
+        if run.stop_reason is not None:
+            said["stop_reason"] = run.stop_reason.value
+        if run.note:
+            said["note"] = run.note
+        parts = [text]
+        if run.is_paused:
+            parts.append("It is paused: a person or the host has to resume it.")
+        lacks = [f"{phase} needs {', '.join(texts)}" for phase, texts in missing.items()]
+        parts += [f"{'; '.join(lacks)}."] if lacks else []
+        return told(" ".join(parts), said)
+
+
+def _missing(run: Run, template: Template | None) -> dict[str, tuple[str, ...]]:
+    """Return by phase that still lies ahead which of its guards don't hold."""
+    if template is None or run.phase.is_final:
+        return {}
+    ahead = _GOES_ON[_GOES_ON.index(run.phase) + 1 :] if run.phase in _GOES_ON else _GOES_ON
+    lacks = {str(phase): unmet(template.guards(phase), run) for phase in ahead}
+    return {phase: texts for phase, texts in lacks.items() if texts}
+
+
+def _types(template: Template | None, name: str) -> tuple[str, ...]:
+    """Return the types of results that a field may come from, by its template."""
+    rule = template.fields.get(name) if template is not None else None
+    sources = rule.sources if rule is not None else ()
+    return tuple(each for each in sources if each not in (*TRUSTED_SOURCES, MODEL))
+
+
+def _by(call: ProposedCall) -> By:
+    return By(mover=Mover.AGENT, actor=actor_of(call.principal), call=call.call_id)
+
+
+def _text(call: ProposedCall, name: str) -> str:
+    return str(call.arguments.get(name, ""))
+
+
+def _refusal(refused: RunRefused) -> Refusal:
+    return Refusal(
+        status=_STATUS[refused.kind],
+        code="run_blocked" if refused.kind is Kind.BLOCKED else f"run_{refused.kind}",
+        reason=refused.reason,
+        next=refused.next,
+        details=tuple({"missing": text} for text in refused.missing),
+        retry_after_s=1.0 if refused.kind is Kind.CHANGED else None,
+    )

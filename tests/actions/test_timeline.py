@@ -1,0 +1,82 @@
+"""What happened in a run, line by line."""
+
+from typing import Any
+
+import pytest
+
+from gateway import ids
+from gateway.actions import timeline
+from gateway.store.events import EventFilter
+from gateway.store.store import Store
+from gateway.types.events import EventKind, Stage
+from tests.helpers.events import an_event
+
+
+async def line(store: Store, kind: EventKind, stage: Stage, **body: Any) -> timeline.Line:
+    event = an_event(id=ids.ulid(), kind=kind, stage=stage, run="run_1", phase="acting", body=body)
+    store.events.append([event])
+    await store.events.kept()
+    [found] = timeline.lines(await store.events.query(EventFilter(run="run_1")))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage", "body", "outcome", "detail"),
+    [
+        ("authorization", "decided", {"decision": "allow", "status": "ok"}, "allow", ""),
+        (
+            "authorization",
+            "decided",
+            {"decision": "deny", "status": "phase_blocked", "reason": "too early"},
+            "phase_blocked",
+            "too early",
+        ),
+        ("tool_call", "finished", {"status": "ok"}, "ok", ""),
+        (
+            "approval",
+            "expired",
+            {"status": "expired", "why": "nobody came"},
+            "expired",
+            "nobody came",
+        ),
+        (
+            "side_effect",
+            "recorded",
+            {"state": "indeterminate", "verification": "pending", "evidence": "timed out"},
+            "indeterminate",
+            "check: pending; timed out",
+        ),
+        ("run", "moved", {}, "acting", ""),
+        ("run", "stopped", {"stop_reason": "blocked", "note": "idle"}, "blocked", "idle"),
+        (
+            "run",
+            "changed",
+            {"fields": [{"name": "id", "source": "crm.id", "trust": "model"}]},
+            "acting",
+            "`id` from `crm.id`",
+        ),
+        ("admin", "recorded", {"action": "operation_resolved"}, "operation_resolved", ""),
+    ],
+)
+async def test_each_kind_says_what_came_of_it_and_why(
+    store: Store, kind: str, stage: str, body: Any, outcome: str, detail: str
+) -> None:
+    found = await line(store, EventKind(kind), Stage(stage), **body)
+    assert (found.kind, found.outcome, found.detail) == (kind, outcome, detail)
+
+
+async def test_a_start_that_has_an_end_is_left_out(store: Store) -> None:
+    for stage in (Stage.STARTED, Stage.FINISHED):
+        store.events.append(
+            [an_event(id=ids.ulid(), kind=EventKind.TOOL_CALL, stage=stage, run="run_1", body={})]
+        )
+    await store.events.kept()
+    [found] = timeline.lines(await store.events.query(EventFilter(run="run_1")))
+    assert found.outcome == "finished"
+
+
+async def test_what_went_wrong_is_marked(store: Store) -> None:
+    denied = await line(
+        store, EventKind.APPROVAL, Stage.DECIDED, status="denied", tool="a.b", op="op_1"
+    )
+    assert (denied.is_bad, denied.tool, denied.op) == (True, "a.b", "op_1")

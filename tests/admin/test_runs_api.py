@@ -1,0 +1,187 @@
+"""What programs can do with runs, and whose they get to see."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.runs.templates import FieldRule, Guard, Template
+from gateway.types.operations import OpState
+from gateway.types.runs import Mode, Phase
+from gateway.types.tools import Effect
+from tests.admin.hosting import MOVER, OTHER, READER, open_desk
+from tests.helpers.cases import a_contract, a_definition, a_tool
+from tests.helpers.operations import claim, settle, wanted
+from tests.helpers.runs import begun
+
+REFUND = Template(
+    name="refund",
+    mode=Mode.HOST,
+    fields={"customer_id": FieldRule(required=True)},
+    enter_when={
+        Phase.ACTING: (
+            Guard(text="fields.customer_id", holds=lambda run: "customer_id" in run.fields),
+        )
+    },
+    completed_when=(Guard(text="succeeded('desk.refund')", holds=lambda run: bool(run.succeeded)),),
+)
+
+
+async def test_a_host_begins_steers_and_completes_the_work_of_a_user(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, templates=[REFUND]) as desk:
+        made = await desk.post(
+            "/v1/runs",
+            {
+                "template": "refund",
+                "objective": "give it back",
+                "task_id": "T-1",
+                "on_behalf_of": {"user": "sam", "roles": ["support"]},
+            },
+        )
+        run: dict[str, Any] = made.body
+        path = made.headers["Location"]
+        assert path == f"/v1/runs/{run['run_id']}"
+        assert (run["user"], run["tenant"], run["client"]) == ("sam", "acme", "host")
+        assert (run["mode"], run["phase"]) == ("host", "created")
+        assert run["missing"] == {
+            "acting": ["fields.customer_id"],
+            "completed": ["succeeded('desk.refund')"],
+        }
+        await desk.post(f"{path}/fields", {"fields": {"customer_id": "c-1"}, "source": "user"})
+        acting = (await desk.post(f"{path}/phase", {"phase": "acting", "note": "ready"})).body
+        assert (acting["phase"], acting["note"], "acting" in acting["missing"]) == (
+            "acting",
+            "ready",
+            False,
+        )
+        finish = f"{path}/finish"
+        early = await desk.post(finish, {"outcome": "completed"})
+        assert (early.status, early.body["code"]) == (409, "phase_blocked")
+        assert early.body["missing"] == ["succeeded('desk.refund')"]
+        store = desk.house.store
+        op = await claim(store, wanted(run_id=run["run_id"]))
+        await settle(store, op.operation, OpState.SUCCEEDED)
+        done = (await desk.post(finish, {"outcome": "completed", "note": "all done"})).body
+        assert (done["phase"], done["stop_reason"], done["note"]) == (
+            "completed",
+            "completed",
+            "all done",
+        )
+        assert done["finished_at"] is not None
+        again = await desk.post(f"{path}/pause", {"reason": "x"})
+        assert (again.status, again.body["code"]) == (409, "conflict")
+
+
+async def test_another_tenants_run_is_not_there_whatever_is_done_with_it(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        run_id = await desk.started()
+        path = f"/v1/runs/{run_id}"
+        bodies: dict[str, object] = {
+            "phase": {"phase": "planning"},
+            "fields": {"fields": {"a": 1}},
+            "evidence": {"items": [{"source": "a"}]},
+            "usage": {"tokens": 1},
+            "pause": {"reason": "x"},
+            "resume": {},
+            "finish": {"outcome": "failed"},
+            "handoff": {"reason": "x"},
+            "cancel": {"reason": "x"},
+        }
+        for verb, body in bodies.items():
+            assert (await desk.post(f"{path}/{verb}", body, key=OTHER)).status == 404, verb
+        for place in (path, f"{path}/package"):
+            assert (await desk.get(place, key=OTHER)).status == 404
+        assert (await desk.get("/v1/runs", key=OTHER)).body["runs"] == []
+        assert (await desk.get("/v1/runs?user=sam", key=OTHER)).body["runs"] == []
+        unchanged = (await desk.get(path)).body
+        assert (unchanged["version"], unchanged["tokens"], unchanged["evidence"]) == (0, 0, 0)
+
+
+async def test_a_key_that_manages_nothing_sees_the_runs_of_its_own_user(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        sams, anns = await desk.started(), await desk.started(on_behalf_of={"user": "ann"})
+        listed = (await desk.get("/v1/runs", key=READER)).body["runs"]
+        assert [each["run_id"] for each in listed] == [sams]
+        assert (await desk.get("/v1/runs?user=ann", key=READER)).body["runs"] == []
+        assert (await desk.get(f"/v1/runs/{anns}", key=READER)).status == 404
+        move = {"phase": "planning"}
+        assert (await desk.post(f"/v1/runs/{anns}/phase", move, key=MOVER)).status == 404
+        assert (await desk.post(f"/v1/runs/{sams}/phase", move, key=MOVER)).status == 200
+        everybody = (await desk.get("/v1/runs")).body["runs"]
+        assert [each["run_id"] for each in everybody] == [anns, sams]
+
+
+async def test_a_run_that_an_agent_began_is_there_for_hosts_too(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        run = await begun(desk.house.store, user="sam")
+        paused = await desk.post(f"/v1/runs/{run.run_id}/pause", {"reason": "look at this"})
+        assert (paused.status, paused.body["is_paused"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("", 3),
+        ("?phase=failed", 1),
+        ("?stop_reason=failed", 1),
+        ("?task_id=T-2", 1),
+        ("?is_open=true", 1),
+        ("?user=ann", 0),
+        ("?limit=2", 2),
+        ("?since=2020-01-01T00:00:00Z", 3),
+        ("?since=2120-01-01T00:00:00Z", 0),
+    ],
+)
+async def test_lists_are_narrowed_by_what_is_asked_for(
+    tmp_path: Path, query: str, count: int
+) -> None:
+    async with open_desk(tmp_path) as desk:
+        paused, failed = await desk.started(), await desk.started()
+        await desk.started(task_id="T-2")
+        await desk.post(f"/v1/runs/{paused}/pause", {"reason": "x"})
+        await desk.post(f"/v1/runs/{failed}/finish", {"outcome": "failed"})
+        page = (await desk.get(f"/v1/runs{query}")).body
+        assert (len(page["runs"]), page["is_cut"]) == (count, query == "?limit=2")
+
+
+async def test_whoever_takes_over_gets_what_his_scopes_reach(tmp_path: Path) -> None:
+    refund = a_contract(
+        a_tool(a_definition("refund"), "desk"),
+        effect=Effect.WRITE,
+        scopes=frozenset({"payments:write"}),
+    )
+    async with open_desk(tmp_path, contracts=[refund]) as desk:
+        run_id = await desk.started(fields={"order": 7})
+        store = desk.house.store
+        taken = await claim(store, wanted(run_id=run_id, shown='{"amount": 12}'))
+        await settle(store, taken.operation, OpState.INDETERMINATE)
+        over = await desk.post(f"/v1/runs/{run_id}/handoff", {"reason": "stuck", "to": "tier 2"})
+        assert over.status == 200
+        package: dict[str, Any] = over.body
+        assert (package["phase"], package["reason"]) == ("handoff", "for tier 2: stuck")
+        [unknown] = package["unknown"]
+        assert (unknown["op_id"], unknown["arguments"]) == (taken.operation.op_id, None)
+        assert package["withheld"] == 1
+        assert package["next"][0].startswith("find out whether")
+        assert package["fields"] == [
+            {"name": "order", "value": 7, "is_withheld": False, "trust": "host", "source": "host"}
+        ]
+        shown = await desk.get(f"/v1/runs/{run_id}/package", key=READER)
+        assert shown.body["unknown"][0]["op_id"] == taken.operation.op_id
+
+
+async def test_fields_go_with_null_and_a_cancelled_run_is_over(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        path = f"/v1/runs/{await desk.started(fields={'a': 1, 'b': [1, {'c': None}]})}"
+        left = (await desk.post(f"{path}/fields", {"fields": {"a": None}})).body["fields"]
+        assert left == {
+            "b": {
+                "value": [1, {"c": None}],
+                "trust": "host",
+                "source": "host",
+                "at": left["b"]["at"],
+                "call_id": "",
+            }
+        }
+        over = (await desk.post(f"{path}/cancel", {"reason": "changed his mind"})).body
+        assert (over["phase"], over["note"]) == ("failed", "cancelled: changed his mind")

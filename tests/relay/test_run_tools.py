@@ -1,0 +1,271 @@
+"""How agents work in runs with the gateway's own tools."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from gateway import ids
+from gateway.clock import SystemClock
+from gateway.crossing.running import By, Running, Sees, to_pause, to_phase
+from gateway.events import runs as events
+from gateway.events.redact import Redactor
+from gateway.relay.run_tools import RunTools
+from gateway.relay.tools import OwnTools
+from gateway.runs.templates import FieldRule, Guard, Template
+from gateway.store.events import EventFilter
+from gateway.store.store import Store
+from gateway.types.actors import Actor
+from gateway.types.calls import Principal
+from gateway.types.events import Event
+from gateway.types.json import Json
+from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.runs import Bound, Mode, Mover, Phase, Place, Run
+from gateway.types.values import replaced
+from tests.helpers.cases import a_call, a_principal
+from tests.helpers.people import a_holding
+from tests.helpers.relays import some_states
+
+pytestmark = pytest.mark.postgres
+
+TALK = {"vscode.conversationId": "c-1"}
+REFUND = Template(
+    name="refund",
+    fields={
+        "customer_id": FieldRule(required=True, sources=("user", "crm.id")),
+        "reason": FieldRule(sources=("model",)),
+    },
+    enter_when={
+        Phase.ACTING: (
+            Guard(text="fields.customer_id", holds=lambda run: "customer_id" in run.fields),
+        )
+    },
+    completed_when=(Guard(text="succeeded('desk.refund')", holds=lambda run: False),),
+)
+BY_HOST = By(mover=Mover.HOST)
+
+
+@dataclass
+class Desk:
+    """The tools over a real store, and what tools are said to have returned."""
+
+    store: Store
+    is_on: bool = True
+    seen: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+
+    @property
+    def running(self) -> Running:
+        return Running(
+            runs=self.store.runs,
+            templates=lambda: {"refund": REFUND},
+            is_on=lambda: self.is_on,
+            idle_s=1800.0,
+            redactor=Redactor(self.store.keys.redaction),
+            clock=SystemClock(),
+        )
+
+    @property
+    def tools(self) -> OwnTools:
+        async def bound(principal: Principal, places: Sequence[Place]) -> list[Bound]:
+            return await self.store.runs.bound(principal, places, with_counts=True)
+
+        async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> str:
+            assert (actor.user, run_id.startswith("run_")) == ("sam", True)
+            return next((each for each in types if value in self.seen.get(each, [])), "")
+
+        made = RunTools(running=self.running, bound=bound, owner=self.store.runs.owner, seen=seen)
+        return OwnTools(
+            tools=made.tools(lambda name: lambda: self.is_on),
+            errands=a_holding(some_states()).errands,
+        )
+
+    async def call(self, name: str, arguments: Any = None, **changes: Any) -> Answer | Refusal:
+        given = {"meta": TALK, **changes}
+        return await self.tools.handle(a_call(name, arguments or {}, **given))
+
+    async def said(self, name: str, arguments: Any = None, **changes: Any) -> dict[str, Any]:
+        answer = await self.call(name, arguments, **changes)
+        assert isinstance(answer, Answer), answer
+        said: Any = answer.result["structuredContent"]
+        return said
+
+    async def refused(self, name: str, arguments: Any = None, **changes: Any) -> Refusal:
+        answer = await self.call(name, arguments, **changes)
+        assert isinstance(answer, Refusal), answer
+        return answer
+
+    async def begun(self, **arguments: Any) -> str:
+        said = await self.said("run_start", {"objective": "a refund", **arguments})
+        return said["run_id"]
+
+    async def run(self, run_id: str) -> Run:
+        return await self.running.get(run_id, Sees())
+
+
+async def test_an_agent_begins_a_run_and_its_conversation_leads_to_it(store: Store) -> None:
+    desk = Desk(store)
+    said = await desk.said("run_start", {"objective": "a refund", "template": "refund"})
+    assert (said["phase"], said["objective"], said["template"]) == ("created", "a refund", "refund")
+    assert said["missing"] == {
+        "acting": ["fields.customer_id"],
+        "completed": ["succeeded('desk.refund')"],
+    }
+    run = await desk.run(said["run_id"])
+    assert (run.user, run.is_of_user, run.mode) == ("sam", False, Mode.AUTO)
+    assert (await desk.said("run_status"))["run_id"] == run.run_id
+    [kept] = await store.events.query(EventFilter(run=run.run_id, kind="run"))
+    event: Any = kept.json()
+    assert (event["call"], event["body"]["by"]) == ("call_1", "agent")
+
+
+async def test_a_run_that_goes_on_is_not_left_for_another_one(store: Store) -> None:
+    desk = Desk(store)
+    run_id = await desk.begun()
+    again = await desk.refused("run_start", {"objective": "something else"})
+    assert (again.status, again.code) == (Status.PHASE_BLOCKED, "run_open")
+    await desk.said("run_finish", {"outcome": "completed"})
+    assert await desk.begun() != run_id
+    other = await desk.said("run_start", {"objective": "x"}, meta={"threadId": "t-2"})
+    assert other["run_id"] != run_id  # another conversation has a run of its own
+
+
+async def test_where_the_host_names_the_run_the_model_begins_none(store: Store) -> None:
+    desk = Desk(store)
+    named = {"weighbridge/run": {"id": await desk.begun()}}
+    refused = await desk.refused("run_start", {"objective": "x"}, meta=named)
+    assert refused.code == "run_named"
+    assert (await desk.said("run_status", meta=named))["run_id"] == named["weighbridge/run"]["id"]
+
+
+async def test_a_call_outside_of_its_conversation_names_its_run(store: Store) -> None:
+    desk = Desk(store)
+    run_id = await desk.begun()
+    lost = await desk.refused("run_status", meta={})
+    assert (lost.status, "run_start" in lost.next) == (Status.INVALID_ARGUMENTS, True)
+    assert (await desk.said("run_status", {"run_id": run_id}, meta={}))["run_id"] == run_id
+    odd = await desk.refused("run_status", {"run_id": "run_1"})
+    assert odd.status is Status.INVALID_ARGUMENTS
+    two = {"weighbridge/run": {"id": "run_01KB2Y8H6Z3M4N5P6Q7R8S9T0V"}}
+    conflict = await desk.refused("run_status", {"run_id": run_id}, meta=two)
+    assert conflict.status is Status.RUN_CONFLICT
+
+
+@pytest.mark.parametrize(
+    "other", [{"tenant": "globex"}, {"user": "eve"}, {"client": "other"}, {"subject": "other"}]
+)
+async def test_the_run_of_somebody_else_is_not_there(store: Store, other: dict[str, str]) -> None:
+    desk = Desk(store)
+    run_id = await desk.begun()
+    theirs = a_principal(**other)
+    none = "run_01KB2Y8H6Z3M4N5P6Q7R8S9T0V"
+    for name, more in (
+        ("run_status", {}),
+        ("run_set_phase", {"phase": "acting"}),
+        ("run_finish", {"outcome": "failed"}),
+        ("run_handoff", {"reason": "x"}),
+        ("run_set_field", {"name": "reason", "value": "x"}),
+    ):
+        refused = await desk.refused(name, {"run_id": run_id, **more}, principal=theirs)
+        unknown = await desk.refused(name, {"run_id": none, **more}, principal=theirs)
+        assert refused.reason.replace(run_id, "") == unknown.reason.replace(none, "")
+        by_talk = await desk.refused(name, more, principal=theirs)
+        assert by_talk.status is Status.INVALID_ARGUMENTS
+    assert (await desk.run(run_id)).version == 0
+
+
+async def test_a_field_counts_as_from_a_tool_only_if_a_tool_returned_it(store: Store) -> None:
+    desk = Desk(store, seen={"crm.id": ["c-1"]})
+    run_id = await desk.begun(template="refund")
+    invented = await desk.refused("run_set_field", {"name": "customer_id", "value": "c-2"})
+    assert invented.status is Status.PHASE_BLOCKED
+    assert "`crm.id`" in invented.reason
+    claimed = {"name": "customer_id", "value": "c-2", "source": "crm.id"}
+    lied = await desk.refused("run_set_field", claimed)
+    assert (lied.status, lied.code) == (Status.PROVENANCE_FAILED, "not_seen")
+    said = await desk.said("run_set_field", {"name": "customer_id", "value": "c-1"})
+    assert (said["fields"], "acting" in said["missing"]) == ({"customer_id": "c-1"}, False)
+    assert (await desk.run(run_id)).fields["customer_id"].source == "crm.id"
+    await desk.said("run_set_field", {"name": "reason", "value": ["it", "broke"]})
+    assert (await desk.run(run_id)).fields["reason"].source == "model"
+    unheard = await desk.refused("run_set_field", {"name": "colour", "value": "red"})
+    assert "no field" in unheard.reason
+
+
+async def test_guards_say_what_is_missing_before_an_agent_goes_on(store: Store) -> None:
+    desk = Desk(store, seen={"crm.id": ["c-1"]})
+    await desk.begun(template="refund")
+    early = await desk.refused("run_set_phase", {"phase": "acting"})
+    assert (early.status, early.code) == (Status.PHASE_BLOCKED, "run_blocked")
+    assert early.details == ({"missing": "fields.customer_id"},)
+    await desk.said("run_set_field", {"name": "customer_id", "value": "c-1"})
+    assert (await desk.said("run_set_phase", {"phase": "acting"}))["phase"] == "acting"
+    done = await desk.refused("run_finish", {"outcome": "completed"})
+    assert done.details == ({"missing": "succeeded('desk.refund')"},)
+    over = await desk.said("run_finish", {"outcome": "failed", "note": "it can't be done"})
+    assert (over["phase"], over["note"], over["stop_reason"]) == (
+        "failed",
+        "it can't be done",
+        "failed",
+    )
+
+
+async def test_where_the_host_moves_a_run_its_model_does_not(store: Store) -> None:
+    desk = Desk(store)
+    run_id = await desk.begun()
+    row = await desk.run(run_id)
+    host = to_phase(Phase.RETRIEVING, Mover.HOST)
+    run = await desk.running.change(run_id, Sees(), BY_HOST, host)
+    assert row.mode is Mode.AUTO
+    after = await store.runs.change(run, _in_mode(run, Mode.HOST), _untold)
+    assert after is not None
+    refused = await desk.refused("run_set_phase", {"phase": "acting"})
+    assert "its host moves" in refused.reason
+
+
+async def test_nobody_gets_out_of_a_pause_by_giving_up(store: Store) -> None:
+    desk = Desk(store)
+    run_id = await desk.begun()
+    await desk.running.change(run_id, Sees(), BY_HOST, to_pause("look at this first"))
+    for name, arguments in (
+        ("run_set_phase", {"phase": "retrieving"}),
+        ("run_finish", {"outcome": "failed"}),
+        ("run_finish", {"outcome": "completed"}),
+        ("run_start", {"objective": "another"}),
+    ):
+        assert (await desk.refused(name, arguments)).status is Status.PHASE_BLOCKED, name
+    answer = await desk.call("run_status")
+    assert isinstance(answer, Answer)
+    assert "It is paused" in str(answer.result["content"])
+    assert (await desk.said("run_status"))["note"] == "look at this first"
+
+
+async def test_what_is_handed_over_is_over_for_the_agent(store: Store) -> None:
+    desk = Desk(store)
+    run_id = await desk.begun()
+    said = await desk.said("run_handoff", {"reason": "he is angry", "to": "tier 2"})
+    assert (said["phase"], said["note"]) == ("handoff", "for tier 2: he is angry")
+    assert (await desk.refused("run_set_phase", {"phase": "acting"})).code == "run_blocked"
+    assert (await desk.run(run_id)).finished_at
+
+
+async def test_a_template_that_there_is_not_is_answered_with_those_that_there_are(
+    store: Store,
+) -> None:
+    refused = await Desk(store).refused("run_start", {"objective": "x", "template": "refunds"})
+    assert (refused.status, "`refund`" in refused.next) == (Status.INVALID_ARGUMENTS, True)
+
+
+async def test_without_runs_there_are_no_such_tools(store: Store) -> None:
+    desk = Desk(store, is_on=False)
+    assert desk.tools.definitions() == ()
+    refused = await desk.refused("run_start", {"objective": "x"})
+    assert refused.status is Status.UNKNOWN_TOOL
+
+
+def _in_mode(run: Run, mode: Mode) -> Run:
+    return replaced(run, mode=mode)
+
+
+def _untold(before: Run, after: Run) -> list[Event]:
+    return [events.event(before, after, by=Mover.HOST, id=ids.ulid(), at=SystemClock().now())]
