@@ -105,7 +105,7 @@ class Case:
         """Whether its result makes calls after it doubtful, which are not yet."""
         if self.contract.result_trust is not SourceTrust.EXTERNAL:
             return False
-        return not self.run.is_tainted if self.run is not None else True
+        return not self.run.is_tainted if self.run is not None else self.revision.minds_taint
 
     @property
     def leaves_traces(self) -> bool:

@@ -32,6 +32,11 @@ class Revision:
     activated_at: datetime | None = None
     texts: Mapping[str, str] = field(default_factory=dict[str, str])  # file name → text, as stored
 
+    @property
+    def minds_taint(self) -> bool:
+        """Whether some tool is called otherwise after results that others can write."""
+        return any(each.when_tainted is not None for each in self.contracts.values())
+
     def schemas_for(self, contract: Contract) -> ToolSchemas:
         """Return the compiled schemas of a contract; a drafted one is compiled on first use."""
         schemas = self.schemas.get(contract.pin)

@@ -1,10 +1,20 @@
 """What a case starts as, and what it takes to skip the durable steps."""
 
+import pytest
+
 from gateway.case import Case
 from gateway.types.decisions import Decision, DecisionEffect, Limit
 from gateway.types.runs import Run
-from gateway.types.tools import Effect, Retrieval, Risk, SourceTrust, Yield
-from tests.helpers.cases import a_call, a_case, a_contract, a_resource
+from gateway.types.tools import Effect, Retrieval, Risk, SourceTrust, WhenTainted, Yield
+from tests.helpers.cases import (
+    a_call,
+    a_case,
+    a_contract,
+    a_definition,
+    a_resource,
+    a_revision,
+    a_tool,
+)
 
 ALLOWED = Decision(effect=DecisionEffect.ALLOW)
 LIMIT = Limit(id="l", key="sam", maximum=1, window_s=60, amount=1, rule="r")
@@ -53,8 +63,16 @@ def test_what_the_gateway_asks_by_itself_was_given_to_nobody() -> None:
     assert not a_case(contract=EXTERNAL, call=a_call(cause="lookup")).leaves_traces
 
 
+@pytest.mark.parametrize("minds", [True, False])
+def test_without_a_run_a_caller_is_tainted_where_that_matters(minds: bool) -> None:
+    send = a_tool(a_definition("send"))
+    careful = a_contract(send, when_tainted=WhenTainted.DENY if minds else None)
+    revision = a_revision([EXTERNAL, careful])
+    assert revision.minds_taint is minds
+    assert a_case(contract=EXTERNAL, revision=revision).taints is minds
+
+
 def test_a_run_is_tainted_once() -> None:
     assert not a_case(contract=YIELDS).taints
-    assert a_case(contract=EXTERNAL).taints
     assert a_case(contract=EXTERNAL, run=a_run(is_tainted=False)).taints
     assert not a_case(contract=EXTERNAL, run=a_run(is_tainted=True)).taints

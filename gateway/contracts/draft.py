@@ -8,7 +8,7 @@ from gateway.contracts.pins import pinned
 from gateway.jsontext import escape
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import Json, JsonObject, JsonPointer
-from gateway.types.tools import Contract, Effect, Risk, Sensitivity, Tool
+from gateway.types.tools import Contract, Effect, Risk, Sensitivity, SourceTrust, Tool
 
 # fmt: off
 _READS = frozenset({
@@ -59,6 +59,9 @@ def draft(tool: Tool) -> Draft:
     effect, risk, raised = _raised(effect, risk, tool.definition)
     sensitive = dict(_sensitive(tool.definition.get("inputSchema"), ""))
     noted = [f"{found} by its name: {pointer}" for pointer, found in sensitive.items()]
+    is_open = _map(tool.definition.get("annotations")).get("openWorldHint") is True
+    if is_open:
+        noted.append("external: its server says that it reaches out to an open world")
     contract = Contract(
         tool=tool.key,
         pin=tool.pin,
@@ -67,6 +70,7 @@ def draft(tool: Tool) -> Draft:
         definition=pinned(tool.definition),
         reviewed=False,
         sensitive=sensitive,
+        result_trust=SourceTrust.EXTERNAL if is_open else SourceTrust.TENANT,
         compensation=None if effect is Effect.READ else _NO_WAY_BACK,
     )
     return Draft(contract=contract, reasons=(reason, *raised, *noted))

@@ -8,7 +8,7 @@ from gateway.contracts.draft import draft, words
 from gateway.contracts.pins import pin
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import Json, JsonObject
-from gateway.types.tools import Effect, Risk, Sensitivity, Tool
+from gateway.types.tools import Effect, Risk, Sensitivity, SourceTrust, Tool
 
 
 def a_tool(name: str, properties: Any = None, **annotations: bool) -> Tool:
@@ -179,3 +179,15 @@ def test_a_drafted_write_can_not_be_undone_until_somebody_says_how(name: str) ->
 
 def test_a_drafted_read_needs_no_way_back() -> None:
     assert draft(a_tool("get_item")).contract.compensation is None
+
+
+@pytest.mark.parametrize(
+    ("hint", "trust"),
+    [(True, SourceTrust.EXTERNAL), (False, SourceTrust.TENANT), (None, SourceTrust.TENANT)],
+)
+def test_what_comes_from_an_open_world_can_be_written_by_anybody(
+    hint: bool | None, trust: SourceTrust
+) -> None:
+    made = draft(a_tool("get_page", openWorldHint=hint))
+    assert made.contract.result_trust is trust
+    assert any("external" in reason for reason in made.reasons) is (hint is True)

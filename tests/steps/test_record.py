@@ -14,7 +14,7 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.runs import Evidence, Run
-from gateway.types.tools import DocumentPaths, Effect, Retrieval, SourceTrust, Yield
+from gateway.types.tools import DocumentPaths, Effect, Retrieval, SourceTrust, WhenTainted, Yield
 from gateway.types.values import replaced
 from tests.helpers.cases import a_call, a_case, a_contract, a_revision, a_tool
 from tests.helpers.databases import ORIGIN
@@ -74,7 +74,9 @@ async def test_what_can_not_be_remembered_costs_its_caller_nothing() -> None:
 async def test_what_others_can_write_does_not_leave_a_read_when_that_can_not_be_noted(
     effect: Effect, leaves: bool
 ) -> None:
-    contract = a_contract(TOOL, effect=effect, result_trust=SourceTrust.EXTERNAL)
+    contract = a_contract(
+        TOOL, effect=effect, result_trust=SourceTrust.EXTERNAL, when_tainted=WhenTainted.DENY
+    )
     record = a_pipeline(Shelf((TOOL,)), Law(a_revision([contract])), Answering(), Log()).record
     case, answer = a_case(contract=contract, effect=effect), Answer(result={"content": []})
     seen = await replace(record, seen_values=Away()).seen(case, answer)
