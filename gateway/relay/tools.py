@@ -1,7 +1,7 @@
 """Tools of the gateway's own, which agents see beside those of the servers: one table of them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -46,6 +46,11 @@ class OwnTools:
     tools: Sequence[OwnTool] = ()
     errands: Errands
     """Tasks of the gateway's own."""
+    _by_name: dict[str, OwnTool] = field(init=False, default_factory=dict[str, OwnTool])
+
+    def __post_init__(self) -> None:
+        """Have each tool found by its name: every call asks."""
+        self._by_name.update({each.name: each for each in self.tools})
 
     def definitions(self) -> tuple[JsonObject, ...]:
         """Return what tools/list shows of them."""
@@ -78,9 +83,8 @@ class OwnTools:
         return _fault(tool, call) or await tool.answer(call)
 
     def _called(self, call: ProposedCall) -> OwnTool | None:
-        return next(
-            (each for each in self.tools if each.name == call.name and each.is_offered()), None
-        )
+        tool = self._by_name.get(call.name)
+        return tool if tool is not None and tool.is_offered() else None
 
 
 def define(
