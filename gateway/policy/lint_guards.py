@@ -115,5 +115,5 @@ def _unbinding(template: WrittenTemplate) -> Iterator[Finding]:
         return
     for phase, guards in template.guards.items():
         if guards and phase is not Phase.COMPLETED:
-            message = f"in mode `host` nobody is held back from `{phase}` by guards"
-            yield finding(template, Level.WARNING, "no-effect", message, *where(phase))
+            message = f"in mode `host` guards of `{phase}` are told, and hold nobody back"
+            yield finding(template, Level.INFO, "no-effect", message, *where(phase))

@@ -117,5 +117,5 @@ def test_what_some_run_meets_is_not_told(body: str) -> None:
 def test_guards_that_bind_nobody_are_told() -> None:
     body = "mode: host\n    phases: {acting: {enter_when: [fields.id]}}\n"
     assert found(body + "    completed_when: [fields.id]") == [
-        "5:35 warning no-effect: in mode `host` nobody is held back from `acting` by guards"
+        "5:35 info no-effect: in mode `host` guards of `acting` are told, and hold nobody back"
     ]
