@@ -17,7 +17,7 @@ from gateway.admin.endpoints import ENDPOINTS, OPENAPI, Endpoint
 from gateway.admin.guard import peer_of
 from gateway.admin.problems import Code, Refused
 from gateway.client import wire
-from gateway.crossing.running import Kind, RunRefused
+from gateway.crossing.run_wishes import Kind, RunRefused
 from gateway.errors import StoreUnavailable
 from gateway.identity.hosts import Hosts, Unknown
 from gateway.types.calls import Principal

@@ -13,16 +13,8 @@ from gateway.actions.runs import Gathering
 from gateway.admin import bodies
 from gateway.admin.rest import Asked, Handler
 from gateway.client import wire
-from gateway.crossing.running import (
-    By,
-    NewRun,
-    Running,
-    Sees,
-    Step,
-    to_pause,
-    to_phase,
-    to_resume,
-)
+from gateway.crossing.run_wishes import By, NewRun, Sees
+from gateway.crossing.running import Running, Step, to_pause, to_phase, to_resume
 from gateway.revision import Revision
 from gateway.runs.handover import Receiver
 from gateway.store.runs import RunFilter, Runs
@@ -70,6 +62,7 @@ class RunsApi:
             user=user,
             is_of_user=True,
             roles=frozenset(other.roles) if other is not None else who.roles,
+            scopes=frozenset(wanted.scopes),
             client=who.client,
             task_id=wanted.task_id,
             objective=wanted.objective,

@@ -19,17 +19,8 @@ from gateway.actions.runs import Gathering
 from gateway.admin.room import Room
 from gateway.admin.runs_showing import card, sheet
 from gateway.admin.sessions import Current
-from gateway.crossing.running import (
-    By,
-    Kind,
-    Running,
-    RunRefused,
-    Sees,
-    Step,
-    to_pause,
-    to_phase,
-    to_resume,
-)
+from gateway.crossing.run_wishes import By, Kind, RunRefused, Sees
+from gateway.crossing.running import Running, Step, to_pause, to_phase, to_resume
 from gateway.revision import Revision
 from gateway.runs.handover import Receiver
 from gateway.store.events import EventFilter, EventLog

@@ -19,7 +19,8 @@ from gateway.config.load import Loaded
 from gateway.contracts.schemas import compile_tool
 from gateway.crossing.deciding import Deciding
 from gateway.crossing.proposing import faults
-from gateway.crossing.running import Running, RunRefused
+from gateway.crossing.run_wishes import RunRefused
+from gateway.crossing.running import Running
 from gateway.errors import WeighbridgeError
 from gateway.events.redact import Redactor
 from gateway.operations.keys import own

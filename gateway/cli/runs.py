@@ -17,7 +17,8 @@ from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
 from gateway.cli.policies import policies
 from gateway.client import wire
-from gateway.crossing.running import By, Sees, Step, to_pause, to_phase, to_resume
+from gateway.crossing.run_wishes import By, Sees
+from gateway.crossing.running import Step, to_pause, to_phase, to_resume
 from gateway.runs.handover import Receiver
 from gateway.runs.templates import Template
 from gateway.store.events import EventFilter

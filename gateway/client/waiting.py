@@ -62,9 +62,13 @@ class Client:
         mode: Mode | None = None,
         task_id: str = "",
         parent: str = "",
+        scopes: Sequence[str] = (),
         fields: Mapping[str, wire.Json] | None = None,
     ) -> wire.RunState:
-        """Start a run; on behalf of `user`, or of the key's own user."""
+        """Start a run; on behalf of `user`, or of the key's own user.
+
+        With `parent` it is a sub-agent's, whose calls may use no more than `scopes`.
+        """
         other = wire.OnBehalfOf(user=user, roles=tuple(roles)) if user else None
         wanted = wire.StartRun(
             objective=objective,
@@ -72,6 +76,7 @@ class Client:
             mode=mode,
             task_id=task_id,
             parent=parent,
+            scopes=tuple(scopes),
             fields=dict(fields or {}),
             on_behalf_of=other,
         )

@@ -61,6 +61,10 @@ class StartRun(Request):
     )
     task_id: Line = Field(default="", description="the host's own name for the work")
     parent: Line = Field(default="", description="the run whose sub-agent works in this one")
+    scopes: Annotated[tuple[Name, ...], Field(max_length=100)] = Field(
+        default=(),
+        description="with `parent`: what its calls may use of their agent's scopes, at most",
+    )
     fields: Annotated[dict[FieldName, JsonValue], Field(max_length=MOST_FIELDS)] = Field(
         default_factory=dict[FieldName, JsonValue],
         description="what is known already, on the host's word",

@@ -59,10 +59,7 @@ class AccountSettings(Section):
 
 
 class AdminKeySettings(ApiKeySettings):
-    """One key for `/v1`, sent as `Authorization: Bearer wba_<id>_<secret>`; good for nothing else.
-
-    Only its hash is kept.
-    """
+    """One key for `/v1`, sent as `Authorization: Bearer wba_<id>_<secret>`; only its hash is kept."""
 
     user: Name = Field(description="whose runs it is for, unless it has `run:manage`")
     tenant: Name = Field(description="name of the tenant; it sees no other one's runs")
@@ -154,7 +151,7 @@ class SessionSettings(Section):
 
 
 class AdminSettings(Section):
-    """The listener for people: approvals, `/healthz` and `/readyz`."""
+    """The listener for people and for programs that manage runs; `/healthz` and `/readyz`."""
 
     address: Address = Field(
         default="127.0.0.1:8701",

@@ -5,14 +5,13 @@ another one came first, it is judged anew.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Final, Protocol, TypeAlias
 
 from gateway import ids
 from gateway.clock import Clock
-from gateway.errors import WeighbridgeError
+from gateway.crossing.run_wishes import By, Kind, NewRun, RunRefused, Sees
 from gateway.events import runs as events
 from gateway.events.redact import Redactor
 from gateway.runs import moves
@@ -20,84 +19,15 @@ from gateway.runs.moves import Blocked
 from gateway.runs.templates import Guard, Template
 from gateway.store.runs import RunFilter, Started, Told
 from gateway.store.times import microseconds
-from gateway.types.actors import Actor
 from gateway.types.events import Event
 from gateway.types.json import Json
 from gateway.types.runs import Collected, Evidence, Mode, Mover, Phase, Place, Run, Trust
-from gateway.types.values import replaced, value
+from gateway.types.values import replaced
 
 _TRIES: Final = 8  # times that somebody else may come first
 _SECOND: Final = 1_000_000
 MOST_FIELDS: Final = 100
 FOREIGN: Final = frozenset({"host", "user"})  # sources that are somebody's word, and no result
-
-
-class Kind(StrEnum):
-    """Why something was not done with a run, for programs."""
-
-    NOT_FOUND = "not_found"  # also for somebody else's
-    BLOCKED = "blocked"  # the run, or its template, does not allow it
-    CHANGED = "changed"  # it is another version than the one that was meant
-    INVALID = "invalid"  # what was asked for names something that there is not
-
-
-@dataclass(slots=True, kw_only=True)
-class RunRefused(WeighbridgeError):
-    """What was asked of a run is not done: why, what is missing for it, and what to do next."""
-
-    kind: Kind
-    reason: str
-    missing: tuple[str, ...] = ()
-    next: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.reason}; {self.next}" if self.next else self.reason
-
-
-@value
-class By:
-    """Who wants something of a run."""
-
-    mover: Mover
-    actor: Actor | None = None
-    call: str = ""  # the call that it was asked by
-
-
-@value
-class Sees:
-    """Whose runs somebody gets to see: an empty text stands for all."""
-
-    tenant: str = ""
-    user: str = ""
-    owners: frozenset[str] = frozenset()  # digests of principals; empty: whoever's
-
-    def lets(self, run: Run) -> bool:
-        """Whether a run is there for him."""
-        return (
-            self.tenant in ("", run.tenant)
-            and self.user in ("", run.user)
-            and (not self.owners or run.owner in self.owners)
-        )
-
-
-@value
-class NewRun:
-    """A run that is wanted."""
-
-    tenant: str
-    owner: str
-    user: str
-    is_of_user: bool = False
-    roles: frozenset[str] = frozenset()
-    scopes: frozenset[str] = frozenset()
-    client: str = ""
-    task_id: str = ""
-    objective: str = ""
-    template: str = ""
-    mode: Mode | None = None  # None: as its template says
-    parent: str = ""
-    fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    source: str = "host"  # whose word the fields are
 
 
 class Rows(Protocol):
@@ -166,7 +96,7 @@ class Running:
                 moves.collected(run, name, self._collected(each, new.source, by), self._of(run))
             )
         if new.parent:
-            await self._refuse_parent(new)
+            run = replaced(run, scopes=await self._scopes_within(new))
         return await self.runs.start(run, places, lambda made: [self._event(None, made, by)])
 
     async def get(self, run_id: str, sees: Sees) -> Run:
@@ -207,6 +137,12 @@ class Running:
         def step(run: Run, template: Template | None, now: int) -> Run | Blocked:
             del now
             for name, each in fields.items():
+                kept = run.fields.get(name)
+                if by.mover is Mover.AGENT and kept is not None and kept.trust is Trust.HOST:
+                    return Blocked(
+                        reason=f"`{name}` was set by the host, or by the user",
+                        next="go by that value",
+                    )
                 after = (
                     _without(run, name)
                     if each is None
@@ -233,6 +169,10 @@ class Running:
         self.runs.touched(run.run_id, self.clock.now(), calls=0, tokens=tokens)
         await self.runs.flush()
         return await self.get(run_id, sees)
+
+    def noted(self, run: Run) -> None:
+        """Note that something was asked of a run: it is at work."""
+        self.runs.touched(run.run_id, self.clock.now(), calls=0)
 
     def collected(self, value: Json, source: str, trust: Trust, by: By) -> Collected:
         """Return a value as it is kept."""
@@ -290,8 +230,11 @@ class Running:
             )
         return known[name]
 
-    async def _refuse_parent(self, new: NewRun) -> None:
-        """Refuse a run inside of one that is not there, or that is over."""
+    async def _scopes_within(self, new: NewRun) -> frozenset[str]:
+        """Return what a run inside of another one may do at most: what is named, and never more.
+
+        Refuses one inside of a run that is not there, or that is over.
+        """
         parent = await self.runs.get(new.parent)
         if parent is None or parent.tenant != new.tenant or parent.user != new.user:
             raise RunRefused(kind=Kind.INVALID, reason=f"there is no run `{new.parent[:64]}`")
@@ -300,6 +243,7 @@ class Running:
                 kind=Kind.BLOCKED,
                 reason=f"the run `{parent.run_id}` is over: it is `{parent.phase}`",
             )
+        return new.scopes & parent.scopes if parent.parent else new.scopes
 
     async def _open(self, run_id: str, sees: Sees) -> Run:
         run = await self.get(run_id, sees)

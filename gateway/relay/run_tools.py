@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from gateway.crossing.running import By, Kind, NewRun, Running, RunRefused, Sees, Step, to_phase
+from gateway.crossing.run_wishes import By, Kind, NewRun, RunRefused, Sees
+from gateway.crossing.running import Running, Step, to_phase
 from gateway.relay import run_definitions
 from gateway.relay.tools import OwnTool, invalid, told
 from gateway.runs import binding
@@ -171,6 +172,7 @@ class RunTools:
         places = binding.places(call, self.chain, of_tool=named)
         found = await self.bound(call.principal, places)
         if found:
+            self.running.noted(found[0].run)
             return found[0].run
         if places[0].kind.is_explicit:
             reason = f"there is no run `{places[0].value}` of yours"

@@ -6,17 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.clock import SystemClock
-from gateway.crossing.running import (
-    By,
-    Kind,
-    NewRun,
-    Running,
-    RunRefused,
-    Sees,
-    to_pause,
-    to_phase,
-    to_resume,
-)
+from gateway.crossing.run_wishes import By, Kind, NewRun, RunRefused, Sees
+from gateway.crossing.running import Running, to_pause, to_phase, to_resume
 from gateway.events.redact import Redactor
 from gateway.runs.templates import FieldRule, Guard, Template
 from gateway.store.events import EventFilter
@@ -136,6 +127,11 @@ async def test_a_run_works_for_another_one_of_its_user_while_that_goes_on(store:
     parent = await running.start(new(store), HOST)
     child = await running.start(new(store, parent=parent.run_id), HOST)
     assert child.parent == parent.run_id
+    narrow = new(store, parent=parent.run_id, scopes=frozenset({"crm:read", "crm:write"}))
+    middle = await running.start(narrow, HOST)
+    wide = new(store, parent=middle.run_id, scopes=frozenset({"crm:read", "admin"}))
+    assert (await running.start(wide, HOST)).scopes == {"crm:read"}
+    assert child.scopes == frozenset()  # nothing was named
     foreign = new(store, parent=parent.run_id, user="eve")
     assert (await refusal(running.start(foreign, HOST))).kind is Kind.INVALID
     await running.change(parent.run_id, ALL, HOST, to_phase(Phase.FAILED, Mover.HOST))
@@ -248,6 +244,21 @@ async def test_fields_are_set_and_taken_away_in_one_change_or_not_at_all(store: 
     last = (await told(store, run))[1]["body"]
     assert [each["name"] for each in last["fields"]] == ["customer_id", "note"]
     assert "c-1" not in str(last)
+
+
+async def test_an_agent_does_not_set_what_a_host_or_a_user_has_set(store: Store) -> None:
+    running = a_running(store)
+    run = await running.start(new(store, fields={"customer_id": "c-1"}), HOST)
+    other: dict[str, Collected | None] = {
+        "customer_id": running.collected("c-2", "model", Trust.MODEL, AGENT)
+    }
+    for fields in (other, {"customer_id": None}):
+        refused = await refusal(running.set_fields(run.run_id, ALL, AGENT, fields))
+        assert (refused.kind, "by the host" in refused.reason) == (Kind.BLOCKED, True)
+    free = {"note": running.collected("n", "model", Trust.MODEL, AGENT)}
+    assert (await running.set_fields(run.run_id, ALL, AGENT, free)).fields["note"].value == "n"
+    again = {"note": running.collected("m", "model", Trust.MODEL, AGENT)}
+    assert (await running.set_fields(run.run_id, ALL, AGENT, again)).fields["note"].value == "m"
 
 
 async def test_a_run_holds_no_more_than_so_many_fields(store: Store) -> None:

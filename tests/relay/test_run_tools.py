@@ -8,7 +8,8 @@ import pytest
 
 from gateway import ids
 from gateway.clock import SystemClock
-from gateway.crossing.running import By, Running, Sees, to_pause, to_phase
+from gateway.crossing.run_wishes import By, Sees
+from gateway.crossing.running import Running, to_pause, to_phase
 from gateway.events import runs as events
 from gateway.events.redact import Redactor
 from gateway.relay.run_tools import RunTools
@@ -114,6 +115,9 @@ async def test_an_agent_begins_a_run_and_its_conversation_leads_to_it(store: Sto
     run = await desk.run(said["run_id"])
     assert (run.user, run.is_of_user, run.mode) == ("sam", False, Mode.AUTO)
     assert (await desk.said("run_status"))["run_id"] == run.run_id
+    await store.runs.flush()
+    active = await desk.run(run.run_id)
+    assert (active.active_at > run.active_at, active.calls) == (True, 0)
     [kept] = await store.events.query(EventFilter(run=run.run_id, kind="run"))
     event: Any = kept.json()
     assert (event["call"], event["body"]["by"]) == ("call_1", "agent")
