@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gateway.case import Case
 from gateway.policy.request import PolicyRequest
+from gateway.steps import phase
 from gateway.types.calls import Method
 from gateway.types.causes import Cause
 from gateway.types.decisions import Decision, DecisionEffect
@@ -13,7 +14,10 @@ from gateway.types.values import replaced
 
 
 def decide(case: Case) -> Case | Refusal:
-    """Write the policy's word into the case; a denial is turned into a refusal by `judge`."""
+    """Write the policy's word into the case; a denial is turned into a refusal by `judge`.
+
+    A phase that had room for the class of the call is asked again when rules have raised it.
+    """
     decision = case.revision.policy.decide(request(case))
     if case.held and decision.effect is DecisionEffect.ALLOW:
         decision = replace(
@@ -23,8 +27,10 @@ def decide(case: Case) -> Case | Refusal:
             reason=case.held,
         )
     raised = decision.risk
-    risk = raised if raised is not None and raised.rank > case.risk.rank else case.risk
-    return replaced(case, decision=decision, risk=risk)
+    if raised is None or raised.rank <= case.risk.rank:
+        return replaced(case, decision=decision)
+    judged = replaced(case, decision=decision, risk=raised)
+    return judged if decision.effect is DecisionEffect.DENY else phase.check(judged)
 
 
 def may_list(case: Case) -> Case | Refusal:

@@ -11,9 +11,10 @@ from gateway.steps import policy
 from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.runs import Collected, Run, Trust
-from gateway.types.tools import Kind, Risk
-from tests.helpers.cases import a_call, a_case, a_tool
+from gateway.types.runs import BindingKind, Collected, Phase, Run, Trust
+from gateway.types.tools import Effect, Kind, Risk
+from gateway.types.values import replaced
+from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_tool
 
 FINANCE_ONLY = """\
 rules:
@@ -184,3 +185,44 @@ def test_a_tool_that_rules_allow_in_some_runs_is_listed_where_there_are_template
     templates = {"refund": Template(name="refund")}
     listed = replace(case, revision=replace(case.revision, templates=templates))
     assert isinstance(policy.may_list(listed), Case)
+
+
+RAISED = """\
+rules:
+  - {id: notes, decision: allow, match: {tools: ["crm.*"]}}
+  - {id: large, decision: obligation, risk: high, match: {tools: ["crm.*"]}, when: args.n > 10.0}
+"""
+
+
+@pytest.mark.parametrize(("number", "refused"), [(1, False), (11, True)])
+def test_a_phase_is_asked_again_about_a_class_that_rules_have_raised(
+    number: int, refused: bool
+) -> None:
+    tool = a_tool(a_definition("note", {"n": {"type": "number"}}))
+    case = a_case(
+        {"n": number},
+        tool=tool,
+        contract=a_contract(tool, effect=Effect.WRITE, risk=Risk.LOW),
+        policy=RAISED,
+    )
+    last = Template(name="refund", finalizers=frozenset({"crm.note"}))
+    run = replaced(a_run("refund", "c-1001"), phase=Phase.FINALIZING)
+    verdict = judge(
+        replaced(
+            case,
+            run=run,
+            phase=run.phase,
+            bound_by=BindingKind.META,
+            revision=replace(case.revision, templates={"refund": last}),
+        )
+    )
+    assert (verdict.refusal is not None) is refused
+    if verdict.refusal is not None:
+        assert verdict.refusal.status is Status.PHASE_BLOCKED
+        assert "no write of class high" in verdict.refusal.reason
+
+
+def test_a_denial_stays_one_whatever_the_phase_says_of_its_class() -> None:
+    denying = RAISED + "  - {id: never, decision: deny, code: never, match: {tools: [crm.find]}}\n"
+    case = replace(a_case({"n": 11}, policy=denying), arguments={"n": 11.0}, risk=Risk.LOW)
+    assert decided(case).decision.code == "never"
