@@ -59,7 +59,7 @@ class AccountSettings(Section):
 
 
 class AdminKeySettings(ApiKeySettings):
-    """One key for `/v1`, sent as `Authorization: Bearer wba_<id>_<secret>`; only its hash is kept."""
+    """One key for `/v1`, sent as `Authorization: Bearer wba_<id>_<secret>`; only a hash is kept."""
 
     user: Name = Field(description="whose runs it is for, unless it has `run:manage`")
     tenant: Name = Field(description="name of the tenant; it sees no other one's runs")
