@@ -287,7 +287,7 @@ class Pipeline:
         """Claim a call, and judge it anew whenever its run has changed since it was judged."""
         for _ in range(_MOST_CHANGES):
             taken = await self.claim(case, ticket)
-            if isinstance(taken, Answer) and case.leaves_traces:
+            if isinstance(taken, Answer | Refusal) and case.leaves_traces:
                 return await self.record.seen(case, taken)  # told once more, maybe in another run
             if not isinstance(taken, Stale):
                 return taken
@@ -327,6 +327,11 @@ class Pipeline:
         return finished, ticket.delivery
 
     async def _carry_out(self, case: Case, ticket: Ticket) -> Answer | Refusal:
+        """Send a call, and note what its answer means for later ones before it leaves."""
+        outcome = await self._sent(case, ticket)
+        return await self.record.seen(case, outcome) if case.leaves_traces else outcome
+
+    async def _sent(self, case: Case, ticket: Ticket) -> Answer | Refusal:
         if case.operation is not None:
             old = await self.checks.before(case)
             ticket.old = None if isinstance(old, NotRead) else old
@@ -345,8 +350,6 @@ class Pipeline:
             answer = self.shaping.shaped(case, delivered)
         else:
             answer = await self._checked(case, ticket, delivered, old)
-        if isinstance(answer, Answer) and case.leaves_traces:
-            answer = await self.record.seen(case, answer)  # what was filtered away was never seen
         return self.shaping.leaving(case, answer)
 
     async def _checked(

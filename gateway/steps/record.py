@@ -83,21 +83,21 @@ class Record:
             executed=Execution.UNKNOWN,
         )
 
-    async def seen(self, case: Case, answer: Answer) -> Answer | Refusal:
-        """Remember what a result brings into play, before it leaves.
+    async def seen(self, case: Case, answer: Answer | Refusal) -> Answer | Refusal:
+        """Remember what a result brings into play, before it leaves; what was filtered never was.
 
         A store that is away costs the caller nothing now: later calls that depend on what was
         returned are refused, which is the safe end. Only a read that others can write does not
         leave then, since nothing would tell later calls to beware of it.
         """
         try:
-            if case.taints:
+            if case.taints and _tells(answer):
                 await self.seen_values.taint(case.actor, case.run, case.call.call_id)
         except StoreUnavailable as error:
             _log.error("what %s returned was held back: %s", case.tool.key, error)
             if case.effect is Effect.READ:
                 return _not_noted(case)
-        if answer.status is not Status.OK:
+        if isinstance(answer, Refusal) or answer.status is not Status.OK:
             return answer  # an error brings nothing into play
         try:
             if found := yielded(case, answer.result):
@@ -121,6 +121,15 @@ class Record:
             )
             for each in documents_of(case, result)
         ]
+
+
+def _tells(answer: Answer | Refusal) -> bool:
+    """Whether something of a server's own reaches the caller."""
+    match answer:
+        case Answer():
+            return True
+        case Refusal():
+            return answer.original is not None or answer.error is not None
 
 
 def _not_noted(case: Case) -> Refusal:

@@ -12,7 +12,7 @@ from gateway.store.store import Store
 from gateway.types.actors import Actor
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered
-from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.outcomes import Answer, Refusal, Status, WireError
 from gateway.types.runs import Evidence, Run
 from gateway.types.tools import DocumentPaths, Effect, Retrieval, SourceTrust, WhenTainted, Yield
 from gateway.types.values import replaced
@@ -46,6 +46,7 @@ class Keeps:
     def __init__(self) -> None:
         self.values: list[SeenValue] = []
         self.evidence: list[Evidence] = []
+        self.taints: list[str] = []
 
     async def remember(
         self, actor: Actor, run_id: str, tool: str, found: Sequence[SeenValue]
@@ -54,7 +55,8 @@ class Keeps:
         self.values.extend(found)
 
     async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
-        del actor, run, call_id
+        del actor, run
+        self.taints.append(call_id)
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
         assert run_id
@@ -82,6 +84,28 @@ async def test_what_others_can_write_does_not_leave_a_read_when_that_can_not_be_
     seen = await replace(record, seen_values=Away()).seen(case, answer)
     assert (seen is answer) is leaves
     assert leaves or (isinstance(seen, Refusal) and seen.code == "taint_not_kept")
+
+
+@pytest.mark.parametrize(
+    ("said", "tainted"),
+    [
+        (Answer(result={}, status=Status.TOOL_FAILED), True),
+        (Refusal(status=Status.RESULT_INVALID, reason="r", original={"content": []}), True),
+        (
+            Refusal(status=Status.TOOL_FAILED, reason="r", error=WireError(code=1, message="m")),
+            True,
+        ),
+        (Refusal(status=Status.TIMEOUT, reason="r"), False),
+    ],
+)
+async def test_errors_of_those_whom_others_can_write_taint_as_well(
+    said: Answer | Refusal, tainted: bool
+) -> None:
+    contract = a_contract(TOOL, result_trust=SourceTrust.EXTERNAL, when_tainted=WhenTainted.DENY)
+    record = a_pipeline(Shelf((TOOL,)), Law(a_revision([contract])), Answering(), Log()).record
+    kept = Keeps()
+    answer = await replace(record, seen_values=kept).seen(a_case(contract=contract), said)
+    assert (answer, kept.taints) == (said, ["call_1"] if tainted else [])
 
 
 async def test_what_a_repeated_call_is_told_counts_as_given_as_well(tmp_path: Path) -> None:
