@@ -1,14 +1,18 @@
 """The client for programs that wait, against a real listener."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from anyio import to_thread
 
 from gateway.client import Client, RunsError
 from gateway.client.wire import ListRuns
+from gateway.runs.templates import FieldRule, Template
 from gateway.types.runs import Mode, Phase
 from tests.admin.hosting import HOST, READER, open_desk
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def work(client: Client) -> None:
@@ -42,6 +46,25 @@ def work(client: Client) -> None:
 async def test_every_verb_does_what_it_says(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         await to_thread.run_sync(work, Client(desk.house.url, HOST))
+
+
+def example() -> str:
+    """Return the program of the how-to."""
+    page = (ROOT / "docs/how-to/runs.md").read_text(encoding="utf-8")
+    return page.partition("```python\n")[2].partition("```")[0]
+
+
+async def test_the_program_of_the_how_to_runs(tmp_path: Path) -> None:
+    refund = Template(name="refund", fields={"customer_id": FieldRule(required=True)})
+    async with open_desk(tmp_path, templates=[refund]) as desk:
+        url = f'"{desk.house.url}"'
+        program = example().replace('"http://127.0.0.1:8701"', url)
+        assert url in program
+        scope: dict[str, Any] = {"key": HOST}
+        await to_thread.run_sync(exec, program, scope)
+        assert scope["_meta"] == {"weighbridge/run": {"id": scope["run"].run_id}}
+        done = await desk.get(f"/v1/runs/{scope['run'].run_id}")
+        assert (done.body["phase"], done.body["tokens"]) == ("completed", 1_830)
 
 
 def refusals(client: Client) -> list[tuple[int, str]]:

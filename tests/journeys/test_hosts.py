@@ -14,8 +14,8 @@ from gateway.identity.apikeys import ADMIN_PREFIX, hash_key
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Risk, Yield
 from tests.helpers.fake_http import FakeHttp
-from tests.helpers.fake_server import Script, text, tool
-from tests.helpers.gateway import Gateway, outcome, running
+from tests.helpers.fake_server import Script, text, tool, until_async
+from tests.helpers.gateway import ALLOW, Gateway, outcome, running
 from tests.journeys import house
 from tests.journeys.house import Json
 
@@ -244,3 +244,72 @@ async def test_a_paused_run_outlives_the_gateway_and_its_hosts(tmp_path: Path) -
             done = await asyncio.to_thread(second.command, "runs", "resume", run.run_id)
             assert done[0]["is_paused"] is False
             assert (await place.put(1, run.run_id))["status"] == "ok"
+
+
+HOLD = """rules:
+  - {id: reads, decision: allow, match: {tools: ["alpha.find"]}}
+  - id: ask
+    decision: require_approval
+    reason: it moves money
+    match: {tools: ["alpha.put_item"]}
+    approval: {approvers: {roles: [lead]}, expires: 1h}
+"""
+
+
+async def test_requests_of_a_run_that_is_cancelled_end_with_it(tmp_path: Path) -> None:
+    write_templates(tmp_path)
+    people = [{"user": "lea", "tenant": "acme", "roles": ["lead"]}]
+    with FakeHttp(Script(tools=[PUT, FIND])) as fake:
+        async with (
+            running(
+                tmp_path,
+                config(fake) + 'approvals: {hold: {default: "0s"}}\n',
+                policy=HOLD,
+                contracts=contracts(),
+                admin={"api_keys": [HOST_ENTRY], "accounts": people},
+                headers={"Authorization": f"Bearer {ANA}"},
+            ) as gateway,
+            AsyncClient(gateway.admin, HOST) as client,
+        ):
+            await gateway.listed("alpha__put_item")
+            run = await client.start(user="ana")
+            await client.set_phase(run.run_id, Phase.ACTING)
+            place = Place(gateway, fake, tmp_path)
+            asked = await place.put(1, run.run_id)
+            assert asked["status"] == "approval_pending"
+            waiting = await client.show(run.run_id)
+            assert (waiting.phase, waiting.pending_approvals) == (Phase.AWAITING_APPROVAL, 1)
+            package = await client.package(run.run_id)
+            assert package.approvals[0].url.endswith(f"/approvals/{asked['approval_id']}")
+            await client.cancel(run.run_id, "he changed his mind")
+            await until_async(lambda: house.requests(tmp_path, state="cancelled"), house.WITHIN_S)
+            assert (await place.put(1, run.run_id))["status"] == "phase_blocked"
+            assert fake.calls() == []
+
+
+async def test_a_host_that_only_sets_headers_names_its_run_too(place: Place) -> None:
+    async with AsyncClient(place.gateway.admin, HOST) as client:
+        run = await client.start(user="ana")
+        await client.set_phase(run.run_id, Phase.ACTING)
+        agent = place.agent()
+        agent.headers["X_Run_Id"] = run.run_id
+        made = outcome(await house.call(agent, "alpha__put_item", {"v": 31}))
+        assert (made["status"], made["run_id"]) == ("ok", run.run_id)
+        both = await house.call(
+            agent, "alpha__put_item", {"v": 32}, _meta=meta((await client.start(user="ana")).run_id)
+        )
+        assert outcome(both)["status"] == "run_conflict"
+
+
+async def test_an_agent_over_stdio_has_a_run_as_long_as_its_process(tmp_path: Path) -> None:
+    write_templates(tmp_path)
+    alpha = house.stdio(Script(tools=[PUT, FIND]), tmp_path)
+    async with house.hosted(
+        tmp_path, house.config({"alpha": alpha}), policy=ALLOW, contracts=contracts()
+    ) as agent:
+        await house.listed(agent, "alpha__put_item", "run_start")
+        begun = await called(agent, "run_start", objective="help")
+        await called(agent, "run_set_phase", phase="acting")
+        made = outcome(await house.call(agent, "alpha__put_item", {"v": 1}))
+        assert (made["status"], made["run_id"]) == ("ok", begun["run_id"])
+        assert (await called(agent, "run_finish", outcome="completed"))["phase"] == "completed"
