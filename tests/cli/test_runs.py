@@ -13,7 +13,7 @@ from gateway.types.operations import OpState
 from gateway.types.runs import Evidence, Phase, Run
 from tests.helpers.approvals import asked
 from tests.helpers.runs import a_field, begun
-from tests.helpers.undoings import a_refund
+from tests.helpers.undoings import a_refund, contracts
 from tests.helpers.workspaces import Workspace, a_workspace
 
 T = TypeVar("T")
@@ -169,6 +169,26 @@ def test_what_a_run_did_is_planned_to_be_undone_and_nothing_else(place: Workspac
     assert place.json("runs", "compensate", run.run_id) == (0, [])
     refused = place.run("runs", "compensate", run.run_id, "--wait", "1s")
     assert refused.stderr == "weighbridge: `--wait` waits for what `--execute` asks for\n"
+
+
+def test_what_a_run_did_is_asked_to_be_undone_the_last_first(tmp_path: Path) -> None:
+    place = a_workspace(tmp_path, contracts=tuple(contracts().values()))
+
+    async def make(store: Store) -> tuple[Run, list[str]]:
+        run = await begun(store, phase=Phase.ACTING)
+        ops = [await a_refund(store, OpState.SUCCEEDED, run_id=run.run_id) for _ in range(2)]
+        return run, [op.op_id for op in reversed(ops)]
+
+    run, ops = with_store(place, make)
+    code, steps = place.json("runs", "compensate", run.run_id)
+    assert (code, [(each["op_id"], each["readiness"]) for each in steps]) == (
+        0,
+        [(op_id, "ready") for op_id in ops],
+    )
+    words = ("--execute", "--by", "ann", "--reason", "it was the wrong customer")
+    code, asked_for = place.json("runs", "compensate", run.run_id, *words)
+    assert (code, [each["op_id"] for each in asked_for]) == (0, ops)
+    assert all(each["undo"] for each in asked_for)
 
 
 @pytest.mark.parametrize(
