@@ -187,8 +187,9 @@ def _entering(run: Run, need: Need, to: Phase, template: Template | None) -> Go 
     entered = moves.may_move(run, to, Mover.CALL, template)
     if entered is not None:
         return entered
-    inside = _by_template(moves.in_phase(run, to), need, Room.FREE, template)
-    return inside if isinstance(inside, Blocked) else Go(phase=to, move_to=to)
+    if template is None or template.lets(to, need.tool, is_read=need.kind is Kind.READ):
+        return Go(phase=to, move_to=to)
+    return _blocked(moves.in_phase(run, to), need, f"`{need.tool}` is none of its tools")
 
 
 def _by_template(run: Run, need: Need, room: Room, template: Template | None) -> Go | Blocked:

@@ -154,6 +154,8 @@ class _Claiming:
     def _met_held(self, found: Operation) -> Claim:
         """Come back for a call that people were asked about."""
         wanted = self._operation
+        if self._only is Only.RETRY:
+            return self._blocked(found)
         if differs(found, wanted) is Meeting.CONFLICT:
             return Claim(met=Met.CONFLICT, operation=found)
         approval = requests.newest(self.desk, found.op_id)
@@ -186,8 +188,6 @@ class _Claiming:
         asking = self._asking
         if asking is None:
             return Claim(met=Met.JOINED, operation=found)
-        if self._only is Only.RETRY:
-            return self._blocked(found)
         if before is not None and before.state.is_open:
             full = requests.exceeded(self.desk, asking, before)
             if full is not None:
@@ -306,8 +306,6 @@ class _Claiming:
 
     def _used(self, found: Operation, approval: Approval, asking: Asking) -> Claim:
         """Use an approval up and take the operation, in one: `approved → consumed`."""
-        if self._only is Only.RETRY:
-            return self._blocked(found)
         exceeded = counters.take(
             self._transaction, self._operation.call_id, self._wanted.limits, self._at
         )

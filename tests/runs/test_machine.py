@@ -131,6 +131,11 @@ def test_a_write_that_acting_has_no_room_for_moves_nothing() -> None:
     assert "`mail.send` is none of its tools" in met.reason
 
 
+def test_a_finalizer_does_not_take_a_run_past_acting() -> None:
+    ready = a_run(phase=P.RETRIEVING, fields={"customer_id": a_field()})
+    assert isinstance(weighed(ready, LOW, refunds()), Blocked)
+
+
 def test_a_finalizer_takes_an_acting_run_to_its_end_once_nothing_is_open() -> None:
     run = a_run(phase=P.ACTING)
     assert weighed(run, LOW, refunds()) == Go(phase=P.FINALIZING, move_to=P.FINALIZING)
