@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway import jsontext
 from gateway.results import minimise
@@ -310,3 +312,42 @@ def test_other_filters_make_another_fingerprint() -> None:
     other = replace(OURS.rows[0], where="v")
     marks = [OutputPolicy(), OURS, OutputPolicy(rows=(other,)), OutputPolicy(keep=("/a",))]
     assert len({minimise.fingerprint(each) for each in marks}) == len(marks)
+
+
+MARK = "mark-4711"
+SCALARS: st.SearchStrategy[Json] = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+SHAPES: st.SearchStrategy[Json] = st.recursive(
+    SCALARS | st.just(MARK),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abt"), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> JsonObject:
+    """Draw a result whose foreign rows, and whatever stands beside the list, hold the mark."""
+    mine = draw(st.lists(st.dictionaries(st.sampled_from("ab"), SCALARS, max_size=2), max_size=3))
+    theirs = draw(st.lists(SHAPES, min_size=1, max_size=3))
+    rows: list[Json] = [{**each, "tenant": "acme"} for each in mine]
+    rows.append({"x": MARK, "tenant": "globex"})
+    rows.extend({"y": each} for each in theirs)
+    whole: Json = {"customers": draw(st.permutations(rows))}
+    tellings: list[JsonObject] = [
+        *map(as_text, (whole, rows, *rows, MARK)),
+        {"type": "text", "text": f"there is {MARK}"},
+        {"type": "image", "data": MARK, "mimeType": "image/png"},
+    ]
+    texts = draw(st.lists(st.sampled_from(tellings), max_size=3))
+    structured: JsonObject = {"structuredContent": whole} if draw(st.booleans()) else {}
+    beside: JsonObject = {"_meta": {"a": MARK}, "vendor": MARK} if draw(st.booleans()) else {}
+    return {"content": [*texts], **structured, **beside}
+
+
+@given(results(), st.booleans())
+def test_nothing_of_a_foreign_row_leaves_in_whatever_form(
+    result: JsonObject, is_checked: bool
+) -> None:
+    found = minimise.apply(result, OURS, digest, is_checked=is_checked)
+    assert MARK not in jsontext.dump(found.result).decode()
