@@ -14,6 +14,7 @@ from gateway.types.decisions import (
     ShadowDecision,
 )
 from gateway.types.json import Json
+from gateway.types.runs import Collected, Run, Trust
 from gateway.types.tools import Effect, Kind, Risk
 from tests.policy.example import NOW, POLICY, policy, refund, request
 
@@ -281,6 +282,34 @@ def test_a_row_is_judged_for_the_caller_by_every_condition(
     row: Json, expected: list[bool | None]
 ) -> None:
     assert verdict(row) == expected
+
+
+def test_the_context_of_a_search_is_written_from_the_actor_and_the_run() -> None:
+    rules = policy(
+        """
+rules:
+  - id: a
+    decision: allow
+    constrain:
+      set:
+        context: >-
+          {'tenant': identity.tenant, 'roles': identity.roles, 'task': run.task,
+          'customer': run.fields.customer_id}
+"""
+    )
+    field = Collected(value="c-1", trust=Trust.HOST, source="host", at=0)
+    run = Run(
+        run_id="r", tenant="acme", owner="o", user="sam", task_id="T-1",
+        fields={"customer_id": field},
+    )  # fmt: skip
+    (written,) = rules.decide(replace(request(), run=run)).constraints
+    assert written.value == {
+        "tenant": "acme",
+        "roles": ["support"],
+        "task": "T-1",
+        "customer": "c-1",
+    }
+    assert rules.decide(request()).code == "policy_evaluation_error"
 
 
 def test_what_conditions_can_not_hold_is_still_there() -> None:
