@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, TypeAlias
 
 from starlette.applications import Starlette
@@ -81,7 +82,7 @@ class Rest:
         found = self.hosts.authenticate(request.scope["headers"])
         if isinstance(found, Unknown) and found.was_shown:
             raise self._turned_away(request, found)
-        return Response(jsontext.dump(openapi.document()), media_type="application/json")
+        return Response(_document(), media_type="application/json")
 
     async def _nowhere(self, request: Request) -> Response:
         self._let_in(request)
@@ -139,6 +140,12 @@ class Rest:
                 )
             )
         return Refused(code=Code.UNAUTHENTICATED, detail=found.reason, headers=_CHALLENGE)
+
+
+@cache
+def _document() -> bytes:
+    """Return the document as it is sent: anybody may ask for it, so it is made once."""
+    return jsontext.dump(openapi.document())
 
 
 def _plain(method: str) -> str:

@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
 from gateway.types.runs import Mode, Phase, StopReason, Trust
@@ -293,5 +293,7 @@ class ListRuns(Request):
     user: Line = Field(default="", description="only those of this user")
     task_id: Line = Field(default="", description="only those that the host calls so")
     is_open: bool = Field(default=False, description="only those that are not over, nor paused")
-    since: datetime | None = Field(default=None, description="only those begun since then")
+    since: AwareDatetime | None = Field(
+        default=None, description="only those begun since then; with its offset from UTC"
+    )
     limit: int = Field(default=50, ge=1, le=500, description="how many at most")

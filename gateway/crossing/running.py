@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol, TypeAlias
 
-from gateway import ids
+from gateway import ids, jsontext
 from gateway.clock import Clock
 from gateway.crossing.run_wishes import By, Kind, NewRun, RunRefused, Sees
 from gateway.events import runs as events
@@ -27,6 +27,7 @@ from gateway.types.values import replaced
 _TRIES: Final = 8  # times that somebody else may come first
 _SECOND: Final = 1_000_000
 MOST_FIELDS: Final = 100
+MOST_BYTES: Final = 8 << 10  # of one field: every call of a run reads all of them
 FOREIGN: Final = frozenset({"host", "user"})  # sources that are somebody's word, and no result
 
 
@@ -92,9 +93,7 @@ class Running:
             )
         run = self._new(new)
         for name, each in new.fields.items():
-            run = _or_refuse(
-                moves.collected(run, name, self._collected(each, new.source, by), self._of(run))
-            )
+            run = _or_refuse(_with(run, name, self._collected(each, new.source, by), self._of(run)))
         if new.parent:
             run = replaced(run, scopes=await self._scopes_within(new))
         return await self.runs.start(run, places, lambda made: [self._event(None, made, by)])
@@ -143,11 +142,7 @@ class Running:
                         reason=f"`{name}` was set by the host, or by the user",
                         next="go by that value",
                     )
-                after = (
-                    _without(run, name)
-                    if each is None
-                    else moves.collected(run, name, each, template)
-                )
+                after = _without(run, name) if each is None else _with(run, name, each, template)
                 if isinstance(after, Blocked):
                     return after
                 run = after
@@ -298,6 +293,15 @@ def to_resume(note: str = "") -> Step:
         return replaced(after, note=note) if isinstance(after, Run) else after
 
     return step
+
+
+def _with(run: Run, name: str, field: Collected, template: Template | None) -> Run | Blocked:
+    if len(jsontext.dump(field.value)) > MOST_BYTES:
+        return Blocked(
+            reason=f"`{name}` is larger than {MOST_BYTES} bytes",
+            next="set a reference to it, such as an id",
+        )
+    return moves.collected(run, name, field, template)
 
 
 def _without(run: Run, name: str) -> Run | Blocked:

@@ -52,6 +52,8 @@ async def test_a_body_is_json_and_no_form_and_not_too_large(tmp_path: Path) -> N
         ("phase=acting&limit=5", 200),
         ("phase=dancing", 422),
         ("limit=0", 422),
+        ("since=2026-11-30T09:00:00", 422),
+        ("since=2026-11-30T09:00:00Z", 200),
         ("limit=many", 422),
         ("colour=red", 422),
         ("phase=acting&phase=failed", 400),

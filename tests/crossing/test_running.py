@@ -268,6 +268,16 @@ async def test_a_run_holds_no_more_than_so_many_fields(store: Store) -> None:
     assert "at most" in str(await refusal(running.set_fields(run.run_id, ALL, HOST, many)))
 
 
+async def test_a_field_is_no_place_for_a_whole_document(store: Store) -> None:
+    running = a_running(store)
+    large = "x" * 8192
+    refused = await refusal(running.start(new(store, fields={"f": large}), HOST))
+    assert "8192 bytes" in str(refused)
+    run = await running.start(new(store, fields={"f": large[2:]}), HOST)
+    fields: dict[str, Collected | None] = {"g": _said(running, [large], "host")}
+    assert "an id" in str(await refusal(running.set_fields(run.run_id, ALL, HOST, fields)))
+
+
 async def test_evidence_and_tokens_are_added_while_a_run_goes_on(store: Store) -> None:
     running = a_running(store)
     run = await running.start(new(store), HOST)
