@@ -18,6 +18,7 @@ from gateway.types.tools import (
 )
 from gateway.types.values import replaced
 
+_NEAR = "if you meant `{}`, call again with that; else look the value up with a tool first"
 _NO_FIELDS: Mapping[str, Collected] = {}
 
 
@@ -167,6 +168,7 @@ def _failed(case: Case, rule: ProvenanceRule, pointer: JsonPointer) -> Case | Re
                 status=Status.PROVENANCE_FAILED,
                 code="origin_unknown",
                 reason=reason,
+                next="" if near is None else _NEAR.format(near),
                 details=(detail,),
             )
         case OnFail.APPROVE:

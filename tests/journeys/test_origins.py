@@ -191,11 +191,14 @@ async def test_other_arguments_are_refused_and_nothing_is_sent(
 
 async def test_a_near_miss_is_refused_and_told(place: Place) -> None:
     """Failure case 26."""
-    said = await place.pay(customer="c-1010")
+    client = house.as_modern(place.gateway)
+    refused = await house.call(client, "alpha__pay", {"customer": "c-1010"})
+    said = outcome(refused)
     assert said["status"] == "provenance_failed"
+    assert "if you meant `c-1001`" in refused["content"][0]["text"]
     assert said["details"][0]["did_you_mean"] == "c-1001"
-    event = await house.end(place.folder, said["call_id"])
-    assert "c-1001" not in json.dumps(event)
+    await house.end(place.folder, said["call_id"])
+    assert "c-1001" not in json.dumps(house.events(place.folder, call=said["call_id"]))
 
 
 async def test_what_was_kept_back_is_nowhere(place: Place) -> None:

@@ -258,6 +258,7 @@ def test_a_near_miss_is_told_to_the_caller_and_to_nobody_else() -> None:
     assert "one slip" in refusal.reason
     assert "c-1001" not in refusal.reason  # which events keep
     assert refusal.details[0]["did_you_mean"] == "c-1001"
+    assert "`c-1001`" in refusal.next  # models are shown texts, and rarely anything else
     held = judged({"customer_id": "c-1010"}, a_rule(on_fail=OnFail.APPROVE), near=near)
     assert isinstance(held, Case)
     assert "one slip" in held.held
