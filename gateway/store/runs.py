@@ -7,6 +7,7 @@ only grow, and are no such change.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 from gateway.clock import Clock
@@ -31,6 +32,7 @@ from gateway.types.values import replaced
 _T = TypeVar("_T")
 _AT_ONCE: Final = 200  # runs that one sweep looks at
 _FOR_EVER: Final = 2**62  # later than whatever is kept, in microseconds
+_MOST_DIGESTS: Final = 4_096  # that are kept in memory
 _MOST_EVIDENCE: Final = 1_000  # references that are shown of one run
 
 Started: TypeAlias = Callable[[Run], Sequence[Event]]
@@ -88,6 +90,8 @@ class Runs:
         self._keys = tenant_keys
         self._clock = clock
         self._touched: dict[str, _Touched] = {}
+        # Callers and conversations come again and again, and each digest costs as much as a row.
+        self._digest = lru_cache(maxsize=_MOST_DIGESTS)(self._digested)
 
     def owner(self, principal: Principal) -> str:
         """Return the digest that stands for a whole principal."""
@@ -106,13 +110,14 @@ class Runs:
         Runs of anybody else are not found. What guards count is there `with_counts`, and wherever
         a run has yet to begin.
         """
+        tenant = principal.tenant
         owners: Parameters = {
-            "tenant": clean(principal.tenant),
+            "tenant": clean(tenant),
             "owner": self.owner(principal),
-            "of_user": self.owner_of(principal.tenant, principal.user),
+            "of_user": self.owner_of(tenant, principal.user),
         }
         named = [place for place in places if place.kind.is_explicit]
-        values = [(place.kind, self._value(principal.tenant, place)) for place in places]
+        values = [] if named else [(each.kind, self._value(tenant, each)) for each in places]
 
         def read(transaction: Transaction) -> list[Bound]:
             if named:
@@ -331,7 +336,7 @@ class Runs:
     def _value(self, tenant: str, place: Place) -> str:
         return self._digest(tenant, str(place.kind), place.value)
 
-    def _digest(self, tenant: str, *parts: str) -> str:
+    def _digested(self, tenant: str, *parts: str) -> str:
         return keys.digest(self._keys.runs(tenant), "\0".join(parts))
 
 
