@@ -246,6 +246,59 @@ async def test_a_paused_run_outlives_the_gateway_and_its_hosts(tmp_path: Path) -
             assert (await place.put(1, run.run_id))["status"] == "ok"
 
 
+@dataclass(frozen=True)
+class Side:
+    """One tenant: its host, its agent, and the word that only its own answers may hold."""
+
+    host: AsyncClient
+    agent: house.ModernHttp
+    word: str
+
+
+async def worked(side: Side, number: int, others: list[str]) -> str:
+    """Work in a run of a tenant, look for all that is the other's, and return what was heard."""
+    heard: list[str] = []
+    run = await side.host.start(
+        user="ana", objective=f"{side.word} {number}", fields={"secret": side.word}
+    )
+    others.append(run.run_id)
+    heard.append(str(await side.host.show(run.run_id)))
+    heard.append(str(await side.host.list_runs()))
+    heard.append(str(await side.host.package(run.run_id)))
+    for run_id in list(others):
+        named = meta(run_id)
+        for name, arguments in (
+            ("run_status", {}),
+            ("run_status", {"run_id": run_id}),
+            ("alpha__find", {"v": number}),
+        ):
+            heard.append(str(await house.call(side.agent, name, arguments, _meta=named)))
+        try:
+            heard.append(str(await side.host.show(run_id)))
+        except RunsError as refused:
+            heard.append(str(refused.problem))
+    return "".join(heard)
+
+
+async def test_no_run_of_one_tenant_is_heard_of_in_the_other(place: Place) -> None:
+    async with (
+        AsyncClient(place.gateway.admin, HOST, timeout_s=120) as ours,
+        AsyncClient(place.gateway.admin, OTHER, timeout_s=120) as theirs,
+    ):
+        sides = [
+            Side(ours, place.agent(ANA), "canary-of-acme"),
+            Side(theirs, place.agent(CY), "canary-of-globex"),
+        ]
+        known: list[str] = []
+        heard = await asyncio.gather(
+            *(worked(side, number, known) for number in range(8) for side in sides)
+        )
+    for at, told in enumerate(heard):
+        side, other = sides[at % 2], sides[1 - at % 2]
+        assert side.word in told
+        assert other.word not in told
+
+
 HOLD = """rules:
   - {id: reads, decision: allow, match: {tools: ["alpha.find"]}}
   - id: ask
