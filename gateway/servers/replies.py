@@ -27,6 +27,9 @@ from gateway.types.relay import Ear
 
 _REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC error
 _MOST_BAD_EVENTS = 10
+# A stream may bring so many times the size of one message: a server that never comes to its answer
+# is otherwise read as long as somebody could wait for it, and for a write that is long.
+_MESSAGES_OF_A_STREAM = 8
 
 # Answers that a server gives instead of acting (RFC 9110, 15.4 and 15.5): it wants the request
 # elsewhere, or in another form. A 400, 409 or 422 may stem from the tool itself, 301 to 303 are how
@@ -53,6 +56,7 @@ class Exchange:
     hearing: Hearing | None = None  # on a connection whose server may ask
     capabilities: JsonObject = field(default_factory=lambda: NOTHING)  # that the request declared
     rising: Rising = field(default_factory=Rising)
+    received: int = 0  # bytes of its event streams so far
     last_id: str = ""  # of the last event, where events have ids
     retry_ms: int | None = None  # how long to wait before asking for what comes after it
 
@@ -65,6 +69,11 @@ class Exchange:
     def cap(self) -> int:
         """The bytes that one message may have."""
         return self.entry.caps.message_bytes
+
+    @property
+    def stream_cap(self) -> int:
+        """The bytes that all event streams of the request may have."""
+        return _MESSAGES_OF_A_STREAM * self.cap
 
 
 async def read_reply(response: Response, exchange: Exchange) -> Reply:
@@ -191,6 +200,7 @@ async def read_events(pieces: AsyncIterable[bytes], exchange: Exchange) -> Reply
     bad = 0
     try:
         async for piece in pieces:
+            exchange.received += len(piece)
             for event in reader.feed(piece):
                 reply = await _event(event, exchange)
                 if reply is _BAD:
@@ -200,6 +210,8 @@ async def read_events(pieces: AsyncIterable[bytes], exchange: Exchange) -> Reply
                         return malformed(exchange.server, what)
                 elif reply is not None:
                     return reply
+            if exchange.received > exchange.stream_cap:
+                return _endless(exchange)
     except OSError:
         if not reader.last_id:  # nothing that the rest could be asked for by
             raise
@@ -210,6 +222,14 @@ async def read_events(pieces: AsyncIterable[bytes], exchange: Exchange) -> Reply
         failure=Failure.CLOSED,
         executed=Execution.UNKNOWN,
         detail=f"`{exchange.server}` ended the event stream without an answer",
+    )
+
+
+def _endless(exchange: Exchange) -> Undelivered:
+    return Undelivered(
+        failure=Failure.TOO_LARGE,
+        executed=Execution.UNKNOWN,
+        detail=f"`{exchange.server}` sent {exchange.stream_cap} bytes of events and no answer",
     )
 
 

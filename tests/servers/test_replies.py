@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.types.operations import Execution, Failure
+from gateway.servers.entry import Caps
+from gateway.types.operations import Delivered, Execution, Failure
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script
 from tests.helpers.fleets import call, failed, http_entry, running
@@ -36,3 +37,27 @@ async def test_the_time_to_wait_is_taken_when_it_is_a_number(
         async with running(http_entry(fake)) as servers:
             got = failed(await call(servers.server("alpha")))
     assert (got.retry_after_s, got.executed) == (seconds, Execution.UNKNOWN)
+
+
+async def test_a_stream_that_never_comes_to_its_answer_is_not_read_for_ever() -> None:
+    note = 'data: {"jsonrpc":"2.0","method":"notifications/x","params":{"t":"%s"}}\n\n' % (
+        "x" * 900
+    )
+    steps: list[dict[str, object]] = [{"sse": [note] * 12}, {"delay_ms": 60_000}]
+    with FakeHttp(Script(on_call={"echo": steps})) as fake:
+        async with running(http_entry(fake, caps=Caps(message_bytes=1_024))) as servers:
+            got = failed(await call(servers.server("alpha"), deadline_s=4))
+    assert (got.failure, got.executed) == (Failure.TOO_LARGE, Execution.UNKNOWN)
+    assert "8192 bytes of events and no answer" in got.detail
+
+
+async def test_an_answer_counts_after_many_notes_that_are_each_small_enough() -> None:
+    note = 'data: {"jsonrpc":"2.0","method":"notifications/x","params":{"t":"%s"}}\n\n' % (
+        "x" * 900
+    )
+    answer = 'data: {"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}\n\n'
+    steps: list[dict[str, object]] = [{"sse": [note] * 7 + [answer]}]
+    with FakeHttp(Script(on_call={"echo": steps})) as fake:
+        async with running(http_entry(fake, caps=Caps(message_bytes=1_024))) as servers:
+            got = await call(servers.server("alpha"), deadline_s=4)
+    assert isinstance(got, Delivered)
