@@ -7,6 +7,7 @@ from typing import Final
 from gateway.store.events import StoredEvent
 from gateway.types.events import EventKind, Stage
 from gateway.types.json import JsonObject
+from gateway.types.operations import VerificationState
 from gateway.types.outcomes import Status
 
 _STOPS: Final = frozenset({Stage.STOPPED, Stage.HANDED_OVER})
@@ -63,8 +64,19 @@ _RUNS: Final = {
 
 
 def lines(events: Sequence[StoredEvent]) -> tuple[Line, ...]:
-    """Return what happened, in the order of the log; starts of what has an end are left out."""
-    return tuple(_lines(events))
+    """Return what happened, in the order of the log.
+
+    Left out are starts of what has an end, and ends that only say again why a call was refused.
+    """
+    told: dict[str, str] = {}  # by call, what weighing it came to
+    found: list[Line] = []
+    for each in _lines(events):
+        if each.kind == EventKind.AUTHORIZATION:
+            told[each.call] = each.outcome
+        elif each.kind == EventKind.TOOL_CALL and told.get(each.call) == each.outcome:
+            continue
+        found.append(each)
+    return tuple(found)
 
 
 def _lines(events: Sequence[StoredEvent]) -> Iterator[Line]:
@@ -103,15 +115,18 @@ def _outcome(event: JsonObject, kind: str, stage: str, body: JsonObject) -> str:
             return _text(body, "decision") if status in ("", Status.OK) else status
         case EventKind.SIDE_EFFECT:
             return _text(body, "state")
+        case EventKind.RETRIEVAL:
+            return ""
         case _:
             return _text(body, "status") or _text(body, "action") or stage
 
 
 def _detail(kind: str, body: JsonObject) -> str:
     if kind == EventKind.SIDE_EFFECT:
-        check = _text(body, "verification")
-        evidence = _text(body, "evidence")
-        return "; ".join(each for each in (f"check: {check}" if check else "", evidence) if each)
+        check, evidence = _text(body, "verification"), _text(body, "evidence")
+        is_checked = check not in ("", VerificationState.NOT_DECLARED)
+        told_of = (f"check: {check}" if is_checked else "", evidence)
+        return "; ".join(each for each in told_of if each)
     told = (_text(body, name) for name in ("reason", "why", "note", "evidence"))
     return next((each for each in told if each), "") or _fields(body)
 

@@ -32,6 +32,7 @@ async def line(store: Store, kind: EventKind, stage: Stage, **body: Any) -> time
             "too early",
         ),
         ("tool_call", "finished", {"status": "ok"}, "ok", ""),
+        ("retrieval", "recorded", {"tool": "a.b"}, "", ""),
         (
             "approval",
             "expired",
@@ -73,6 +74,22 @@ async def test_a_start_that_has_an_end_is_left_out(store: Store) -> None:
     await store.events.kept()
     [found] = timeline.lines(await store.events.query(EventFilter(run="run_1")))
     assert found.outcome == "finished"
+
+
+async def test_a_refusal_is_told_once(store: Store) -> None:
+    blocked, late = {"status": "phase_blocked"}, {"status": "timeout"}
+    for call, kind, body in (
+        ("c1", EventKind.AUTHORIZATION, {**blocked, "decision": "deny"}),
+        ("c1", EventKind.TOOL_CALL, blocked),
+        ("c2", EventKind.AUTHORIZATION, {"status": "ok", "decision": "allow"}),
+        ("c2", EventKind.TOOL_CALL, late),
+    ):
+        stage = Stage.FAILED if kind is EventKind.TOOL_CALL else Stage.DECIDED
+        told: Any = {"kind": kind, "stage": stage, "body": body}
+        store.events.append([an_event(id=ids.ulid(), run="run_1", call=call, **told)])
+    await store.events.kept()
+    found = timeline.lines(await store.events.query(EventFilter(run="run_1")))
+    assert [each.outcome for each in found] == ["phase_blocked", "allow", "timeout"]
 
 
 async def test_what_went_wrong_is_marked(store: Store) -> None:
