@@ -22,6 +22,7 @@ from gateway.types.events import Event
 from gateway.types.json import Json, JsonPointer
 from gateway.types.runs import Evidence, Mover, Run
 
+_MOST_COLLECTED: Final = 10_000  # references that are known to be kept
 _MOST_NEAR: Final = 5  # values of one call for which near ones are looked for
 
 
@@ -31,6 +32,9 @@ class Keeping:
 
     store: Store
     clock: Clock = field(default_factory=SystemClock)
+    _collected: set[tuple[str, str, str, str]] = field(
+        default_factory=set[tuple[str, str, str, str]], repr=False, compare=False
+    )
 
     def digest(self, tenant: str, value: Json) -> str:
         """Return a keyed digest of a value's canonical form, comparable within one tenant."""
@@ -126,8 +130,18 @@ class Keeping:
         await self.store.runs.taint(run, told)
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:
-        """Keep references to what was read in a run; raises StoreUnavailable."""
-        await self.store.runs.add_evidence(run_id, evidence)
+        """Keep references to what was read in a run; raises StoreUnavailable.
+
+        What is read again and again is written once.
+        """
+        named = {(run_id, each.source, each.version, each.chunk): each for each in evidence}
+        new = {name: each for name, each in named.items() if name not in self._collected}
+        if not new:
+            return
+        await self.store.runs.add_evidence(run_id, [*new.values()])
+        if len(self._collected) >= _MOST_COLLECTED:
+            self._collected.clear()
+        self._collected.update(new.keys())
 
     async def keep_revision(self, revision: Revision, because: str) -> None:
         """Store a revision whole, before it decides anything; raises StoreUnavailable."""

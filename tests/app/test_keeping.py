@@ -9,6 +9,7 @@ from gateway import ids
 from gateway.app.keeping import Keeping
 from gateway.case import Origin
 from gateway.crossing.books import SeenValue
+from gateway.errors import StoreUnavailable
 from gateway.events import runs as events
 from gateway.runs.origins import Asked
 from gateway.store.events import EventFilter
@@ -124,12 +125,13 @@ async def test_evidence_is_collected_once_and_values_go_with_the_run(keeping: Ke
     run = await started(keeping)
     read = [Evidence(source="a.md", version="2", call_id="call_1", at=1)]
     await keeping.collect("run_1", read)
+    await keeping.collect("run_1", [*read, Evidence(source="b.md", at=2), *read])
     await keeping.collect("run_1", read)
     await keeping.remember(an_actor(), "run_1", "crm.find", IDS)
     now = await keeping.store.runs.get("run_1")
     assert now is not None
-    assert now.evidence == 1
-    assert await keeping.store.runs.evidence("run_1") == read
+    assert now.evidence == 2
+    assert await keeping.store.runs.evidence("run_1") == [*read, Evidence(source="b.md", at=2)]
     asked = {"/customer_id": CUSTOMER}
     assert await keeping.find_origins(an_actor(), "run_1", asked)
     await keeping.store.runs.forget(run)
@@ -154,3 +156,11 @@ async def test_a_revision_is_kept_whole_with_why_it_came(keeping: Keeping) -> No
     found = await keeping.store.revisions.get("sha256:one")
     assert found is not None
     assert (found.at, found.activated_by, found.texts) == (NOW, "a file changed", texts)
+
+
+async def test_evidence_that_could_not_be_kept_is_not_taken_for_kept(keeping: Keeping) -> None:
+    await started(keeping)
+    keeping.store.close()
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            await keeping.collect("run_1", [Evidence(source="a.md", at=1)])
