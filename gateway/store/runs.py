@@ -135,7 +135,7 @@ class Runs:
                     return [Bound(run=run, kind=kind)]
             return []
 
-        return await self._worker.read(read) if places else []
+        return await self._worker.read_along(read) if places else []
 
     async def get(self, run_id: str) -> Run | None:
         """Return one run, with its counts."""

@@ -64,3 +64,57 @@ async def test_a_closed_worker_says_so(connect: Connect) -> None:
     worker.close()
     with pytest.raises(StoreUnavailable, match="closed"):
         await asyncio.wait_for(worker.read(name_of_thread), 5)
+
+
+async def test_reads_that_come_at_once_share_a_transaction(connect: Connect) -> None:
+    worker = Worker(connect())
+    opened: list[int] = []
+
+    def seen(transaction: Transaction) -> int:
+        opened.append(id(transaction))
+        return len(opened)
+
+    got = await asyncio.gather(*(worker.read_along(seen) for _ in range(20)))
+    assert sorted(got) == [*range(1, 21)]
+    assert len(set(opened)) <= 2  # the first may have gone ahead
+    assert await worker.read_along(seen) == 21
+    worker.close()
+
+
+async def test_of_reads_that_share_one_a_fault_is_told_to_its_own_caller_alone(
+    connect: Connect,
+) -> None:
+    worker = Worker(connect())
+
+    def broken(transaction: Transaction) -> str:
+        raise ZeroDivisionError
+
+    waiting = [worker.read_along(each) for each in (name_of_thread, broken, name_of_thread)]
+    got = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(each) for each in got] == [str, ZeroDivisionError, str]
+    worker.close()
+
+
+async def test_shared_reads_end_with_an_outage_a_bound_and_the_worker(
+    connect: Connect, outage: Outage
+) -> None:
+    worker = Worker(connect(), wait_s=0.2)
+    await worker.read_along(name_of_thread)
+    go = threading.Event()
+
+    def waits(transaction: Transaction) -> None:
+        del transaction
+        go.wait(5)
+
+    with pytest.raises(StoreUnavailable, match=r"no answer in 0\.2 s"):
+        await worker.read_along(waits)
+    go.set()
+    outage.begin()
+    with pytest.raises(StoreUnavailable):
+        await worker.read_along(name_of_thread)
+    outage.end()
+    assert await worker.read_along(name_of_thread)
+    worker.close()
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await worker.read_along(name_of_thread)
