@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from gateway.jsontext import escape
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_tools import about, may_be_number, schema_at
+from gateway.policy.obligations import fields_of
+from gateway.policy.rules import RowRule
 from gateway.policy.survey import Survey, Surveyed
 from gateway.types.json import JsonPointer
 from gateway.types.tools import (
@@ -193,9 +196,26 @@ def _rows(each: Surveyed) -> Iterator[Finding]:
                     f"none at `{rows.path}` does not leave"
                 )
                 yield each.finding(Level.INFO, "unchecked", message, *path)
+            yield from _fields_of_rows(each, contract, index, rows)
         if "row" not in rows.where:
             message = "the condition looks at no `row`, so all of them leave or none"
             yield each.finding(Level.WARNING, "no-row", message, *path[:-1], "where")
+
+
+def _fields_of_rows(
+    each: Surveyed, contract: Contract, index: int, rows: RowRule
+) -> Iterator[Finding]:
+    """Find members that no row has: no row would leave, for a slip of the pen."""
+    schema = contract.output_schema
+    found = schema_at(schema, rows.path) if schema is not None else None
+    if not isinstance(found, dict):
+        return
+    row = f"{rows.path}/*" if found.get("type") == "array" else rows.path
+    for name in fields_of(rows.where) or ():
+        if schema_at(schema, f"{row}/{escape(name)}") is None:
+            message = f"rows of `{contract.tool}` have no field `{name}`, so none of them leaves"
+            path = ("output", "rows", index, "where")
+            yield each.finding(Level.ERROR, "unknown-field", message, *path)
 
 
 def _documents(each: Surveyed) -> Iterator[Finding]:

@@ -104,7 +104,7 @@ class CompiledRows:
 
     def computed(self, bindings: Callable[[], Bindings], rule: str) -> RowFilter:
         """Return the filter for one call."""
-        values, read = bindings(), _fields_of(self.where.text)
+        values, read = bindings(), fields_of(self.where.text)
 
         def holds(row: Json) -> bool | None:
             if read is not None and isinstance(row, dict):
@@ -118,7 +118,7 @@ class CompiledRows:
 
 
 @lru_cache(maxsize=1024)
-def _fields_of(where: str) -> tuple[str, ...] | None:
+def fields_of(where: str) -> tuple[str, ...] | None:
     """Return the only members of a row that a condition reads; None where it may read them all."""
     named = _FIELD.findall(where)
     return None if len(named) < len(_ROW.findall(where)) else tuple(dict.fromkeys(named))

@@ -134,6 +134,17 @@ def test_rows_that_are_never_there_are_an_error() -> None:
     assert said == "error unknown-field: results of `crm.find` have no field `/row`"
 
 
+def test_a_member_that_no_row_has_is_an_error() -> None:
+    (said,) = filtered("{rows: [{path: /rows, where: row.idd != '' && row.total > 0}]}")
+    assert said == (
+        "error unknown-field: rows of `crm.find` have no field `idd`, so none of them leaves"
+    )
+    assert filtered("{rows: [{path: /rows, where: size(row) > 0}]}") == []
+    one: JsonObject = {"type": "object", "properties": {"row": ROW}}
+    single = contract("crm.get", {}, output=one)
+    assert filtered("{rows: [{path: /row, where: row.id != ''}]}", single) == []
+
+
 def test_rows_of_results_that_nobody_described_are_told() -> None:
     rows = "{rows: [{path: /rows, where: row.id != ''}]}"
     for each in (contract("crm.x", {}), replace(FIND, lenient_output=True)):
