@@ -13,13 +13,14 @@ SHAPING = Shaping(
     normalise=Normalise(max_result_bytes=200, digest=digest), tasks=a_relay().rounds.tasks
 )
 CASE = a_case(effect=Effect.READ)
+MARKED = {"_meta": {"weighbridge/untrusted": {"server": "crm"}}}
 
 
 def test_an_answer_leaves_as_it_is_shaped() -> None:
     delivered = Delivered(result={"content": []}, size=10)
     answer = SHAPING.shaped(CASE, delivered)
     assert isinstance(answer, Answer)
-    assert answer.result == {"content": []}
+    assert answer.result == {"content": [], **MARKED}
     assert SHAPING.leaving(CASE, answer) is answer
 
 
@@ -34,7 +35,10 @@ def test_what_stands_in_place_of_a_result_is_held_against_the_same_bounds() -> N
     small = Answer(result={"content": []}, status=Status.INPUT_REQUIRED)
     going_on = SHAPING.going_on(CASE, small)
     assert isinstance(going_on, Answer)
-    assert (going_on.status, going_on.result) == (Status.INPUT_REQUIRED, {"content": []})
+    assert (going_on.status, going_on.result) == (
+        Status.INPUT_REQUIRED,
+        {"content": [], **MARKED},
+    )
     large = Answer(result={"content": [{"type": "text", "text": "x" * 999}]})
     met = SHAPING.going_on(CASE, large)
     assert isinstance(met, Refusal)
