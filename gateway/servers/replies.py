@@ -29,7 +29,7 @@ _REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC 
 _MOST_BAD_EVENTS = 10
 # A stream may bring so many times the size of one message: a server that never comes to its answer
 # is otherwise read as long as somebody could wait for it, and for a write that is long.
-_MESSAGES_OF_A_STREAM = 8
+_MESSAGES_OF_A_STREAM = 2
 
 # Answers that a server gives instead of acting (RFC 9110, 15.4 and 15.5): it wants the request
 # elsewhere, or in another form. A 400, 409 or 422 may stem from the tool itself, 301 to 303 are how

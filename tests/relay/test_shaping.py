@@ -39,7 +39,7 @@ def test_what_stands_in_place_of_a_result_is_held_against_the_same_bounds() -> N
         Status.INPUT_REQUIRED,
         {"content": [], **MARKED},
     )
-    large = Answer(result={"content": [{"type": "text", "text": "x" * 999}]})
+    large = Answer(result={"content": [], "structuredContent": {"x": "x" * 999}})
     met = SHAPING.going_on(CASE, large)
     assert isinstance(met, Refusal)
     assert met.executed is Execution.UNKNOWN
