@@ -11,7 +11,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Effect, Risk, Sensitivity, SourceTrust, Tool
 
 
-def a_tool(name: str, properties: Any = None, **annotations: bool) -> Tool:
+def a_tool(name: str, properties: Any = None, **annotations: bool | None) -> Tool:
     definition: JsonObject = {
         "name": name,
         "inputSchema": {"type": "object", "properties": properties or {}},
