@@ -13,6 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import RequestParamsMeta
 
 from gateway import ids, jsontext
+from gateway.client import meta as of_run
 from gateway.demo.scene import Line, Step, Surprise
 from gateway.listen.rpc import INSUFFICIENT_SCOPE
 from gateway.results.envelope import OUTCOME
@@ -35,6 +36,7 @@ class Said:
     op_id: str = ""  # the operation that it was about
     request: str = ""  # the request for approval that it was about
     binding: str = ""  # the first digits of that request's binding, which people alone are shown
+    run: str = ""  # the run that it was about
     replayed: bool = False
     surprise: str = ""
 
@@ -53,11 +55,12 @@ class Agent:
         listed = await self.client.list_tools(cache_mode="bypass")
         return frozenset(tool.name for tool in listed.tools)
 
-    async def call(self, step: Step) -> Said:
-        """Make the call of one step."""
+    async def call(self, step: Step, run: str = "") -> Said:
+        """Make the call of one step; its host names the run that it is of, if any."""
         if step.raw:
             return _read(await self._post(step), step)
-        meta = cast("RequestParamsMeta", {"traceparent": self._traceparent()})
+        named = of_run(run) if run else {}
+        meta = cast("RequestParamsMeta", {"traceparent": self._traceparent(), **named})
         try:
             result = await self.client.call_tool(
                 step.tool, step.arguments, read_timeout_seconds=_TIMEOUT_S, meta=meta
@@ -139,10 +142,11 @@ def _read(result: JsonObject, step: Step) -> Said:
         return Said(status="no outcome", reason="the answer does not come from the gateway")
     status = str(outcome.get("status", ""))
     reason, surprise = _reason(outcome), ""
+    structured = result.get("structuredContent")
+    told = structured if isinstance(structured, dict) else {}
     if status == Status.OK:
-        structured = result.get("structuredContent")
         try:
-            reason = step.observe(structured if isinstance(structured, dict) else {})
+            reason = step.observe(told)
         except Surprise as error:
             surprise = str(error)
     return Said(
@@ -153,6 +157,7 @@ def _read(result: JsonObject, step: Step) -> Said:
         call_id=str(outcome.get("call_id", "")),
         op_id=str(outcome.get("op_id", "")),
         request=str(outcome.get("approval_id", "")),
+        run=str(told.get("run_id", "")),
         replayed=outcome.get("replayed") is True,
         surprise=surprise,
     )

@@ -53,7 +53,7 @@ def _approve(shows: str, who: str, status: Cast) -> Command:
     )
 
 
-def _held(shows: str, amount: int, *, shows_events: bool = False) -> Step:
+def _held(shows: str, amount: int, *, events_of: str = "") -> Step:
     return Step(
         tenant=ACME,
         shows=shows,
@@ -62,7 +62,7 @@ def _held(shows: str, amount: int, *, shows_events: bool = False) -> Step:
         status=Status.APPROVAL_PENDING,
         rule="desk.refund.large",
         code="approval_pending",
-        shows_events=shows_events,
+        events_of=events_of,
     )
 
 
@@ -70,7 +70,7 @@ _ASKED: Final[tuple[Line, ...]] = (
     _held(
         "a larger one waits for a person of finance; the agent is told, and may end its turn",
         LARGE,
-        shows_events=True,
+        events_of="the one that was held",
     ),
     Command(
         shows="people see the call as it will be made, whole, and what their word is bound to",

@@ -45,6 +45,16 @@ class Running:
         last = said[-1] if said else "it said nothing"
         raise DemoFault(f"{self.name} is not ready: {last}")
 
+    def end(self) -> None:
+        """End it as an operator does, or by force after a while; once or twice is the same."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
 
 def weighbridge() -> list[str]:
     """Return the `weighbridge` command of this very installation."""
@@ -60,21 +70,12 @@ def running(name: str, command: Sequence[str], folder: Path) -> Generator[Runnin
         process = subprocess.Popen(  # noqa: S603 - our own command lines
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT
         )
+    started = Running(name=name, process=process, log=log)
     try:
-        yield Running(name=name, process=process, log=log)
+        yield started
     finally:
-        _end(process)
+        started.end()
 
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

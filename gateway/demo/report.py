@@ -8,7 +8,7 @@ from typing import Final
 from gateway.demo.agent import Said, shown_arguments
 from gateway.demo.helpdesk import Totals
 from gateway.demo.journal import EXPIRED
-from gateway.demo.scene import Command, Line, Step
+from gateway.demo.scene import Command, Line, Request, Step
 from gateway.demo.table import Cell, Column, Printer, Tone
 from gateway.types.json import JsonObject
 from gateway.types.operations import OpState
@@ -40,7 +40,7 @@ class Ended:
     line: Line
     said: Said
     difference: str
-    words: tuple[str, ...] = ()  # of a command: as it was given, with the ids that it is about
+    words: tuple[str, ...] = ()  # of commands and requests: as given, with what they are about
 
 
 def is_good(ended: Sequence[Ended], found: Sequence[JsonObject], trace_id: str) -> bool:
@@ -65,7 +65,7 @@ def calls_head(printer: Printer) -> None:
 def call(printer: Printer, number: int, ended: Ended, *, in_books: str = "") -> None:
     """Write one line: who asked for what, how it ended, by which rule, and why."""
     line, said = ended.line, ended.said
-    is_refused = said.status != Status.OK if isinstance(line, Step) else line.is_refused
+    is_refused = _is_refused(line, said)
     tone = Tone.REFUSED if is_refused else Tone.GOOD
     cells = (
         Cell(text=f"{number:2}"),
@@ -76,7 +76,7 @@ def call(printer: Printer, number: int, ended: Ended, *, in_books: str = "") -> 
     )
     printer.row(_CALLS, cells)
     printer.below(line.shows, _INDENT, Tone.FAINT)
-    if ended.words and not _fits(given := _given(ended.words)):
+    if isinstance(line, Command) and not _fits(given := _given(ended.words)):
         printer.below(given, _INDENT_OF_COMMANDS, Tone.FAINT)
     if said.reason:
         printer.below(f"-> {said.reason}", _INDENT)
@@ -84,6 +84,16 @@ def call(printer: Printer, number: int, ended: Ended, *, in_books: str = "") -> 
         printer.below(f"books: {in_books}", _INDENT)
     if ended.difference:
         printer.below(f"UNEXPECTED: {ended.difference}", _INDENT, Tone.WRONG)
+
+
+def _is_refused(line: Line, said: Said) -> bool:
+    match line:
+        case Step():
+            return said.status != Status.OK
+        case Command():
+            return line.is_refused
+        case Request():
+            return False
 
 
 def _asked(line: Line, words: Sequence[str]) -> str:
@@ -94,6 +104,8 @@ def _asked(line: Line, words: Sequence[str]) -> str:
         case Command():
             given = _given(words or line.words)
             return given if _fits(given) else f"{_given(line.words[:2])} .."
+        case Request():
+            return words[0] if words else line.asks
 
 
 def _given(words: Sequence[str]) -> str:
@@ -104,17 +116,25 @@ def _fits(text: str) -> bool:
     return len(text) <= _CALLS[2].width
 
 
-def events(printer: Printer, found: Sequence[JsonObject], calls: Sequence[str]) -> None:
+def events(printer: Printer, found: Sequence[JsonObject], ended: Sequence[Ended]) -> None:
     """Write the events of some calls and of what was read for them; the others are counted."""
+    told = {
+        each.said.call_id: f"{each.line.events_of} ({number})"
+        for number, each in enumerate(ended, 1)
+        if isinstance(each.line, Step) and each.line.events_of
+    }
+    shown = [event for event in found if event.get("call") in told or event.get("parent") in told]
     printer.line()
-    shown = [event for event in found if event.get("call") in calls or event.get("parent") in calls]
-    printer.line(
-        f"{len(found)} events were kept; these {len(shown)} are of the look-up (3), the refund (4) "
-        "and the one that was held (5)"
-    )
+    kept = f"{len(found)} events were kept; these {len(shown)} are of"
+    printer.below(f"{kept} {_listed([*told.values()])}", 0)
     printer.head(_EVENTS)
     for event in shown:
         printer.row(_EVENTS, _event(event))
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _event(event: JsonObject) -> Sequence[Cell]:
@@ -123,11 +143,13 @@ def _event(event: JsonObject) -> Sequence[Cell]:
     outcome = said.get("decision") or said.get("status") or said.get("executed") or ""
     if event.get("kind") == "retrieval":
         outcome = f"{said.get('count')} documents"
+    if event.get("kind") == "run":
+        outcome = str(event.get("phase"))
     return (
         Cell(text=f"{event.get('seq', '')!s:>4}"),
         Cell(text=f"{event.get('kind')} {event.get('stage')}"),
         Cell(text=str(event.get("tenant", ""))),
-        Cell(text=str(said.get("tool", ""))),
+        Cell(text=str(said.get("tool") or said.get("template", ""))),
         Cell(text=str(outcome) or "-"),
         Cell(text=str(said.get("rule", "")) or "-"),
     )
@@ -158,10 +180,11 @@ def trace(trace_id: str, endpoint: str) -> str:
 
 
 def verdict(ended: Sequence[Ended]) -> str:
-    """Count the calls that ended as expected, and the commands."""
+    """Count the calls that ended as expected, the commands, and the requests of hosts."""
     calls = [each.difference for each in ended if isinstance(each.line, Step)]
     commands = [each.difference for each in ended if isinstance(each.line, Command)]
+    requests = [each.difference for each in ended if isinstance(each.line, Request)]
     return (
-        f"{calls.count('')} of {len(calls)} calls ended as expected, "
-        f"and {commands.count('')} of {len(commands)} commands"
+        f"{calls.count('')} of {len(calls)} calls ended as expected, {commands.count('')} of "
+        f"{len(commands)} commands, and {requests.count('')} of {len(requests)} requests of a host"
     )

@@ -24,14 +24,25 @@ from gateway.demo.agent import Said, difference
 from gateway.demo.helpdesk import Totals
 from gateway.demo.processes import DemoFault
 from gateway.demo.report import Ended
-from gateway.demo.scene import BINDING, OP, REQUEST, Command, Line, Step, Surprise
+from gateway.demo.scene import (
+    BINDING,
+    OP,
+    REQUEST,
+    RUN,
+    Command,
+    Line,
+    Request,
+    Stands,
+    Step,
+    Surprise,
+)
 from gateway.demo.script import script
 from gateway.demo.stage import Stage, raised
 from gateway.demo.table import Printer, Tone
 from gateway.errors import first_cause
 from gateway.types.json import JsonObject
 
-BOOKS: Final = Totals(customers=6, notes=2, opened=1, refunds=3, cancelled=1, refunded_cents=42500)
+BOOKS: Final = Totals(customers=6, notes=2, opened=3, refunds=4, cancelled=1, refunded_cents=44500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +120,7 @@ async def _introduce(stage: Stage, options: Options, printer: Printer) -> None:
     servers = "crm over stdio, desk over HTTP"
     if options.time_server is not None:
         servers += ", mcp-server-time from PyPI over stdio"
-    printer.line(f"gateway  {stage.url}")
+    printer.line(f"gateway  {stage.gate.url}")
     printer.line(f"servers  {servers}")
     printer.line(f"tools    listed for {', for '.join(seen)}")
     report.calls_head(printer)
@@ -122,8 +133,8 @@ async def _play(stage: Stage, lines: Sequence[Line], printer: Printer) -> Sequen
         if line.cue is not None:
             await stage.cue(line.cue)
         words = _words(line, names)
-        said = await _said(stage, line, words)
-        known = {OP: said.op_id, REQUEST: said.request, BINDING: said.binding}
+        said = await _said(stage, line, words, names.get(RUN, ""))
+        known = {OP: said.op_id, REQUEST: said.request, BINDING: said.binding, RUN: said.run}
         names |= {word: name for word, name in known.items() if name}
         ended.append(Ended(line=line, said=said, difference=difference(line, said), words=words))
         in_books = report.books(stage.workspace.books.totals()) if line.shows_books else ""
@@ -132,14 +143,22 @@ async def _play(stage: Stage, lines: Sequence[Line], printer: Printer) -> Sequen
 
 
 def _words(line: Line, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the words of a command; `names` are what some of them stand for."""
-    return tuple(names.get(word, word) for word in line.words) if isinstance(line, Command) else ()
+    """Return a command or request as it is given; `names` are what some words stand for."""
+    match line:
+        case Step():
+            return ()
+        case Command():
+            return tuple(names.get(word, word) for word in line.words)
+        case Request():
+            return (line.asks.replace(RUN, names.get(RUN, RUN)),)
 
 
-async def _said(stage: Stage, line: Line, words: Sequence[str]) -> Said:
-    """Return what came of a line, of a command by its words as they are given."""
+async def _said(stage: Stage, line: Line, words: Sequence[str], run: str) -> Said:
+    """Return what came of a line; `words` are a command's as they are given, `run` the last one."""
     if isinstance(line, Step):
-        return await stage.agents[line.tenant].call(line)
+        return await stage.agents[line.tenant].call(line, run if line.in_run else "")
+    if isinstance(line, Request):
+        return await stage.host.ask(line, run)
     ask = partial(journal.asked, stage.workspace.config, *words, is_refused=line.is_refused)
     try:
         return _shown(line, await anyio.to_thread.run_sync(ask))
@@ -148,12 +167,12 @@ async def _said(stage: Stage, line: Line, words: Sequence[str]) -> Said:
 
 
 def _shown(command: Command, rows: Sequence[JsonObject]) -> Said:
-    """Return what a command shows, which has to be one operation or request."""
+    """Return what a command shows, which has to be one operation, request or run."""
     if len(rows) != 1:
         return Said(status=f"{len(rows)} rows", reason="")
     row = rows[0]
     said = Said(
-        status=str(row.get("cast") or row.get("state", "")),
+        status=_status(row),
         reason="",
         request=str(row.get("approval_id", "")),
         binding=str(row.get("binding_short", "")),
@@ -164,6 +183,12 @@ def _shown(command: Command, rows: Sequence[JsonObject]) -> Said:
         return replace(said, surprise=str(error))
 
 
+def _status(row: JsonObject) -> str:
+    if row.get("is_paused") is True:
+        return Stands.PAUSED
+    return str(row.get("cast") or row.get("state") or row.get("phase", ""))
+
+
 def _conclude(
     stage: Stage,
     ended: Sequence[Ended],
@@ -171,8 +196,7 @@ def _conclude(
     totals: Totals,
     printer: Printer,
 ) -> None:
-    shown = [each for each in ended if isinstance(each.line, Step) and each.line.shows_events]
-    report.events(printer, found, [each.said.call_id for each in shown])
+    report.events(printer, found, ended)
     endpoint = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
     counts = journal.operations(stage.workspace.config)
     printer.line()
@@ -191,6 +215,7 @@ def _document(
         "trace_id": stage.trace,
         "calls": [_call(each.line, each) for each in ended if isinstance(each.line, Step)],
         "commands": [_command(each.line, each) for each in ended if isinstance(each.line, Command)],
+        "requests": [_request(each.line, each) for each in ended if isinstance(each.line, Request)],
         "events": [*found],
     }
 
@@ -212,6 +237,16 @@ def _command(command: Command, ended: Ended) -> JsonObject:
     return {
         "words": ["weighbridge", *command.words],
         "state": ended.said.status,
+        "said": ended.said.reason,
+        "difference": ended.difference,
+    }
+
+
+def _request(request: Request, ended: Ended) -> JsonObject:
+    return {
+        "asks": " ".join(ended.words),
+        "phase": ended.said.status,
+        "run_id": ended.said.run,
         "said": ended.said.reason,
         "difference": ended.difference,
     }

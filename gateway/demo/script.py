@@ -7,6 +7,7 @@ the point, and the servers behind the gateway would have carried out nearly ever
 from typing import Final
 
 from gateway.demo.decisions import DECISIONS, refund, refund_of
+from gateway.demo.runs import RUNS
 from gateway.demo.scene import ACME, GLOBEX, Cue, Line, Step, Surprise
 from gateway.demo.writes import WRITES
 from gateway.types.json import JsonObject
@@ -86,7 +87,7 @@ _FIRST: Final[tuple[Step, ...]] = (
         arguments={"query": "mar", "limit": 500},
         rule="crm.search",
         observe=_customers,
-        shows_events=True,
+        events_of="the look-up",
     ),
     Step(
         tenant=ACME,
@@ -95,7 +96,7 @@ _FIRST: Final[tuple[Step, ...]] = (
         arguments=refund_of(25),
         rule="desk.refund.small",
         observe=refund,
-        shows_events=True,
+        events_of="the refund",
     ),
 )
 _WEIGHED: Final[tuple[Step, ...]] = (
@@ -222,7 +223,7 @@ _CHANGED: Final = Step(
     cue=Cue.REWRITE,
 )
 
-SCRIPT: Final[tuple[Line, ...]] = (*_FIRST, *DECISIONS, *_WEIGHED, *WRITES, _CHANGED)
+SCRIPT: Final[tuple[Line, ...]] = (*_FIRST, *DECISIONS, *_WEIGHED, *WRITES, *RUNS, _CHANGED)
 
 
 def script(*, with_time: bool) -> tuple[Line, ...]:

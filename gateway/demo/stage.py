@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +13,15 @@ import httpx2
 
 from gateway import ids
 from gateway.demo.agent import Agent, connected
-from gateway.demo.processes import DemoFault, Running, running, weighbridge
+from gateway.demo.gate import Gate
+from gateway.demo.host import Host
+from gateway.demo.processes import DemoFault, Running, running
 from gateway.demo.scene import ACME, Cue, Line, Step
 from gateway.demo.script import CHANGED_TOOL
 from gateway.demo.workspace import Workspace
 from gateway.types.outcomes import Status
 
 _PORT: Final = re.compile(r"\d+")
-_URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/mcp")
 READY_S: Final = 30.0
 _POLL_S: Final = 0.1
 
@@ -60,17 +61,23 @@ class Stage:
 
     workspace: Workspace
     agents: Mapping[str, Agent]  # by tenant
-    url: str  # of the gateway
+    gate: Gate
     desk: Desk
     until: AsyncExitStack  # left at the end of the play
     trace: str
 
+    @property
+    def host(self) -> Host:
+        """The program around the agents of one tenant."""
+        return Host(url=self.gate.admin, key=self.workspace.host_key)
+
     async def ready(self, script: Sequence[Line]) -> None:
         """Wait for the tools: the gateway answers at once and never waits for its servers."""
-        wanted = {
-            line.tool for line in script if isinstance(line, Step) and line.status is Status.OK
-        }
+        await self._lists(
+            {line.tool for line in script if isinstance(line, Step) and line.status is Status.OK}
+        )
 
+    async def _lists(self, wanted: Set[str]) -> None:
         async def listed() -> bool:
             return wanted <= await self.agents[ACME].tools()
 
@@ -86,7 +93,11 @@ class Stage:
                 await _comes_true(self._is_rewritten)  # if not, the call that follows shows it
             case Cue.LOSE_THE_TICKETS_ANSWER | Cue.DIE_IN_THE_REFUND:
                 await self._tell_desk(cue)
-            case Cue.RESTART:
+            case Cue.RESTART_THE_GATEWAY:
+                before = await self.agents[ACME].tools()
+                await self.gate.restart(self.until)
+                await self._lists(before)
+            case Cue.RESTART_THE_DESK:
                 await self.desk.start(self.until)
                 if not await _comes_true(self._is_desk_back):
                     raise DemoFault("the gateway does not reach the desk again")
@@ -114,23 +125,13 @@ async def raised(folder: Path, time_server: Path | None) -> AsyncGenerator[Stage
     async with AsyncExitStack() as stack:
         desk = Desk(workspace=made)
         await desk.start(stack)
-        made.write_config(python=sys.executable, desk_port=desk.port, time_server=time_server)
-        ready = folder / "gateway.ready"
-        command = [
-            *weighbridge(),
-            "serve",
-            "--config",
-            str(made.config),
-            "--ready-file",
-            str(ready),
-        ]
-        gateway = stack.enter_context(running("gateway", command, folder))
-        url = (await gateway.until(_URL, ready))[0]
+        gate = Gate(workspace=made, desk_port=desk.port, time_server=time_server)
+        await gate.start(stack)
         agents = {
-            tenant: await stack.enter_async_context(connected(url, key, trace))
+            tenant: await stack.enter_async_context(connected(gate.url, key, trace))
             for tenant, key in made.keys.items()
         }
-        yield Stage(workspace=made, agents=agents, url=url, desk=desk, until=stack, trace=trace)
+        yield Stage(workspace=made, agents=agents, gate=gate, desk=desk, until=stack, trace=trace)
 
 
 async def _comes_true(condition: Callable[[], Awaitable[bool]]) -> bool:

@@ -12,7 +12,7 @@ import yaml
 import gateway
 from gateway.demo.helpdesk import HelpDesk
 from gateway.demo.scene import ACME, GLOBEX
-from gateway.identity.apikeys import hash_key, new_api_key
+from gateway.identity.apikeys import ADMIN_PREFIX, hash_key, new_api_key
 from gateway.types.json import Json, JsonObject
 
 CONFIG: Final = "config.yaml"  # in the folder of a demo
@@ -30,6 +30,15 @@ _AGENTS: Final[Mapping[str, JsonObject]] = {
         "roles": ["viewer"],
         "scopes": ["crm:read", "crm:write"],
     },
+}
+
+# The program around the agents of one tenant. It begins and reads runs of their users, and may see
+# what the CRM says; of the desk it has no business to know.
+_HOST: Final[JsonObject] = {
+    "id": "desk-host",
+    "user": "desk-host",
+    "tenant": ACME,
+    "scopes": ["run:manage", "crm:read"],
 }
 
 # People who decide in the terminal, as users of the same names. `ana` is the one for whom the agent
@@ -57,12 +66,21 @@ rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """Where the gateway listens for agents, and for people and hosts; 0: wherever there is room."""
+
+    listen: int = 0
+    admin: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """Where everything of one demo lies, and the keys that open the gateway."""
 
     folder: Path
     books: HelpDesk
-    keys: Mapping[str, str]  # by tenant
+    keys: Mapping[str, str]  # of agents, by tenant
+    host_key: str  # opens `/v1`, and nothing else
 
     @property
     def config(self) -> Path:
@@ -71,19 +89,26 @@ class Workspace:
 
     @classmethod
     def create(cls, folder: Path) -> "Workspace":
-        """Make the books and the keys in an empty folder."""
+        """Make the books, the keys and the policies in an empty folder.
+
+        The policies are those that ship with us, with one rule more.
+        """
         books = HelpDesk.create(folder / "helpdesk.db")
         keys = {
             tenant: new_api_key(f"{tenant}-agent", user=str(agent["user"]), tenant=tenant).key
             for tenant, agent in _AGENTS.items()
         }
-        return cls(folder=folder, books=books, keys=keys)
+        host = new_api_key(
+            str(_HOST["id"]), user=str(_HOST["user"]), tenant=ACME, prefix=ADMIN_PREFIX
+        )
+        shutil.copytree(policies(), folder / "policies")
+        (folder / "policies" / "demo.yaml").write_text(_RULE, encoding="utf-8")
+        return cls(folder=folder, books=books, keys=keys, host_key=host.key)
 
-    def write_config(self, *, python: str, desk_port: int, time_server: Path | None) -> None:
-        """Write the configuration: three servers, two keys, and people who decide.
-
-        The policies are those that ship with us, with one rule more.
-        """
+    def write_config(
+        self, *, python: str, desk_port: int, time_server: Path | None, ports: Ports
+    ) -> None:
+        """Write the configuration: three servers, keys, and people who decide."""
         servers: JsonObject = {
             "crm": {
                 "command": python,
@@ -100,15 +125,17 @@ class Workspace:
             servers["time"] = {"command": str(time_server), "args": ["--local-timezone=UTC"]}
         settings: JsonObject = {
             "servers": servers,
-            "listen": {"address": "127.0.0.1:0"},
-            "admin": {"address": "127.0.0.1:0", "accounts": list(_PEOPLE)},
+            "listen": {"address": f"127.0.0.1:{ports.listen}"},
+            "admin": {
+                "address": f"127.0.0.1:{ports.admin}",
+                "accounts": list(_PEOPLE),
+                "api_keys": [{**_HOST, "hash": hash_key(self.host_key)}],
+            },
             "approvals": {"hold": {"default": "1200ms"}},  # by then the agent is told to come back
             "identity": {"api_keys": [self._entry(tenant) for tenant in self.keys]},
             "store": "sqlite:///weighbridge.db",
             "policies": "policies",
         }
-        shutil.copytree(policies(), self.folder / "policies")
-        (self.folder / "policies" / "demo.yaml").write_text(_RULE, encoding="utf-8")
         text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
         self.config.write_text(text, encoding="utf-8")
 

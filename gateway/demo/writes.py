@@ -114,7 +114,7 @@ _LOST_REFUND: Final[tuple[Line, ...]] = (
         status=Status.RESULT_INVALID,
         code="answer_lost",
         replayed=True,
-        cue=Cue.RESTART,
+        cue=Cue.RESTART_THE_DESK,
     ),
     Step(
         tenant=ACME,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway import jsontext
-from gateway.demo import run, stage
+from gateway.demo import gate, run
 from gateway.demo.processes import weighbridge
 from gateway.demo.workspace import ROOT
 from gateway.types.json import Json, JsonObject
@@ -19,7 +19,7 @@ def _objects(value: Json) -> list[JsonObject]:
 
 def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
     done = subprocess.run(
-        [*weighbridge(), "demo", "--json"], capture_output=True, timeout=120, check=False, cwd=ROOT
+        [*weighbridge(), "demo", "--json"], capture_output=True, timeout=300, check=False, cwd=ROOT
     )
     people = done.stderr.decode()
     assert done.returncode == 0, people
@@ -29,11 +29,11 @@ def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
     calls, events = document["calls"], document["events"]
     assert isinstance(calls, list)
     assert isinstance(events, list)
-    assert len(calls) >= 31
+    assert len(calls) >= 43
     assert len(events) > 2 * len(calls)
     assert "UNEXPECTED" not in people
-    assert "tickets opened: 1; refunds: 3 (1 cancelled), 425.00 EUR in all; notes: 2" in people
-    assert "operations  9: 1 awaiting_approval, 6 succeeded, 1 compensated, 1 expired" in people
+    assert "tickets opened: 3; refunds: 4 (1 cancelled), 445.00 EUR in all; notes: 2" in people
+    assert "operations  12: 1 awaiting_approval, 9 succeeded, 1 compensated, 1 expired" in people
     commands = _objects(document["commands"])
     assert [each["difference"] for each in commands] == [""] * len(commands)
     assert [each["state"] for each in commands] == [
@@ -45,6 +45,14 @@ def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
         "too_late",
         "indeterminate",
         "compensated",
+        "paused",
+        "acting",
+        "succeeded",
+    ]
+    requests = _objects(document["requests"])
+    assert [(each["phase"], each["difference"]) for each in requests] == [
+        ("created", ""),
+        ("handoff", ""),
     ]
 
 
@@ -52,7 +60,7 @@ def test_a_demo_that_can_not_start_ends_with_1_and_keeps_its_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(stage, "weighbridge", lambda: ["false"])
+    monkeypatch.setattr(gate, "weighbridge", lambda: ["false"])
     assert run.main([]) == 1
     said = capsys.readouterr().err
     assert "weighbridge: gateway is not ready" in said

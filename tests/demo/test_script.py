@@ -33,6 +33,7 @@ def test_the_script_shows_every_way_of_ending_that_it_is_there_for() -> None:
         Status.RESULT_INVALID,
         Status.VARIANT_OF,
         Status.TOOL_CHANGED,
+        Status.PHASE_BLOCKED,
     }
     assert {step.tenant for step in _STEPS} == {ACME, GLOBEX}
 

@@ -6,11 +6,21 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from gateway.demo import stage
+from gateway.demo import gate, stage
 from gateway.demo.processes import DemoFault
 from gateway.demo.scene import ACME, GLOBEX, Cue
 from gateway.demo.script import script
 from gateway.demo.workspace import Workspace
+
+OWN = {
+    "gateway_wait",
+    "run_finish",
+    "run_handoff",
+    "run_set_field",
+    "run_set_phase",
+    "run_start",
+    "run_status",
+}
 
 
 async def test_each_agent_is_listed_what_its_role_and_credential_allow(tmp_path: Path) -> None:
@@ -26,12 +36,12 @@ async def test_each_agent_is_listed_what_its_role_and_credential_allow(tmp_path:
             "desk__list_tickets",
             "desk__open_ticket",
             "desk__refund",
-            "gateway_wait",
+            *OWN,
         }
         assert await raised.agents[GLOBEX].tools() == {
             "crm__get_customer",
             "crm__search_customers",
-            "gateway_wait",
+            *OWN,
         }
         await raised.cue(Cue.REWRITE)
         assert "desk__list_tickets" not in await raised.agents[ACME].tools()
@@ -57,7 +67,7 @@ async def test_a_desk_that_lives_is_not_started_twice(
 async def test_a_gateway_that_does_not_start_is_a_fault_that_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "weighbridge", lambda: ["false"])
+    monkeypatch.setattr(gate, "weighbridge", lambda: ["false"])
     with pytest.raises(DemoFault, match="gateway is not ready"):
         async with stage.raised(tmp_path, None):
             pass

@@ -5,29 +5,38 @@ from pathlib import Path
 
 from gateway.clock import SystemClock
 from gateway.config import load as loading
-from gateway.demo.workspace import Workspace, policies
-from gateway.identity.apikeys import ApiKeys
+from gateway.demo.workspace import Ports, Workspace, policies
+from gateway.identity.apikeys import ADMIN_PREFIX, ApiKeys
 
 
 def test_the_configuration_loads_and_lets_each_tenants_key_in(tmp_path: Path) -> None:
     made = Workspace.create(tmp_path)
-    made.write_config(python=sys.executable, desk_port=4711, time_server=Path("/bin/true"))
+    made.write_config(
+        python=sys.executable,
+        desk_port=4711,
+        time_server=Path("/bin/true"),
+        ports=Ports(admin=4712),
+    )
     settings = loading.load(made.config, {}).settings
     assert list(settings.servers) == ["crm", "desk", "time"]
     assert {each.name for each in policies().glob("*.yaml")} | {"demo.yaml"} == {
         each.name for each in settings.policies.glob("*.yaml")
     }
     assert {each.tenant for each in settings.admin.accounts} == {"acme"}
+    assert (settings.listen.endpoint.port, settings.admin.endpoint.port) == (0, 4712)
     keys = ApiKeys(settings.identity.api_keys)
     for tenant, key in made.keys.items():
         assert keys.principal(key, now=SystemClock().now()).tenant == tenant
+    hosts = ApiKeys(settings.admin.api_keys, prefix=ADMIN_PREFIX)
+    host = hosts.principal(made.host_key, now=SystemClock().now())
+    assert (host.tenant, host.scopes) == ("acme", {"run:manage", "crm:read"})
 
 
 def test_no_key_is_written_down(tmp_path: Path) -> None:
     made = Workspace.create(tmp_path)
-    made.write_config(python=sys.executable, desk_port=4711, time_server=None)
+    made.write_config(python=sys.executable, desk_port=4711, time_server=None, ports=Ports())
     text = made.config.read_text(encoding="utf-8")
-    assert not any(key in text for key in made.keys.values())
+    assert not any(key in text for key in (*made.keys.values(), made.host_key))
     assert "time" not in loading.load(made.config, {}).settings.servers
 
 

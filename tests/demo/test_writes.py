@@ -20,7 +20,7 @@ def _finders() -> tuple[Step, Step]:
 
 def test_an_answer_is_lost_a_server_dies_and_a_refund_is_undone() -> None:
     cues = [line.cue for line in WRITES if line.cue is not None]
-    assert cues == [Cue.LOSE_THE_TICKETS_ANSWER, Cue.DIE_IN_THE_REFUND, Cue.RESTART]
+    assert cues == [Cue.LOSE_THE_TICKETS_ANSWER, Cue.DIE_IN_THE_REFUND, Cue.RESTART_THE_DESK]
     assert [command.status for command in _COMMANDS] == [
         OpState.INDETERMINATE,
         OpState.COMPENSATED,
