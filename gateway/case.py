@@ -66,6 +66,7 @@ class Case:
     run_id: str = ""
     run: Run | None = None  # as it was read for this very call
     bound_by: BindingKind | None = None  # how the call has found it
+    within: tuple[str, ...] = ()  # the run or conversation that equal calls have in common
     reads_while_paused: bool = True  # whether a paused run lets reads through
     # Learned by the checks:
     arguments: JsonObject | None = None  # None: unchecked, and never sent
@@ -94,11 +95,6 @@ class Case:
         """Whether an operation is taken for it: anything but a read that is allowed."""
         is_read = self.call.method is not Method.CALL_TOOL or self.effect is Effect.READ
         return not is_read or self.decision.effect is DecisionEffect.REQUIRE_APPROVAL
-
-    @property
-    def keyed_run(self) -> str:
-        """The run that calls have to have in common to be the same; a weak binding is none."""
-        return "" if self.bound_by is None or self.bound_by.is_weak else self.run_id
 
     @property
     def taints(self) -> bool:

@@ -103,8 +103,12 @@ class Belonging:
             bound = await self.of(case.call, with_counts=_may_write(case.contract))
         except StoreUnavailable as error:
             return _unavailable(error)
-        if not isinstance(bound, Bound):
-            return case if bound is None else bound
+        if isinstance(bound, Refusal):
+            return bound
+        if case.call.run is None:  # what the gateway calls by itself has its key, or needs none
+            case = replaced(case, within=binding.within(case.call, self.chain))
+        if bound is None:
+            return case
         run, actor = bound.run, case.actor
         return replaced(
             case,

@@ -111,7 +111,7 @@ def _key(case: Case, vault: Vault) -> IntentKey:
         principal=call.principal.owner,
         server=case.tool.server,
         tool=case.tool.key,
-        run_id=case.keyed_run,
+        within=case.within,
         arguments=case.arguments or {},
         idempotency=case.contract.idempotency,
         caller_key=keys.of_caller(call.meta, call.idempotency_key),

@@ -56,7 +56,7 @@ def derive(
     principal: Sequence[str],
     server: str,
     tool: str,
-    run_id: str,
+    within: Sequence[str] = (),
     arguments: JsonObject,
     idempotency: Idempotency,
     caller_key: str | None,
@@ -66,18 +66,21 @@ def derive(
     """Return the key of a call, from the first source that there is; raises `KeyRefused`.
 
     A caller's key is one per scope, whatever the tool: on another tool of the same server it is
-    the same key for something else. All other keys are per tool. What the gateway overwrites with
-    a key for the server counts for nothing: models make a new one for each attempt.
+    the same key for something else. All other keys are per tool, and per what the call was made
+    `within`: a conversation, or a run that was named. What the gateway overwrites with a key for
+    the server counts for nothing: models make a new one for each attempt.
     """
     if caller_key is not None:
         _judge(caller_key)
     made = _Digests(digest)
     try:
-        scope = made("scope", tenant, list(principal), server, run_id)
+        scope = made("scope", tenant, list(principal), server, "")  # "": as keys of before have it
         arguments = own(arguments, idempotency.inject)
         normal = _normalised(arguments, idempotency.normalise)
         intent = made("intent", server, tool, _intent(normal, idempotency))
         source, parts = _source(caller_key, tool, normal, idempotency, intent)
+        if within and source is not KeySource.CALLER:
+            parts = (*parts, list[Json](within))
         return IntentKey(
             key=made(source.value, tenant, scope, *parts),
             source=source,

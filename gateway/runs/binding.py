@@ -56,6 +56,19 @@ def places(call: ProposedCall, chain: Chain, *, of_tool: str = "") -> tuple[Plac
     return named or tuple(_values(call, chain))
 
 
+def within(call: ProposedCall, chain: Chain) -> tuple[str, ...]:
+    """Return what calls have to have in common to be the same, beside who makes them.
+
+    The run that is named, or what a host calls its conversation: never the run that this leads to,
+    which may have ended, or begun, between two attempts. A session changes from one attempt to the
+    next, and so is none. Raises BadRun and Conflict.
+    """
+    first = places(call, chain)[0]
+    if first.kind.is_explicit:
+        return ("run", first.value)  # in whatever way it is named
+    return () if first.kind.is_weak else (first.kind.value, first.value)
+
+
 def asked_phase(meta: JsonObject) -> Phase | None:
     """Return the phase that a host wants the run to be in; raises BadRun for one that is none."""
     said = meta.get(KEY)

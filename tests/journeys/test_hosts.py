@@ -366,3 +366,37 @@ async def test_an_agent_over_stdio_has_a_run_as_long_as_its_process(tmp_path: Pa
         made = outcome(await house.call(agent, "alpha__put_item", {"v": 1}))
         assert (made["status"], made["run_id"]) == ("ok", begun["run_id"])
         assert (await called(agent, "run_finish", outcome="completed"))["phase"] == "completed"
+
+
+async def test_a_retry_is_not_sent_again_because_its_run_has_begun_or_ended(place: Place) -> None:
+    """case: IDM-05"""
+    agent, talk = place.agent(), {"vscode.conversationId": "retried"}
+    keyed = {**talk, "weighbridge/idempotencyKey": "order-4711"}
+    writes = [({"v": 71}, talk), ({"v": 72}, keyed)]
+
+    async def made() -> list[Json]:
+        answers = [
+            await house.call(agent, "alpha__put_item", arguments, _meta=meta)
+            for arguments, meta in writes
+        ]
+        return [outcome(each) for each in answers]
+
+    first = await made()
+    assert [each["status"] for each in first] == ["ok", "ok"]
+    begun = (await house.call(agent, "run_start", {"objective": "help"}, _meta=talk))[
+        "structuredContent"
+    ]
+    moved = {"phase": "acting"}
+    await house.call(agent, "run_set_phase", moved, _meta=talk)
+    in_run = await made()
+    async with AsyncClient(place.gateway.admin, HOST) as client:
+        assert (await client.complete(begun["run_id"])).phase is Phase.COMPLETED
+    after = await made()
+    for again in (in_run, after):
+        assert [each["op_id"] for each in again] == [each["op_id"] for each in first]
+        assert all(each["replayed"] for each in again)
+    elsewhere = {"vscode.conversationId": "another"}
+    other = await house.call(agent, "alpha__put_item", {"v": 71}, _meta=elsewhere)
+    assert outcome(other)["op_id"] not in [each["op_id"] for each in first]
+    sent = [each["params"]["arguments"] for each in place.fake.calls()]
+    assert (sent.count({"v": 71}), sent.count({"v": 72})) == (2, 1)

@@ -44,7 +44,6 @@ def key(arguments: JsonObject, idempotency: Idempotency | None = None, **other: 
         "principal": ("issuer", "A"),
         "server": "desk",
         "tool": "desk.put_item",
-        "run_id": "",
         "caller_key": None,
         "transport_id": None,
         "digest": jsontext.digest,
@@ -85,10 +84,10 @@ def test_a_callers_key_is_the_same_key_on_other_arguments_and_other_tools_of_a_s
 
 @pytest.mark.parametrize(
     "other",
-    [{"tenant": "t2"}, {"principal": ("issuer", "B")}, {"server": "crm"}, {"run_id": "run_2"}],
+    [{"tenant": "t2"}, {"principal": ("issuer", "B")}, {"server": "crm"}],
 )
 @pytest.mark.parametrize("caller_key", ["order-1", None])
-def test_no_key_meets_that_of_another_tenant_principal_server_or_run(
+def test_no_key_meets_that_of_another_tenant_principal_or_server(
     other: dict[str, Any], caller_key: str | None
 ) -> None:
     """case: IDM-05"""
@@ -96,6 +95,27 @@ def test_no_key_meets_that_of_another_tenant_principal_server_or_run(
     theirs = key({"v": 1}, caller_key=caller_key, **other)
     assert mine.key != theirs.key
     assert mine.scope != theirs.scope
+
+
+def test_keys_that_are_made_of_arguments_are_per_run_or_conversation() -> None:
+    """case: IDM-05"""
+    named = Idempotency(key_from="/order")
+    for idempotency in (named, Idempotency()):
+        found = {
+            key({"order": "o1"}, idempotency, within=within).key
+            for within in ((), ("run", "1"), ("run", "2"), ("conversation", "1"))
+        }
+        assert len(found) == 4
+
+
+def test_what_a_host_calls_a_request_is_the_same_in_every_run() -> None:
+    """A run ends and another begins between two attempts of one request."""
+    one, other = (
+        key({"v": 1}, caller_key="order-1", transport_id="toolu_1", within=within)
+        for within in (("run", "1"), ())
+    )
+    assert one == other
+    assert key({"v": 1}, transport_id="toolu_1", within=("run", "1")).transport == one.transport
 
 
 @pytest.mark.parametrize(

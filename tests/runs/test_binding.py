@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from gateway import ids
-from gateway.runs.binding import KEY, BadRun, Chain, Conflict, asked_phase, places
+from gateway.runs.binding import KEY, BadRun, Chain, Conflict, asked_phase, places, within
 from gateway.types.calls import ProposedCall
 from gateway.types.json import Json
 from gateway.types.runs import BindingKind, Phase, Place
@@ -127,3 +127,13 @@ def test_a_host_may_name_the_phase_that_the_run_is_to_be_in() -> None:
     for phase in odd:
         with pytest.raises(BadRun, match="a `phase` that there is not"):
             asked_phase({KEY: {"id": RUN, "phase": phase}})
+
+
+def test_equal_calls_have_the_named_run_or_the_conversation_in_common() -> None:
+    """What a conversation leads to may end or begin between two attempts, and is no part of it."""
+    talk = {"threadId": "t1"}
+    named = [a_call(meta={KEY: RUN, **talk}), a_call(run_header=RUN)]
+    assert {within(call, Chain()) for call in named} == {("run", RUN)}
+    assert within(a_call(meta=talk), Chain()) == ("conversation", "threadId=t1")
+    for call in (a_call(), a_call(caller=SessionCaller()), a_call(meta={"sessionId": "s1"})):
+        assert within(call, Chain()) == ()
