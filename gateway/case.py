@@ -38,7 +38,7 @@ class Facts:
     )
     near: Mapping[JsonPointer, Json] = field(default_factory=dict[JsonPointer, Json])
     """Of arguments without an origin: a value of an accepted type that is one slip away."""
-    is_tainted: bool = False  # without a run: the actor was given results that others can write
+    is_tainted: bool = False  # the actor was given results that others can write, in any run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +97,19 @@ class Case:
         return not is_read or self.decision.effect is DecisionEffect.REQUIRE_APPROVAL
 
     @property
+    def is_tainted(self) -> bool:
+        """Whether others could write into what its run was shown, or its actor anywhere.
+
+        What an actor has read stays with whoever reads for it: another run is no clean start.
+        """
+        return self.facts.is_tainted or (self.run is not None and self.run.is_tainted)
+
+    @property
     def taints(self) -> bool:
-        """Whether its result makes calls after it doubtful, which are not yet."""
+        """Whether its result makes calls after it doubtful; each such result counts anew."""
         if self.contract.result_trust is not SourceTrust.EXTERNAL:
             return False
-        return not self.run.is_tainted if self.run is not None else self.revision.minds_taint
+        return self.run is not None or self.revision.minds_taint
 
     @property
     def leaves_traces(self) -> bool:

@@ -31,11 +31,15 @@ class Revision:
     _drafted: dict[str, ToolSchemas] = field(default_factory=dict[str, ToolSchemas], repr=False)
     activated_at: datetime | None = None
     texts: Mapping[str, str] = field(default_factory=dict[str, str])  # file name → text, as stored
+    reads_taint: bool = field(init=False)  # a rule or guard does: every call looks it up
+    minds_taint: bool = field(init=False)  # or some tool is called otherwise once there is some
 
-    @property
-    def minds_taint(self) -> bool:
-        """Whether some tool is called otherwise after results that others can write."""
-        return any(each.when_tainted is not None for each in self.contracts.values())
+    def __post_init__(self) -> None:
+        """Look once at what every call would have to."""
+        reads = self.policy.reads_taint or any(each.reads_taint for each in self.templates.values())
+        minds = any(each.when_tainted is not None for each in self.contracts.values())
+        object.__setattr__(self, "reads_taint", reads)
+        object.__setattr__(self, "minds_taint", reads or minds)
 
     def schemas_for(self, contract: Contract) -> ToolSchemas:
         """Return the compiled schemas of a contract; a drafted one is compiled on first use."""

@@ -2,11 +2,12 @@
 
 import pytest
 
-from gateway.case import Case
+from gateway.case import Case, Facts
 from gateway.types.decisions import Decision, DecisionEffect, Limit
 from gateway.types.runs import Run
 from gateway.types.tools import Effect, Retrieval, Risk, SourceTrust, WhenTainted, Yield
 from tests.helpers.cases import (
+    NOW,
     a_call,
     a_case,
     a_contract,
@@ -72,7 +73,30 @@ def test_without_a_run_a_caller_is_tainted_where_that_matters(minds: bool) -> No
     assert a_case(contract=EXTERNAL, revision=revision).taints is minds
 
 
-def test_a_run_is_tainted_once() -> None:
+def test_in_a_run_each_result_that_others_can_write_counts_anew() -> None:
     assert not a_case(contract=YIELDS).taints
-    assert a_case(contract=EXTERNAL, run=a_run(is_tainted=False)).taints
-    assert not a_case(contract=EXTERNAL, run=a_run(is_tainted=True)).taints
+    for is_tainted in (False, True):  # for the actor, whose taint would else end first
+        assert a_case(contract=EXTERNAL, run=a_run(is_tainted=is_tainted)).taints
+
+
+@pytest.mark.parametrize("of_run", [None, False, True])
+@pytest.mark.parametrize("of_actor", [False, True])
+def test_a_call_is_tainted_by_its_run_or_by_its_actor(of_run: bool | None, of_actor: bool) -> None:
+    run = None if of_run is None else a_run(is_tainted=of_run)
+    case = a_case(run=run, facts=Facts(now=NOW, is_tainted=of_actor))
+    assert case.is_tainted is (of_actor or bool(of_run))
+
+
+@pytest.mark.parametrize(
+    ("said", "reads"),
+    [
+        ('when: "!run.tainted"', True),
+        ("constrain: {set: {a: run.tainted}}", True),
+        ("output: {rows: [{path: /a, where: row.b || !run.tainted}]}", True),
+        ("when: run.id != ''", False),
+    ],
+)
+def test_a_revision_knows_whether_its_rules_read_of_taint(said: str, reads: bool) -> None:
+    rule = f"rules: [{{id: a, decision: allow, match: {{tools: ['*']}}, {said}}}]"
+    revision = a_revision(policy=rule)
+    assert (revision.reads_taint, revision.minds_taint) == (reads, reads)

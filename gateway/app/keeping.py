@@ -104,13 +104,16 @@ class Keeping:
         )
 
     async def is_tainted(self, actor: Actor) -> bool:
-        """Say whether an actor got results that others can write, outside of any run."""
+        """Say whether an actor got results that others can write, in whatever run."""
         return await self.store.seen.is_tainted(actor.tenant, scope(actor, ""))
 
     async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
-        """Note that a call was given a result that others can write; raises StoreUnavailable."""
-        if run is None:
-            await self.store.seen.taint(actor.tenant, scope(actor, ""))
+        """Note that a call was given a result that others can write; raises StoreUnavailable.
+
+        It counts for the actor as well as for the run, so that no other run of his is clean.
+        """
+        await self.store.seen.taint(actor.tenant, scope(actor, ""))
+        if run is None or run.is_tainted:
             return
 
         def told(before: Run, after: Run) -> list[Event]:

@@ -37,6 +37,18 @@ class CompiledRule:
     obligations: Obligations = field(default_factory=Obligations)
     approval: ApprovalClause | None = None
 
+    @property
+    def reads_taint(self) -> bool:
+        """Whether an expression names `run.tainted`; a text with that word costs a look-up."""
+        demands = self.obligations
+        conditions = (
+            self.condition,
+            *(each.source for each in demands.constraints),
+            *(each.total for each in demands.limits),
+            *(each.where for each in demands.rows),
+        )
+        return any(isinstance(each, Condition) and "tainted" in each.text for each in conditions)
+
     def after_the_call(self) -> "CompiledRule | None":
         """Return the rule as it is about a task whose call was weighed when the task began.
 

@@ -79,6 +79,11 @@ class CompiledPolicy:
         """Whether some rule holds calls until people have decided."""
         return any(rule.effect is DecisionEffect.REQUIRE_APPROVAL for rule in self.rules)
 
+    @property
+    def reads_taint(self) -> bool:
+        """Whether some rule depends on what others could write into."""
+        return any(rule.reads_taint for rule in self.rules)
+
     def candidates(self, target: Target) -> Candidates:
         """Return the rules that are about a target, from an index of bounded size."""
         return self._of_uris(target) if target.kind is Kind.RESOURCE else self._of_names(target)

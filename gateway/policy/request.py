@@ -37,6 +37,7 @@ class PolicyRequest:
     kind: Kind = Kind.TOOL
     cause: Cause = Cause.CALLER
     run: Run | None = None
+    is_tainted: bool = False  # others could write into what the run or the actor was shown
     any_run: bool = False  # asked for a list: what a rule says of runs may hold, or may not
 
     @property
@@ -63,6 +64,10 @@ def _fields(call: PolicyRequest, _: Risk) -> JsonObject:
     if call.run is None:
         return {}
     return {name: each.value for name, each in call.run.fields.items() if _is_held(each.value)}
+
+
+def _is_tainted(call: PolicyRequest) -> bool:
+    return call.is_tainted or (call.run is not None and call.run.is_tainted)
 
 
 def _is_held(value: Json) -> bool:
@@ -103,7 +108,7 @@ VARIABLES: Mapping[str, Variable] = {
     "run.objective": Variable("string", lambda call, _: call.run.objective if call.run else ""),
     "run.phase": Variable("string", lambda call, _: str(call.phase)),
     "run.stop": Variable("string", lambda call, _: str((call.run and call.run.stop_reason) or "")),
-    "run.tainted": Variable("bool", lambda call, _: bool(call.run and call.run.is_tainted)),
+    "run.tainted": Variable("bool", lambda call, _: _is_tainted(call)),
     "run.task": Variable("string", lambda call, _: call.run.task_id if call.run else ""),
     "run.template": Variable("string", lambda call, _: call.template),
     "now": Variable("timestamp", lambda call, _: call.now),

@@ -64,6 +64,15 @@ class Template:
     explicit_for: frozenset[Risk] = frozenset()  # classes that need a run by name, not by caller
     place: str = ""  # `file:line`
 
+    @property
+    def reads_taint(self) -> bool:
+        """Whether some guard depends on what others could write into."""
+        guards = (
+            *self.completed_when,
+            *(each for some in self.enter_when.values() for each in some),
+        )
+        return any("tainted" in guard.text for guard in guards)
+
     def guards(self, phase: Phase) -> tuple[Guard, ...]:
         """Return what has to hold before a run enters a phase."""
         return self.completed_when if phase is Phase.COMPLETED else self.enter_when.get(phase, ())

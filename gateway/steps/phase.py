@@ -40,7 +40,9 @@ def _within(case: Case, run: Run) -> Case | Refusal:
         kind=case.bound_by or BindingKind.PRINCIPAL,
         reads_while_paused=case.reads_while_paused,
     )
-    met = machine.weigh(run, need, terms, now=microseconds(case.facts.now))
+    # Guards beware of what the actor has read in other runs too; the run itself is as it is.
+    weighed = replaced(run, is_tainted=case.is_tainted)
+    met = machine.weigh(weighed, need, terms, now=microseconds(case.facts.now))
     if isinstance(met, Blocked):
         return moves.refusal(met)
     passage = Passage(run=run, move_to=met.move_to, only=met.only)

@@ -90,4 +90,5 @@ def request_for(case: Case, method: Method) -> PolicyRequest:
         kind=case.tool.kind,
         cause=Cause(case.call.cause) if case.call.cause else Cause.CALLER,
         run=case.run,
+        is_tainted=case.is_tainted,
     )

@@ -25,7 +25,7 @@ _NO_FIELDS: Mapping[str, Collected] = {}
 def check(case: Case) -> Case | Refusal:
     """Hold each rule of the contract against what the store has seen for this run or actor."""
     contract = case.contract
-    if contract.when_tainted is not None and is_tainted(case):
+    if contract.when_tainted is not None and case.is_tainted:
         judged = _tainted(case, contract.when_tainted)
         if isinstance(judged, Refusal):
             return judged
@@ -60,11 +60,6 @@ def doubtful(case: Case) -> frozenset[JsonPointer]:
         for pointer, value in origins.spots(rule, sent)
         if not came_from(judged, rule, pointer, value)
     )
-
-
-def is_tainted(case: Case) -> bool:
-    """Say whether others could write into what this run was shown, or this actor without one."""
-    return case.run.is_tainted if case.run is not None else case.facts.is_tainted
 
 
 def came_from(case: Case, rule: ProvenanceRule, pointer: JsonPointer, value: Json) -> bool:
@@ -178,7 +173,7 @@ def _failed(case: Case, rule: ProvenanceRule, pointer: JsonPointer) -> Case | Re
 
 
 def _tainted(case: Case, wanted: WhenTainted) -> Case | Refusal:
-    where = "this run" if case.run_id else "you"
+    where = "this run" if case.run is not None and case.run.is_tainted else "you"
     reason = f"{where} got results that others can write, and `{case.tool.key}` may be called"
     match wanted:
         case WhenTainted.DENY:

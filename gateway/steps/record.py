@@ -34,7 +34,7 @@ class Seen(Protocol):
         ...
 
     async def taint(self, actor: Actor, run: Run | None, call_id: str) -> None:
-        """Note that a call was given a result that others can write."""
+        """Note that a call was given a result that others can write: for its run and actor."""
         ...
 
     async def collect(self, run_id: str, evidence: Sequence[Evidence]) -> None:

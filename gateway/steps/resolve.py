@@ -37,7 +37,7 @@ class SeenIndex(Protocol):
         ...
 
     async def is_tainted(self, actor: Actor) -> bool:
-        """Say whether an actor got results that others can write, outside of any run."""
+        """Say whether an actor got results that others can write, in whatever run."""
         ...
 
 
@@ -101,7 +101,8 @@ class Resolve:
         placed = await self.belonging.placed(case)
         if isinstance(placed, Refusal):
             return placed if self.sees(case) else replace(placed, hidden=True)
-        return await self.traced(placed) if case.contract.asks_origins else placed
+        asks = case.contract.asks_origins or case.revision.reads_taint
+        return await self.traced(placed) if asks else placed
 
     async def traced(self, case: Case) -> Case:
         """Look up what was given before, as far as the contract asks for it."""
@@ -109,9 +110,7 @@ class Resolve:
         facts = replaced(
             case.facts,
             origins=await seen.find_origins(case.actor, run_id, asked) if asked else {},
-            is_tainted=case.contract.when_tainted is not None
-            and not run_id
-            and await seen.is_tainted(case.actor),
+            is_tainted=_minds_taint(case) and await seen.is_tainted(case.actor),
         )
         traced = replaced(case, facts=facts)
         doubtful = {
@@ -187,6 +186,10 @@ class Resolve:
         if known is None or known.pin != tool.pin:
             known = self._drafts[tool.key] = draft.draft(tool).contract
         return known
+
+
+def _minds_taint(case: Case) -> bool:
+    return case.contract.when_tainted is not None or case.revision.reads_taint
 
 
 def contract_of(

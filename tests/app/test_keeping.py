@@ -118,7 +118,12 @@ async def test_a_run_is_tainted_once_and_tells_by_which_call(keeping: Keeping) -
     (event,) = (each.json() for each in found)
     assert event["stage"] == "changed"
     assert '"tainted":true' in str(found[0].body)
-    assert not await keeping.is_tainted(an_actor())
+
+
+async def test_what_taints_a_run_taints_its_actor_in_every_other(keeping: Keeping) -> None:
+    await keeping.taint(an_actor(), await started(keeping), "call_1")
+    assert await keeping.is_tainted(an_actor())
+    assert not await keeping.is_tainted(an_actor(user="ann"))
 
 
 async def test_evidence_is_collected_once_and_values_go_with_the_run(keeping: Keeping) -> None:

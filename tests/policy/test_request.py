@@ -79,3 +79,11 @@ def test_a_field_that_no_expression_can_hold_is_missing_and_breaks_no_other() ->
     )
     call = replaced(request(), run=run)
     assert VARIABLES["run.fields"].read(call, call.risk) == {"deep": {"a": [True, 1.5, "x"]}}
+
+
+def test_what_the_actor_was_shown_elsewhere_taints_a_call_as_well() -> None:
+    run = replaced(a_run(), is_tainted=False)
+    for call in (request(), replaced(request(), run=run)):
+        tainted = VARIABLES["run.tainted"]
+        assert tainted.read(call, call.risk) is False
+        assert tainted.read(replaced(call, is_tainted=True), call.risk) is True

@@ -293,7 +293,7 @@ def test_what_the_gateway_calls_by_itself_needs_no_origin() -> None:
     assert isinstance(judged({"customer_id": "c7"}, a_rule(), call=call), Case)
 
 
-@pytest.mark.parametrize("where", ["run", "actor"])
+@pytest.mark.parametrize("where", ["run", "actor", "elsewhere"])
 @pytest.mark.parametrize("tainted", [True, False])
 def test_a_call_may_be_refused_once_others_could_write_what_was_read(
     where: str, tainted: bool
@@ -301,6 +301,8 @@ def test_a_call_may_be_refused_once_others_could_write_what_was_read(
     here: dict[str, Any] = (
         {"run": a_run(tainted), "run_id": "run_1"} if where == "run" else {"is_tainted": tainted}
     )
+    if where == "elsewhere":  # the actor was shown it, and the call is made in a run
+        here |= {"run": a_run(), "run_id": "run_1"}
     answer = judged({}, when_tainted=WhenTainted.DENY, **here)
     assert isinstance(answer, Refusal) is tainted
     assert not isinstance(answer, Refusal) or answer.code == "tainted"
