@@ -53,8 +53,8 @@ class Transaction(Protocol):
         """Run one statement; return how many rows it changed."""
         ...
 
-    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> None:
-        """Run one statement with each of several sets of parameters, in order."""
+    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> int:
+        """Run one statement with each of several sets of parameters, in order; count the rows."""
         ...
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:

@@ -189,8 +189,10 @@ class _Transaction:
     def execute(self, name: str, parameters: Parameters) -> int:
         return self._connection.execute(_statement(name), parameters).rowcount
 
-    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> None:
-        self._connection.cursor().executemany(_statement(name), parameters)
+    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> int:
+        cursor = self._connection.cursor()
+        cursor.executemany(_statement(name), parameters)
+        return cursor.rowcount
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         found = self._connection.execute(_statement(name, where), parameters).fetchall()

@@ -1,5 +1,6 @@
 """Runs as rows, and rows as runs."""
 
+import hashlib
 from typing import Final
 
 from gateway import jsontext
@@ -10,6 +11,7 @@ from gateway.types.operations import OpState, VerificationState
 from gateway.types.runs import Collected, Evidence, Mode, Phase, Run, StopReason, Trust
 from gateway.types.values import replaced
 
+MOST_BYTES: Final = 2_000  # of each text of a reference
 _SECOND: Final = 1_000_000
 _OPEN: Final = frozenset({OpState.DISPATCHING, OpState.INDETERMINATE, OpState.COMPENSATING})
 
@@ -118,12 +120,16 @@ def pending(transaction: Transaction, run_id: str) -> int:
 
 
 def evidence_row(run_id: str, item: Evidence) -> dict[str, Value]:
-    """Return the columns of a reference."""
-    return {
-        "run_id": run_id,
+    """Return the columns of a reference; its texts are cut, and told apart by the whole of them."""
+    texts = {
         "source": clean(item.source),
         "version": clean(item.version),
         "chunk": clean(item.chunk),
+    }
+    return {
+        "run_id": run_id,
+        "digest": hashlib.sha256("\0".join(texts.values()).encode()).hexdigest(),
+        **{name: _cut(text) for name, text in texts.items()},
         "call_id": item.call_id,
         "at": item.at,
     }
@@ -138,6 +144,11 @@ def evidence_of(row: Row) -> Evidence:
         call_id=row.text("call_id"),
         at=row.integer("at"),
     )
+
+
+def _cut(text: str) -> str:
+    """Return as many whole characters of a text as are kept."""
+    return text.encode()[:MOST_BYTES].decode("utf-8", "ignore")
 
 
 def _listed(names: frozenset[str]) -> str:

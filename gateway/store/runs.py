@@ -231,8 +231,8 @@ class Runs:
         rows = [evidence_row(run_id, item) for item in items]
 
         def write(transaction: Transaction) -> None:
-            transaction.execute_many("add_evidence", rows)
-            transaction.execute("count_evidence", {"run_id": run_id})
+            added = transaction.execute_many("add_evidence", rows)
+            transaction.execute("count_evidence", {"run_id": run_id, "added": added})
 
         if rows:
             await self._worker.write(write, lock=Lock.EVENTS, durable=False)

@@ -209,15 +209,15 @@ class _Transaction:
     def execute(self, name: str, parameters: Parameters) -> int:
         return self._connection.execute(queries.statements()[name], parameters).rowcount
 
-    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> None:
+    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> int:
         if f"{name}_at_once" in queries.statements():
             try:
                 self._insert(f"{name}_at_once", parameters)
             except sqlite3.IntegrityError:  # the statement for one knows what to do then
                 pass
             else:
-                return
-        self._connection.executemany(queries.statements()[name], parameters)
+                return len(parameters)
+        return self._connection.executemany(queries.statements()[name], parameters).rowcount
 
     def _insert(self, name: str, rows: Sequence[Parameters]) -> None:
         """Insert rows in as few steps as statements of so many rows allow that stay prepared."""

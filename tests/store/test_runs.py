@@ -1,6 +1,7 @@
 """Runs as the store keeps them, on both engines."""
 
 import asyncio
+import random
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from gateway.errors import StoreUnavailable
 from gateway.runs import limits
 from gateway.runs.templates import RunLimit, Template
-from gateway.store.run_rows import row_of
+from gateway.store.run_rows import MOST_BYTES, row_of
 from gateway.store.runs import RunFilter
 from gateway.store.store import Store
 from gateway.types.decisions import Limit
@@ -209,6 +210,28 @@ async def test_references_are_collected_each_once_and_counted(store: Store) -> N
     assert after is not None
     assert (after.evidence, after.version) == (3, 0)
     assert await store.runs.evidence(run.run_id) == items
+
+
+async def test_references_may_be_long_and_differ_in_their_last_letter(store: Store) -> None:
+    """No index of a database takes such texts, and packing them makes random ones no shorter."""
+    run, many = await begun(store), random.Random(7)
+    source, version = (
+        "".join(chr(many.randrange(0x20000, 0x2A000)) for _ in range(2_000)) for _ in "ab"
+    )
+    items = [
+        Evidence(source="kb/returns", at=1),
+        Evidence(source=source, version=version, chunk="1", at=2),
+        Evidence(source=source, version=f"{version}x", chunk="1", at=3),
+    ]
+    for _ in range(2):
+        await store.runs.add_evidence(run.run_id, items)
+    after = await store.runs.get(run.run_id)
+    assert after is not None
+    assert after.evidence == 3
+    kept = await store.runs.evidence(run.run_id)
+    assert kept[0] == items[0]
+    assert [len(each.source.encode()) for each in kept[1:]] == [MOST_BYTES, MOST_BYTES]
+    assert source.startswith(kept[1].source)
 
 
 async def test_calls_are_counted_and_make_no_version(store: Store) -> None:

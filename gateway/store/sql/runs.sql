@@ -93,15 +93,13 @@ SET run_id = excluded.run_id, bound_at = excluded.bound_at;
 
 -- name: add_evidence
 -- A reference, each once.
-INSERT INTO run_evidence (run_id, source, version, chunk, call_id, at)
-VALUES (:run_id, :source, :version, :chunk, :call_id, :at)
-ON CONFLICT (run_id, source, version, chunk) DO NOTHING;
+INSERT INTO run_evidence (run_id, digest, source, version, chunk, call_id, at)
+VALUES (:run_id, :digest, :source, :version, :chunk, :call_id, :at)
+ON CONFLICT (run_id, digest) DO NOTHING;
 
 -- name: count_evidence
--- Keep in the row how many references there are.
-UPDATE runs SET evidence = (
-    SELECT COUNT(*) FROM run_evidence WHERE run_evidence.run_id = :run_id
-) WHERE run_id = :run_id;
+-- So many references were added.
+UPDATE runs SET evidence = evidence + :added WHERE run_id = :run_id;
 
 -- name: evidence_of
 -- The references that were collected in a run, in their order.

@@ -57,15 +57,16 @@ CREATE TABLE run_bindings (
 );
 CREATE INDEX run_bindings_of ON run_bindings (run_id);
 
--- References to what was read, each once in a run.
+-- References to what was read, each once in a run: by a digest, since no index takes a long text.
 CREATE TABLE run_evidence (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
+    digest TEXT NOT NULL,
     source TEXT NOT NULL,
     version TEXT NOT NULL,
     chunk TEXT NOT NULL,
     call_id TEXT NOT NULL,
     at BIGINT NOT NULL,
-    PRIMARY KEY (run_id, source, version, chunk)
+    PRIMARY KEY (run_id, digest)
 );
 
 CREATE INDEX operations_by_run ON operations (run_id) WHERE run_id <> '';
