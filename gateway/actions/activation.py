@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -65,6 +65,7 @@ class Activation:
                     "the policy folder can be used again; revision %s stays", revision.id[:19]
                 )
             self.problem = ""
+            await self._put_in_force_again(revision, because)
             return Reloaded(activated=False, revision=revision.id)
         if revision is not None:
             try:
@@ -83,6 +84,13 @@ class Activation:
         for callback in self.after:
             callback()
         return outcome
+
+    async def _put_in_force_again(self, revision: Revision, because: str) -> None:
+        """Have other gateways know that it is this one which counts: somebody has said so."""
+        try:
+            await self.keep(replace(revision, activated_at=self.clock.now()), because)
+        except StoreUnavailable as error:
+            _log.warning("revision %s could not be stored again: %s", revision.id[:19], error)
 
     def _is_current(self, revision: Revision) -> bool:
         return self._current is not None and self._current.id == revision.id

@@ -57,6 +57,17 @@ def unrecorded(why: str) -> Refusal:
     )
 
 
+def outdated() -> Refusal:
+    """Say that nobody may decide by the policy of this gateway: a newer one is in force."""
+    return Refusal(
+        status=Status.UNAVAILABLE,
+        code="policy_outdated",
+        reason="a person has to decide about this call, and this gateway goes by an older policy "
+        "than the one in force",
+        retry_after_s=_SOON_S,
+    )
+
+
 def unresolved(operation: Operation, why: str) -> Refusal:
     """Say that nothing was sent because what became of the same call could not be kept."""
     return Refusal(

@@ -267,6 +267,8 @@ class Claim:
                 return self._decided(claim)
             case Met.UNKNOWN | Met.LOST | Met.TAKEN | Met.HELD:
                 return refusals.unknown(claim.operation)
+            case Met.OUTDATED:
+                return refusals.outdated()
             case Met.MISNAMED | Met.RUN_CHANGED | Met.PHASE_BLOCKED:  # told before
                 return refusals.misnamed()
             case _:

@@ -95,6 +95,8 @@ class _Claiming:
 
     def claimed(self) -> Claim:
         wanted, repeats = self._operation, self._wanted.repeats
+        if self._asking is not None and self._asking.is_due and self._is_outdated():
+            return Claim(met=Met.OUTDATED, operation=wanted)
         if repeats and not self._has_key(repeats):
             return Claim(met=Met.MISNAMED, operation=wanted)
         rows = self._transaction.fetch("newest_operation", place(wanted))
@@ -361,6 +363,10 @@ class _Claiming:
             limit=full.limit,
             retry_after_s=full.retry_after_s,
         )
+
+    def _is_outdated(self) -> bool:
+        """Whether a newer policy is in force than the one that the call was judged by."""
+        return bool(self._transaction.fetch("newer_revision", {"id": self._operation.revision}))
 
     def _has_key(self, op_id: str) -> bool:
         rows = self._transaction.fetch("get_operation", {"op_id": clean(op_id)})

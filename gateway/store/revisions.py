@@ -1,13 +1,17 @@
 """Every revision that was ever in force, whole: decisions name theirs."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from gateway import jsontext
-from gateway.store.engine import Row, Transaction
+from gateway.store.engine import Lock, Parameters, Row, Transaction
 from gateway.store.times import microseconds, moment
 from gateway.store.worker import Worker
 from gateway.types.json import Json
+
+START: Final = "start"  # why a revision was activated: its gateway has begun
+_SIGN_OF_LIFE: Final = timedelta(seconds=10)  # gateways write what `status` shows every 2 s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,19 +31,29 @@ class Revisions:
         self._worker = worker
 
     async def save(self, revision: StoredRevision) -> None:
-        """Keep a revision; durable on return. Its id stands for its texts, which never change."""
+        """Keep a revision and put it in force; durable on return.
+
+        Its id stands for its texts, which never change. A gateway that starts with a revision that
+        was replaced already, while others go on, has files that nobody has brought up to date: the
+        one in force stays.
+        """
         texts: Json = dict(revision.texts)
-        await self._worker.write(
-            lambda transaction: transaction.execute(
-                "save_revision",
-                {
-                    "id": revision.id,
-                    "at": microseconds(revision.at),
-                    "activated_by": revision.activated_by,
-                    "texts": jsontext.dump(texts).decode(),
-                },
-            )
-        )
+        now = microseconds(revision.at)
+        row: Parameters = {
+            "id": revision.id,
+            "activated_by": revision.activated_by,
+            "texts": jsontext.dump(texts).decode(),
+        }
+
+        def write(transaction: Transaction) -> None:
+            newest = transaction.fetch("newest_revision", {})
+            is_replaced = bool(newest) and newest[0].text("id") != revision.id
+            at = max(now, newest[0].integer("at") + 1) if is_replaced else now
+            is_late = is_replaced and revision.activated_by == START and _others(transaction, now)
+            known = is_late and transaction.fetch("get_revision", {"id": revision.id})
+            transaction.execute("keep_revision" if known else "save_revision", {**row, "at": at})
+
+        await self._worker.write(write, lock=Lock.EVENTS)
 
     async def get(self, id: str) -> StoredRevision | None:
         """Return one revision, or None."""
@@ -55,6 +69,12 @@ class Revisions:
             return [_revision(row) for row in transaction.fetch(name, {**parameters})]
 
         return await self._worker.read(read)
+
+
+def _others(transaction: Transaction, now: int) -> bool:
+    """Whether gateways go on that had begun before this one."""
+    since = now - round(_SIGN_OF_LIFE.total_seconds() * 1e6)
+    return transaction.fetch("living_instances", {"since": since})[0].integer("many") > 0
 
 
 def _revision(row: Row) -> StoredRevision:

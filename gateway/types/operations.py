@@ -199,6 +199,7 @@ class Met(StrEnum):
     OVER_LIMIT = "over_limit"
     RUN_CHANGED = "run_changed"  # its run is not as it was judged by: it has to be judged anew
     PHASE_BLOCKED = "phase_blocked"  # its phase lets through only what this call is not
+    OUTDATED = "outdated"  # people would have to decide, and by a newer policy than this gateway's
     MISNAMED = "misnamed"  # what it is to repeat on purpose has another key, or isn't there
 
 

@@ -93,9 +93,21 @@ async def test_nothing_changes_when_nothing_changed(tmp_path: Path) -> None:
     before = activation.current()
     assert not (await activation.reload("told to")).activated
     assert activation.current() is before
-    assert len(shelf.kept) == 1
+    assert {*shelf.kept} == {before.id}
 
 
 async def test_a_gateway_does_not_start_without_a_policy(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="no such folder"):
         await an_activation(tmp_path / "nowhere", Shelf()).start()
+
+
+async def test_an_unchanged_folder_is_put_in_force_again_when_somebody_says_so(
+    tmp_path: Path,
+) -> None:
+    """Beside gateways with other files: these are the ones that count."""
+    activation, shelf = await started(tmp_path)
+    outcome = await activation.reload("told to")
+    assert not outcome.activated
+    assert shelf.kept == [activation.current().id] * 2
+    shelf.away = True
+    assert (await activation.reload("told to")).problem == ""

@@ -36,6 +36,23 @@ SELECT COALESCE(MAX(seq), 0) AS seq FROM events;
 INSERT INTO revisions (id, at, activated_by, texts) VALUES (:id, :at, :activated_by, :texts)
 ON CONFLICT (id) DO UPDATE SET at = excluded.at, activated_by = excluded.activated_by;
 
+-- name: keep_revision
+-- Keep a revision whole that is not to be in force: one that is known stays as it is.
+INSERT INTO revisions (id, at, activated_by, texts) VALUES (:id, :at, :activated_by, :texts)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: newest_revision
+-- The one in force: whichever was activated last.
+SELECT id, at FROM revisions ORDER BY at DESC LIMIT 1;
+
+-- name: newer_revision
+-- One that was activated after another; none as well where that is not known.
+SELECT id FROM revisions WHERE at > (SELECT at FROM revisions WHERE id = :id) LIMIT 1;
+
+-- name: living_instances
+-- How many gateways have shown a sign of life since a time.
+SELECT COUNT(*) AS many FROM gateway_instances WHERE at >= :since;
+
 -- name: get_revision
 -- One revision by its id.
 SELECT id, at, activated_by, texts FROM revisions WHERE id = :id;
