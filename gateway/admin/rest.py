@@ -27,6 +27,7 @@ from gateway.types.refused import TurnedAway, TurnedAwayFor
 _CODES: Final[Mapping[Kind, Code]] = {
     Kind.NOT_FOUND: Code.NOT_FOUND,
     Kind.BLOCKED: Code.CONFLICT,
+    Kind.OPEN: Code.CONFLICT,
     Kind.CHANGED: Code.CHANGED,
     Kind.INVALID: Code.INVALID,
 }

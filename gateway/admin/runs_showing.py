@@ -168,7 +168,7 @@ def sheet(
         next=[visible(each) for each in package.next],
         timeline=[_happened(each) for each in lines],
         can_pause=not is_over and not run.is_paused,
-        can_resume=not is_over and run.is_paused,
+        can_resume=run.is_paused or run.phase in (Phase.FAILED, Phase.HANDOFF),
         can_hand_over=not is_over or run.phase is Phase.FAILED,
     )
 

@@ -135,7 +135,7 @@ def pause(run_id: str, path: Path, reason: str, by: str, as_json: bool) -> None:
 @click.option("--by", default="", help="Who decided; default: the user of this machine.")
 @json_option
 def resume(run_id: str, path: Path, reason: str, by: str, as_json: bool) -> None:
-    """Go on with a run that was paused, or stopped as blocked: in the phase that it had."""
+    """Go on with a run that was paused, stopped as blocked, given up or handed over."""
     _change(path, run_id, by, to_resume(reason), as_json)
 
 

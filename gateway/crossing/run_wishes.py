@@ -17,6 +17,7 @@ class Kind(StrEnum):
     NOT_FOUND = "not_found"  # also for somebody else's
     BLOCKED = "blocked"  # the run, or its template, does not allow it
     CHANGED = "changed"  # it is another version than the one that was meant
+    OPEN = "open"  # what would lead to a new run leads to one that is not completed
     INVALID = "invalid"  # what was asked for names something that there is not
 
 

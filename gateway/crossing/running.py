@@ -43,9 +43,15 @@ class Rows(Protocol):
         ...
 
     async def start(
-        self, run: Run, places: Sequence[Place], told: Started, *, joins: bool = False
+        self,
+        run: Run,
+        places: Sequence[Place],
+        told: Started,
+        *,
+        joins: bool = False,
+        beside: Sequence[Place] = (),
     ) -> Run:
-        """Keep a new run and have values lead to it."""
+        """Keep a new run and have values lead to it, or find the one that they lead to by now."""
         ...
 
     async def move(self, before: Run, after: Run, told: Told) -> Run | None:
@@ -84,7 +90,11 @@ class Running:
     clock: Clock
 
     async def start(self, new: NewRun, by: By, places: Sequence[Place] = ()) -> Run:
-        """Make a run, and have places lead to it from now on."""
+        """Make a run, and have the first of some places lead to it from now on.
+
+        Refuses where they lead to one that is not completed: giving up is no way out of a pause,
+        of guards or of limits. Out of what was given up only a person or host leads.
+        """
         if not self.is_on():
             raise RunRefused(
                 kind=Kind.BLOCKED,
@@ -96,7 +106,16 @@ class Running:
             run = _or_refuse(_with(run, name, self._collected(each, new.source, by), self._of(run)))
         if new.parent:
             run = replaced(run, scopes=await self._scopes_within(new))
-        return await self.runs.start(run, places, lambda made: [self._event(None, made, by)])
+        begun = await self.runs.start(
+            run,
+            places[:1],
+            lambda made: [self._event(None, made, by)],
+            joins=True,
+            beside=places[1:],
+        )
+        if begun.run_id != run.run_id:
+            raise _taken(begun)
+        return begun
 
     async def get(self, run_id: str, sees: Sees) -> Run:
         """Return one run with its counts; somebody else's is not there."""
@@ -314,6 +333,16 @@ def _or_refuse(after: Run | Blocked) -> Run:
     if isinstance(after, Run):
         return after
     raise RunRefused(kind=Kind.BLOCKED, reason=after.reason, missing=after.missing, next=after.next)
+
+
+def _taken(run: Run) -> RunRefused:
+    """Say which run stands in the way of a new one, and who gets it out of there."""
+    why = f"the run `{run.run_id}` goes on"
+    then = "work in it, and finish it before you begin another"
+    if run.phase.is_final or run.is_paused:
+        why = f"the run `{run.run_id}` is " + (f"`{run.phase}`" if run.phase.is_final else "paused")
+        then = "a person or the host has to resume it first"
+    return RunRefused(kind=Kind.OPEN, reason=why, next=then)
 
 
 def _changed(run: Run) -> RunRefused:

@@ -26,6 +26,8 @@ def stage_of(before: Run | None, after: Run) -> Stage:
     if after.stop_reason is not before.stop_reason and after.stop_reason is not None:
         is_handed_over = after.stop_reason is StopReason.HANDOFF
         return Stage.HANDED_OVER if is_handed_over else Stage.STOPPED
+    if before.stop_reason is not None and after.stop_reason is None:
+        return Stage.RESUMED
     if after.is_paused is not before.is_paused:
         return Stage.PAUSED if after.is_paused else Stage.RESUMED
     return Stage.MOVED if after.phase is not before.phase else Stage.CHANGED

@@ -28,6 +28,7 @@ _STATUS: Final = {
     Kind.NOT_FOUND: Status.INVALID_ARGUMENTS,
     Kind.INVALID: Status.INVALID_ARGUMENTS,
     Kind.BLOCKED: Status.PHASE_BLOCKED,
+    Kind.OPEN: Status.PHASE_BLOCKED,
     Kind.CHANGED: Status.BUSY,
 }
 _GOES_ON: Final = (Phase.RETRIEVING, Phase.ACTING, Phase.FINALIZING, Phase.COMPLETED)
@@ -86,17 +87,8 @@ class RunTools:
     async def _start(self, call: ProposedCall) -> Answer | Refusal:
         """Begin a run, and have what this call came by lead to it from now on."""
         places = binding.places(call, self.chain)
-        found = await self.bound(call.principal, places)
         if places[0].kind.is_explicit:
             return invalid("the host has named the run of this call already", code="run_named")
-        if found and not found[0].run.phase.is_final:
-            going = found[0].run
-            return Refusal(
-                status=Status.PHASE_BLOCKED,
-                code="run_open",
-                reason=f"the run `{going.run_id}` goes on",
-                next="work in it; finish it or hand it over before you begin another",
-            )
         who, arguments = call.principal, call.arguments
         new = NewRun(
             tenant=who.tenant,
@@ -108,7 +100,7 @@ class RunTools:
             objective=str(arguments["objective"]),
             template=str(arguments.get("template", "")),
         )
-        run = await self.running.start(new, _by(call), places[:1])
+        run = await self.running.start(new, _by(call), places)
         return self._said(run, f"The run `{run.run_id}` has begun.")
 
     async def _status(self, call: ProposedCall) -> Answer | Refusal:
@@ -143,15 +135,6 @@ class RunTools:
 
     async def _finish(self, call: ProposedCall) -> Answer | Refusal:
         outcome = Phase(str(call.arguments["outcome"]))
-        run = await self._run(call)
-        if run.is_paused:  # nobody gets out of a pause by giving up and beginning anew
-            return _refusal(
-                RunRefused(
-                    kind=Kind.BLOCKED,
-                    reason="the run is paused",
-                    next="wait until it is resumed, or hand it over",
-                )
-            )
         run = await self._changed(call, to_phase(outcome, Mover.AGENT, _text(call, "note")))
         return self._said(run, f"The run is `{run.phase}`.")
 

@@ -47,6 +47,7 @@ _IN_MODE: Final[Mapping[Mode, frozenset[Mover]]] = {
     Mode.AUTO: frozenset({M.HOST, M.PERSON, M.AGENT, M.CALL}),
 }
 _GUARDED: Final = frozenset({M.AGENT, M.CALL})
+_LETS_GO: Final = frozenset({M.HOST, M.PERSON})  # out of a pause, and out of what was given up
 
 
 @value
@@ -103,13 +104,17 @@ def ended(
     """Return a run at its end: `completed`, `failed` or `handoff`; or why that can't be said.
 
     Completed is only what has nothing open, and what the template wants done, whoever says it. A
-    run that is paused can be given up and handed over, and a failed one handed over.
+    failed run can be handed over. Hosts and people end a paused run as any other; its model only
+    hands it over, and a pause it stays.
     """
     if to not in _ENDS:
         return Blocked(reason=f"`{to}` is not the end of a run")
     is_left = run.phase is Phase.FAILED and to is Phase.HANDOFF
     if run.phase.is_final and not is_left:
         return Blocked(reason=f"the run is over: it is `{run.phase}`")
+    is_held = run.is_paused and by not in _LETS_GO
+    if is_held and to is not Phase.HANDOFF:
+        return Blocked(reason="the run is paused", next="wait until it is resumed, or hand it over")
     if to is Phase.COMPLETED:
         blocked = _incomplete(run, by, template)
         if blocked is not None:
@@ -118,7 +123,7 @@ def ended(
         run,
         phase=to,
         resume_phase=None,
-        is_paused=False,
+        is_paused=is_held,
         stop_reason=_ENDS[to],
         note=note,
         active_at=now,
@@ -145,21 +150,27 @@ def blocked(run: Run, *, note: str) -> Run | Blocked:
 
 
 def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
-    """Return a run that goes on in its phase; one whose time was over has all of it again."""
-    if run.phase.is_final:
+    """Return a run that goes on in its phase; one whose time was over has all of it again.
+
+    What was given up or handed over goes on as well, and has its guards met anew.
+    """
+    if run.phase is Phase.COMPLETED:
         return Blocked(reason=f"the run is over: it is `{run.phase}`")
-    if not run.is_paused:
+    was_over = run.phase.is_final
+    if not run.is_paused and not was_over:
         return Blocked(reason="the run is not paused")
-    wall_s = template.wall_s if template is not None else 0.0
-    again = now + round(wall_s * _SECOND) if wall_s else 0
-    return replaced(
+    back = replaced(
         run,
+        phase=Phase.RETRIEVING if was_over else run.phase,
         is_paused=False,
         stop_reason=None,
         note="",
         active_at=now,
-        ends_at=again if is_late(run, now) else run.ends_at,
+        finished_at=0,
     )
+    wall_s = template.wall_s if template is not None else 0.0
+    again = now + round(wall_s * _SECOND) if wall_s else 0
+    return replaced(back, ends_at=again) if is_late(back, now) else back
 
 
 def collected(run: Run, name: str, field: Collected, template: Template | None) -> Run | Blocked:

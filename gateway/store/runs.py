@@ -162,21 +162,32 @@ class Runs:
         return await self._worker.read(read)
 
     async def start(
-        self, run: Run, places: Sequence[Place], told: Started, *, joins: bool = False
+        self,
+        run: Run,
+        places: Sequence[Place],
+        told: Started,
+        *,
+        joins: bool = False,
+        beside: Sequence[Place] = (),
     ) -> Run:
         """Keep a new run and have values lead to it, whatever they led to before.
 
-        With `joins`, one of them that leads to a run which is not completed gives that run instead:
-        of calls that begin one at the same time, all get the same.
+        With `joins`, the first of them and of what is `beside` them that leads to a run gives that
+        run instead, unless it is completed: of calls that begin one at once, all get the same.
         """
+        of_user = self.owner_of(run.tenant, run.user)
         bindings = [self._binding(run, place) for place in places]
+        looked = [*bindings, *(self._binding(run, place) for place in beside)]
 
         def work(transaction: Transaction) -> Made[Run]:
-            for named in bindings if joins else ():
-                found = transaction.fetch("bound_run", {**named, "of_user": named["owner"]})
-                before = run_of(found[0]) if found else None
-                if before is not None and before.phase is not Phase.COMPLETED:
+            for named in looked if joins else ():
+                found = transaction.fetch("bound_run", {**named, "of_user": of_user})
+                if not found:
+                    continue
+                before = run_of(found[0])
+                if before.phase is not Phase.COMPLETED:
                     return Made(before)
+                break
             transaction.execute("add_run", row_of(run))
             for named in bindings:
                 transaction.execute("bind_run", named)

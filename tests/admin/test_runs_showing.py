@@ -26,8 +26,8 @@ def test_a_run_without_an_objective_is_called_by_what_it_has() -> None:
         ({}, (True, False, True)),
         ({"is_paused": True}, (False, True, True)),
         ({"phase": Phase.COMPLETED}, (False, False, False)),
-        ({"phase": Phase.HANDOFF}, (False, False, False)),
-        ({"phase": Phase.FAILED}, (False, False, True)),
+        ({"phase": Phase.HANDOFF}, (False, True, False)),
+        ({"phase": Phase.FAILED}, (False, True, True)),
     ],
 )
 def test_only_what_can_be_done_is_offered(

@@ -191,9 +191,15 @@ class Racing:
         return await self.inner.find(wanted)
 
     async def start(
-        self, run: Run, places: Sequence[Place], told: Started, *, joins: bool = False
+        self,
+        run: Run,
+        places: Sequence[Place],
+        told: Started,
+        *,
+        joins: bool = False,
+        beside: Sequence[Place] = (),
     ) -> Run:
-        return await self.inner.start(run, places, told, joins=joins)
+        return await self.inner.start(run, places, told, joins=joins, beside=beside)
 
     async def move(self, before: Run, after: Run, told: Told) -> Run | None:
         self.times -= 1

@@ -38,6 +38,7 @@ def every_event() -> list[Event]:
         (RUN, replaced(RUN, phase=Phase.FINALIZING), Stage.MOVED),
         (RUN, replaced(RUN, is_tainted=True), Stage.CHANGED),
         (RUN, replaced(RUN, is_paused=True), Stage.PAUSED),
+        (replaced(RUN, phase=Phase.FAILED, stop_reason=StopReason.FAILED), RUN, Stage.RESUMED),
         (replaced(RUN, is_paused=True), RUN, Stage.RESUMED),
         (
             replaced(RUN, is_paused=True, stop_reason=StopReason.BLOCKED),

@@ -1,5 +1,6 @@
 """How agents work in runs with the gateway's own tools."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,13 +10,14 @@ import pytest
 from gateway import ids
 from gateway.clock import SystemClock
 from gateway.crossing.run_wishes import By, Sees
-from gateway.crossing.running import Running, to_pause, to_phase
+from gateway.crossing.running import Running, to_pause, to_phase, to_resume
 from gateway.events import runs as events
 from gateway.events.redact import Redactor
 from gateway.relay.run_tools import RunTools
 from gateway.relay.tools import OwnTools
 from gateway.runs.templates import FieldRule, Guard, Template
 from gateway.store.events import EventFilter
+from gateway.store.runs import RunFilter
 from gateway.store.store import Store
 from gateway.types.actors import Actor
 from gateway.types.calls import Principal
@@ -242,6 +244,52 @@ async def test_nobody_gets_out_of_a_pause_by_giving_up(store: Store) -> None:
     assert isinstance(answer, Answer)
     assert "It is paused" in str(answer.result["content"])
     assert (await desk.said("run_status"))["note"] == "look at this first"
+    await desk.said("run_handoff", {"reason": "I give up"})
+    handed = await desk.run(run_id)
+    assert (handed.phase, handed.is_paused) == (Phase.HANDOFF, True)
+    refused = await desk.refused("run_start", {"objective": "another"})
+    assert (refused.code, f"`{run_id}`" in refused.reason) == ("run_open", True)
+    resumed = await desk.running.change(run_id, Sees(), BY_HOST, to_resume())
+    assert (resumed.phase, resumed.is_paused, resumed.finished_at) == (Phase.RETRIEVING, False, 0)
+    await desk.said("run_finish", {"outcome": "completed"})
+    assert await desk.begun() != run_id
+
+
+@pytest.mark.parametrize("by", [By(mover=Mover.AGENT), BY_HOST])
+@pytest.mark.parametrize("end", [Phase.FAILED, Phase.HANDOFF])
+async def test_what_was_given_up_is_followed_by_no_other_run_until_a_person_or_host_resumes_it(
+    store: Store, end: Phase, by: By
+) -> None:
+    desk = Desk(store)
+    run_id = await desk.begun(template="refund")
+    await desk.running.change(run_id, Sees(), by, to_phase(end, by.mover))
+    refused = await desk.refused("run_start", {"objective": "without a template"})
+    assert (refused.status, refused.code) == (Status.PHASE_BLOCKED, "run_open")
+    assert refused.reason == f"the run `{run_id}` is `{end}`"
+    await desk.running.change(run_id, Sees(), BY_HOST, to_resume())
+    assert (await desk.said("run_status"))["phase"] == "retrieving"
+
+
+async def test_of_runs_that_are_begun_at_once_by_one_conversation_there_is_one(
+    store: Store,
+) -> None:
+    desk = Desk(store)
+    answers = await asyncio.gather(
+        *(desk.call("run_start", {"objective": f"nr. {nr}"}) for nr in range(8))
+    )
+    assert sum(isinstance(each, Answer) for each in answers) == 1
+    [run] = await store.runs.find(RunFilter())
+    refused = [each for each in answers if isinstance(each, Refusal)]
+    assert {(each.code, f"`{run.run_id}`" in each.reason) for each in refused} == {
+        ("run_open", True)
+    }
+
+
+async def test_a_run_of_the_caller_holds_its_conversations_as_well(store: Store) -> None:
+    desk = Desk(store)
+    run_id = (await desk.said("run_start", {"objective": "a refund"}, meta={}))["run_id"]
+    refused = await desk.refused("run_start", {"objective": "another"})
+    assert (refused.code, f"`{run_id}`" in refused.reason) == ("run_open", True)
 
 
 async def test_what_is_handed_over_is_over_for_the_agent(store: Store) -> None:

@@ -127,10 +127,28 @@ def test_the_model_does_not_complete_a_run_that_its_host_moves() -> None:
 
 def test_a_paused_run_can_be_given_up_and_is_not_completed() -> None:
     run = a_run(phase=P.ACTING, is_paused=True, stop_reason=StopReason.BLOCKED)
-    assert said(moves.ended(run, P.COMPLETED, Mover.HOST, None, now=START)) == "the run is paused"
+    for by in (Mover.HOST, Mover.AGENT):
+        assert said(moves.ended(run, P.COMPLETED, by, None, now=START)) == "the run is paused"
     after = moves.ended(run, P.HANDOFF, Mover.PERSON, None, now=START)
     assert isinstance(after, Run)
     assert (after.is_paused, after.stop_reason) == (False, StopReason.HANDOFF)
+
+
+def test_its_model_gets_a_run_out_of_a_pause_by_no_end() -> None:
+    run = a_run(phase=P.ACTING, is_paused=True)
+    assert said(moves.ended(run, P.FAILED, Mover.AGENT, None, now=START)) == "the run is paused"
+    after = moves.ended(run, P.HANDOFF, Mover.AGENT, None, now=START)
+    assert isinstance(after, Run)
+    assert (after.phase, after.is_paused) == (P.HANDOFF, True)
+
+
+@pytest.mark.parametrize("phase", [P.FAILED, P.HANDOFF])
+def test_what_was_given_up_goes_on_and_meets_its_guards_anew(phase: Phase) -> None:
+    over = a_run(phase=phase, stop_reason=StopReason.FAILED, finished_at=START, ends_at=START)
+    after = moves.resumed(over, HELD, now=START + 1)
+    assert isinstance(after, Run)
+    assert (after.phase, after.stop_reason, after.finished_at) == (P.RETRIEVING, None, 0)
+    assert after.ends_at == START + 1 + 60_000_000
 
 
 @pytest.mark.parametrize("phase", LIVE)
@@ -157,12 +175,13 @@ def test_a_blocked_run_keeps_its_phase_too(phase: Phase) -> None:
 
 
 @pytest.mark.parametrize("phase", OVER)
-def test_a_run_that_is_over_is_neither_paused_nor_blocked_nor_resumed(phase: Phase) -> None:
+def test_a_run_that_is_over_is_neither_paused_nor_blocked(phase: Phase) -> None:
     run = a_run(phase=phase)
     field = moves.collected(run, "why", a_field(), None)
     for met in (moves.paused(run), moves.blocked(run, note=""), field):
         assert "the run is over" in said(met)
-    assert "the run is over" in said(moves.resumed(run, None, now=START))
+    if phase is P.COMPLETED:
+        assert "the run is over" in said(moves.resumed(run, None, now=START))
 
 
 def test_a_run_whose_time_was_over_has_all_of_it_again_when_it_is_resumed() -> None:
