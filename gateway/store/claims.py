@@ -272,6 +272,7 @@ class _Claiming:
         if asking is None:
             return Claim(met=Met.JOINED, operation=found)
         wanted = self._operation
+        self.desk.runs.update((found.run_id, wanted.run_id))  # it goes from one to the other
         held = replaced(
             wanted,
             op_id=found.op_id,
@@ -348,6 +349,7 @@ class _Claiming:
             )
             self._transaction.execute("add_operation", row_of(taken))
             return Claim(met=Met.TAKEN, operation=taken)
+        self.desk.runs.update((found.run_id, wanted.run_id))  # it goes from one to the other
         row = row_of(replace(wanted, op_id=found.op_id, epoch=found.epoch))
         self._transaction.execute("dispatch_operation", {**row, "now": self._now})
         again = self._transaction.fetch("get_operation", {"op_id": found.op_id})

@@ -42,6 +42,13 @@ async def acting(store: Store, **changes: Any) -> Run:
     return await moved(store, await begun(store, **changes), Phase.ACTING)
 
 
+async def of_session(store: Store, phase: Phase) -> Run:
+    """Begin a run that a session leads to from now on."""
+    run = await moved(store, await begun(store), phase)
+    await store.runs.bind(run, _session("sessionId=s1"))
+    return run
+
+
 async def writes(house: House, run: Run, value: int = 1) -> Finished:
     return await house.call({"v": value}, meta={KEY: run.run_id})
 
@@ -92,6 +99,61 @@ async def test_a_weak_binding_makes_no_second_call_of_a_repeated_one(store: Stor
     assert (outcome_of(first)["run_id"], outcome_of(again)["run_id"]) == (run.run_id, other.run_id)
     assert outcome_of(again)["replayed"] is True
     assert house.server.count == 1
+
+
+async def test_what_one_run_left_is_open_in_the_run_that_sends_it_again(store: Store) -> None:
+    server = Counting(answers=[NOT_SENT])
+    declared = Idempotency(intent=("/v",), is_declared=True)
+    house = a_place(store, server=server, idempotency=declared)
+    session = {"sessionId": "s1"}
+    first = await of_session(store, Phase.ACTING)
+    await house.call(meta=session)
+    assert server.count == 1
+    await moved(store, first, Phase.COMPLETED)
+    second = await of_session(store, Phase.ACTING)
+    server.go.clear()
+    under_way = asyncio.create_task(house.call(meta=session))
+    async with asyncio.timeout(5):
+        while (await now_of(store, second)).open_ops == 0:
+            await asyncio.sleep(0)
+    met = moves.ended(await now_of(store, second), Phase.COMPLETED, Mover.HOST, None, now=START)
+    assert isinstance(met, moves.Blocked)
+    assert "1 operations are under way" in met.reason
+    server.go.set()
+    done = await under_way
+    assert (await house.writes.operation(done)).run_id == second.run_id
+    after = [await now_of(store, each) for each in (first, second)]
+    assert [each.succeeded for each in after] == [(), ("crm.put",)]
+
+
+async def test_the_run_that_has_people_asked_about_what_another_one_left_waits_for_them(
+    store: Store,
+) -> None:
+    declared = Idempotency(intent=("/v",), is_declared=True)
+    house = a_place(store, server=Counting(answers=[NOT_SENT]), idempotency=declared)
+    session = {"sessionId": "s1"}
+    first = await of_session(store, Phase.ACTING)
+    await house.call(meta=session)
+    second = await of_session(store, Phase.ACTING)
+    house.rule(ASK)
+    pending = await house.call(meta=session)
+    assert pending.status is Status.APPROVAL_PENDING
+    assert (await house.approval(pending)).run_id == second.run_id
+    waits = await now_of(store, second)
+    assert (waits.phase, waits.pending_approvals) == (Phase.AWAITING_APPROVAL, 1)
+    third = await of_session(store, Phase.ACTING)  # the call comes back in yet another run
+    anew = await house.call(meta=session)
+    assert (await house.approval(anew)).run_id == third.run_id
+    runs = [await now_of(store, each) for each in (first, second, third)]
+    assert [(each.phase, each.pending_approvals) for each in runs] == [
+        (Phase.ACTING, 0),
+        (Phase.ACTING, 0),
+        (Phase.AWAITING_APPROVAL, 1),
+    ]
+    await house.decide(anew)
+    done = await house.call(meta=session)
+    assert done.status is Status.OK
+    assert (await house.writes.operation(done)).run_id == third.run_id
 
 
 @pytest.mark.parametrize("phase", [Phase.RETRIEVING, Phase.FINALIZING, Phase.COMPLETED])

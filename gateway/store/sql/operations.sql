@@ -32,9 +32,11 @@ INSERT INTO operations (
 );
 
 -- name: dispatch_operation
--- Commit the intent of one more attempt, with what it sends; the server's key stays the same.
+-- Commit the intent of one more attempt, with what it sends; the server's key stays the same. It is
+-- of the run that sends it now, whichever made it first.
 UPDATE operations
-SET state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id,
+SET run_id = CASE WHEN :run_id = '' THEN run_id ELSE :run_id END,
+    state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id,
     lease_until = :lease_until, dispatched_at = :now, retry = :retry, args_hash = :args_hash,
     transport = :transport, shown = :shown,
     downstream_key = CASE WHEN downstream_key = '' THEN :downstream_key ELSE downstream_key END,

@@ -52,9 +52,11 @@ UPDATE approvals SET is_told = 1, version = version + 1
 WHERE approval_id = :approval_id AND is_told = 0;
 
 -- name: hold_operation
--- An operation waits for a person: nothing of it is sent, and what it asks for is what is shown.
+-- An operation waits for a person: nothing of it is sent, and what it asks for is what is shown. It
+-- is of the run that has people asked now, whichever made it first.
 UPDATE operations
-SET state = 'awaiting_approval', call_id = :call_id, args_hash = :args_hash,
+SET run_id = CASE WHEN :run_id = '' THEN run_id ELSE :run_id END,
+    state = 'awaiting_approval', call_id = :call_id, args_hash = :args_hash,
     intent_hash = :intent_hash, transport = :transport, shown = :shown, arguments = :arguments,
     pin = :pin, revision = :revision, retry = :retry, outcome = '', evidence = '', settled_at = 0,
     check_at = 0, replay_until = 0
@@ -63,7 +65,8 @@ WHERE op_id = :op_id AND state IN ('ready', 'failed_retryable', 'awaiting_approv
 -- name: send_approved
 -- Commit the intent of an approved call: what is sent is what was kept when people were asked.
 UPDATE operations
-SET state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id,
+SET run_id = CASE WHEN :run_id = '' THEN run_id ELSE :run_id END,
+    state = 'dispatching', epoch = epoch + 1, owner = :owner, call_id = :call_id,
     lease_until = :lease_until, dispatched_at = :now, transport = :transport, revision = :revision,
     injection = :injection
 WHERE op_id = :op_id AND state = 'awaiting_approval';
