@@ -79,18 +79,30 @@ def handed(reason: str, to: str) -> str:
     return f"for {to}: {reason}" if to else reason
 
 
-def state(run: Run, template: Template | None) -> wire.RunState:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """Who is told of runs, and what values take to be seen."""
+
+    receiver: Receiver
+    reach: Reach
+
+
+ALL: Final = Sight(receiver=Receiver(), reach=Reach(tools={}))
+"""The sight of whoever has the store before him."""
+
+
+def state(run: Run, template: Template | None, sight: Sight) -> wire.RunState:
     """Return a run as hosts see it."""
     return wire.RunState(
-        **dict(brief(run)),
+        **dict(brief(run, sight)),
         open_operations=run.open_ops,
         pending_approvals=run.pending_approvals,
         missing=missing(run, template),
     )
 
 
-def brief(run: Run) -> wire.RunBrief:
-    """Return a run as its row says."""
+def brief(run: Run, sight: Sight) -> wire.RunBrief:
+    """Return a run as its row says, but for values that are withheld."""
     return wire.RunBrief(
         run_id=run.run_id,
         version=run.version,
@@ -107,7 +119,7 @@ def brief(run: Run) -> wire.RunBrief:
         stop_reason=run.stop_reason,
         note=run.note,
         parent=run.parent,
-        fields=_fields(run),
+        fields=_fields(run, sight),
         is_tainted=run.is_tainted,
         evidence=run.evidence,
         calls=run.calls,
@@ -119,16 +131,17 @@ def brief(run: Run) -> wire.RunBrief:
     )
 
 
-def _fields(run: Run) -> dict[str, wire.FieldState]:
+def _fields(run: Run, sight: Sight) -> dict[str, wire.FieldState]:
     return {
-        name: wire.FieldState(
+        each.name: wire.FieldState(
             value=_plain(each.value),
+            is_withheld=each.is_withheld,
             trust=each.trust,
             source=each.source,
-            at=moment(each.at),
-            call_id=each.call_id,
+            at=moment(run.fields[each.name].at),
+            call_id=run.fields[each.name].call_id,
         )
-        for name, each in sorted(run.fields.items())
+        for each in handover.given(run, sight.receiver, sight.reach)
     }
 
 

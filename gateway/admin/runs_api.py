@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from gateway.actions import runs as telling
-from gateway.actions.runs import Gathering
+from gateway.actions.runs import Gathering, Sight
 from gateway.admin import bodies
 from gateway.admin.rest import Asked, Handler
 from gateway.client import wire
@@ -71,7 +71,7 @@ class RunsApi:
             parent=wanted.parent,
             fields=_values(wanted.fields),
         )
-        return self._state(await self.running.start(new, _by(who)))
+        return self._state(await self.running.start(new, _by(who)), who)
 
     async def list_runs(self, asked: Asked) -> wire.RunPage:
         """List runs."""
@@ -92,12 +92,13 @@ class RunsApi:
             )
         )
         return wire.RunPage(
-            runs=[telling.brief(each) for each in found], is_cut=len(found) == wanted.limit
+            runs=[telling.brief(each, self._sight(asked.principal)) for each in found],
+            is_cut=len(found) == wanted.limit,
         )
 
     async def show(self, asked: Asked) -> wire.RunState:
         """Show one run."""
-        return self._state(await self._run(asked))
+        return self._state(await self._run(asked), asked.principal)
 
     async def package(self, asked: Asked) -> wire.Package:
         """Show what somebody needs to take a run over, as far as the key's scopes go."""
@@ -107,7 +108,8 @@ class RunsApi:
         """Move a run."""
         wanted = await bodies.body(asked.request, wire.SetPhase)
         return self._state(
-            await self._stepped(asked, to_phase(wanted.phase, Mover.HOST, wanted.note))
+            await self._stepped(asked, to_phase(wanted.phase, Mover.HOST, wanted.note)),
+            asked.principal,
         )
 
     async def fields(self, asked: Asked) -> wire.RunState:
@@ -126,7 +128,8 @@ class RunsApi:
                 by,
                 fields,
                 version=bodies.version(asked.request),
-            )
+            ),
+            asked.principal,
         )
 
     async def evidence(self, asked: Asked) -> wire.RunState:
@@ -138,31 +141,35 @@ class RunsApi:
                 _id(asked),
                 _sees(asked.principal),
                 [Evidence(source=a, version=b, chunk=c) for a, b, c in items],
-            )
+            ),
+            asked.principal,
         )
 
     async def usage(self, asked: Asked) -> wire.RunState:
         """Add tokens."""
         wanted = await bodies.body(asked.request, wire.Usage)
         return self._state(
-            await self.running.spend(_id(asked), _sees(asked.principal), wanted.tokens)
+            await self.running.spend(_id(asked), _sees(asked.principal), wanted.tokens),
+            asked.principal,
         )
 
     async def pause(self, asked: Asked) -> wire.RunState:
         """Pause a run."""
         wanted = await bodies.body(asked.request, wire.Why)
-        return self._state(await self._stepped(asked, to_pause(wanted.reason)))
+        run = await self._stepped(asked, to_pause(wanted.reason))
+        return self._state(run, asked.principal)
 
     async def resume(self, asked: Asked) -> wire.RunState:
         """Go on with a run."""
         wanted = await bodies.body(asked.request, wire.ResumeRun)
-        return self._state(await self._stepped(asked, to_resume(wanted.reason)))
+        run = await self._stepped(asked, to_resume(wanted.reason))
+        return self._state(run, asked.principal)
 
     async def finish(self, asked: Asked) -> wire.RunState:
         """End a run."""
         wanted = await bodies.body(asked.request, wire.FinishRun)
         step = to_phase(Phase(wanted.outcome), Mover.HOST, wanted.note)
-        return self._state(await self._stepped(asked, step))
+        return self._state(await self._stepped(asked, step), asked.principal)
 
     async def handoff(self, asked: Asked) -> wire.Package:
         """Hand a run over."""
@@ -175,7 +182,8 @@ class RunsApi:
         """End a run that is no longer wanted."""
         wanted = await bodies.body(asked.request, wire.Why)
         note = f"cancelled: {wanted.reason}"
-        return self._state(await self._stepped(asked, to_phase(Phase.FAILED, Mover.HOST, note)))
+        run = await self._stepped(asked, to_phase(Phase.FAILED, Mover.HOST, note))
+        return self._state(run, asked.principal)
 
     async def _run(self, asked: Asked) -> Run:
         return await self.running.get(_id(asked), _sees(asked.principal))
@@ -189,8 +197,12 @@ class RunsApi:
             version=bodies.version(asked.request),
         )
 
-    def _state(self, run: Run) -> wire.RunState:
-        return telling.state(run, self.running.template(run))
+    def _state(self, run: Run, who: Principal) -> wire.RunState:
+        return telling.state(run, self.running.template(run), self._sight(who))
+
+    def _sight(self, who: Principal) -> Sight:
+        reach = telling.reach(self.revision().contracts)
+        return Sight(receiver=Receiver(scopes=who.scopes), reach=reach)
 
     async def _packaged(self, run: Run, who: Principal) -> wire.Package:
         package = await self.gathering.package(

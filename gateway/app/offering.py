@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from gateway.actions.runs import reach
 from gateway.app.keeping import Keeping
 from gateway.config.settings import ExposeSettings
 from gateway.crossing.belonging import Belonging
@@ -63,6 +64,7 @@ def run_tools(keeping: Keeping, running: Running, belonging: Belonging) -> RunTo
         bound=bound,
         owner=keeping.store.runs.owner,
         seen=seen,
+        reach=lambda: reach(belonging.revision().contracts),
         chain=belonging.chain,
     )
 

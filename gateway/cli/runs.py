@@ -79,7 +79,7 @@ def list_runs(
 
     found = ran(find)
     if as_json:
-        output.as_json([_json(runs.brief(each)) for each in found])
+        output.as_json([_json(runs.brief(each, runs.ALL)) for each in found])
         return
     output.table(_HEADERS, [_row(each) for each in found])
     click.echo(f"{len(found)} run{'' if len(found) == 1 else 's'}")
@@ -103,7 +103,7 @@ def show(run_id: str, path: Path, as_json: bool) -> None:
         events = await ledger.store.events.query(EventFilter(run=run_id, limit=_MOST_LINES))
         template = templates.get(run.template)
         package = await _package(ledger, run, template)
-        return runs.state(run, template), package, timeline.lines(events)
+        return runs.state(run, template, runs.ALL), package, timeline.lines(events)
 
     state, package, lines = _with(path, read)
     if as_json:
@@ -202,7 +202,7 @@ def _change(path: Path, run_id: str, by: str, step: Step, as_json: bool) -> None
 
     run = _with(path, change)
     if as_json:
-        output.as_json(_json(runs.brief(run)))
+        output.as_json(_json(runs.brief(run, runs.ALL)))
     else:
         stands = "paused" if run.is_paused else run.phase.value
         _line("run", f"{run.run_id} is {stands}{f': {run.note}' if run.note else ''}")

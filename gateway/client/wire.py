@@ -145,9 +145,10 @@ class AddEvidence(Request):
 
 
 class FieldState(Reply):
-    """A value that was collected."""
+    """A value that was collected, as whoever asks may see it."""
 
-    value: JsonValue
+    value: JsonValue = None
+    is_withheld: bool = Field(description="its origin needs scopes that the key hasn't got")
     trust: Trust = Field(description="how far it is to be believed")
     source: str = Field(description="`host`, `user`, `model`, or the type that a result yielded")
     at: datetime

@@ -15,6 +15,7 @@ from gateway.relay.tools import OwnTool, invalid, told
 from gateway.runs import binding
 from gateway.runs.binding import BadRun, Chain, Conflict
 from gateway.runs.guards import unmet
+from gateway.runs.handover import Reach, Receiver, given
 from gateway.runs.origins import MODEL, TRUSTED_SOURCES
 from gateway.runs.templates import Template
 from gateway.types.actors import Actor
@@ -48,6 +49,8 @@ class RunTools:
     owner: Callable[[Principal], str]
     """The digest that stands for a whole principal."""
     seen: Seen
+    reach: Callable[[], Reach]
+    """What values take to be seen, by the contracts in force."""
     chain: Chain = field(default_factory=Chain)
 
     def tools(self, where: Callable[[Own], Callable[[], bool]]) -> tuple[OwnTool, ...]:
@@ -101,11 +104,11 @@ class RunTools:
             template=str(arguments.get("template", "")),
         )
         run = await self.running.start(new, _by(call), places)
-        return self._said(run, f"The run `{run.run_id}` has begun.")
+        return self._said(call, run, f"The run `{run.run_id}` has begun.")
 
     async def _status(self, call: ProposedCall) -> Answer | Refusal:
         run = await self._run(call)
-        return self._said(run, f"The run `{run.run_id}` is in `{run.phase}`.")
+        return self._said(call, run, f"The run `{run.run_id}` is in `{run.phase}`.")
 
     async def _set_field(self, call: ProposedCall) -> Answer | Refusal:
         """Keep a value, with the type of the result that it was returned in where there is one."""
@@ -126,24 +129,26 @@ class RunTools:
         after = await self.running.set_fields(
             run.run_id, self._sees(run), _by(call), {name: collected}
         )
-        return self._said(after, f"`{name}` is set, from `{collected.source}`.")
+        return self._said(call, after, f"`{name}` is set, from `{collected.source}`.")
 
     async def _set_phase(self, call: ProposedCall) -> Answer | Refusal:
         phase, note = Phase(str(call.arguments["phase"])), _text(call, "note")
         run = await self._changed(call, to_phase(phase, Mover.AGENT, note))
-        return self._said(run, f"The run is in `{run.phase}`.")
+        return self._said(call, run, f"The run is in `{run.phase}`.")
 
     async def _finish(self, call: ProposedCall) -> Answer | Refusal:
         outcome = Phase(str(call.arguments["outcome"]))
         run = await self._changed(call, to_phase(outcome, Mover.AGENT, _text(call, "note")))
-        return self._said(run, f"The run is `{run.phase}`.")
+        return self._said(call, run, f"The run is `{run.phase}`.")
 
     async def _hand_over(self, call: ProposedCall) -> Answer | Refusal:
         to, reason = _text(call, "to"), _text(call, "reason")
         note = f"for {to}: {reason}" if to else reason
         await self._changed(call, to_phase(Phase.HANDOFF, Mover.AGENT, note))
         run = await self._run(call)
-        return self._said(run, "The run is handed over; leave the rest to whoever has it now.")
+        return self._said(
+            call, run, "The run is handed over; leave the rest to whoever has it now."
+        )
 
     async def _changed(self, call: ProposedCall, step: Step) -> Run:
         run = await self._run(call)
@@ -166,16 +171,20 @@ class RunTools:
         """Return the sight of whoever was led to a run: of this very one."""
         return Sees(tenant=run.tenant, user=run.user, owners=frozenset({run.owner}))
 
-    def _said(self, run: Run, text: str) -> Answer:
+    def _said(self, call: ProposedCall, run: Run, text: str) -> Answer:
         template = self.running.template(run)
         missing = _missing(run, template)
+        scopes = call.principal.scopes
+        receiver = Receiver(scopes=scopes & run.scopes if run.parent else scopes)
+        fields = given(run, receiver, self.reach())
         said: JsonObject = {
             "run_id": run.run_id,
             "phase": run.phase.value,
             "objective": run.objective,
             "template": run.template,
             "paused": run.is_paused,
-            "fields": {name: each.value for name, each in sorted(run.fields.items())},
+            "fields": {each.name: each.value for each in fields if not each.is_withheld},
+            "withheld": [each.name for each in fields if each.is_withheld],
             "evidence": run.evidence,
             "open_operations": run.open_ops,
             "pending_approvals": run.pending_approvals,

@@ -109,7 +109,7 @@ def package(remains: Remains, receiver: Receiver, reach: Reach) -> Package:
         )
         for each in sorted(remains.operations, key=lambda op: op.created_at, reverse=True)
     ]
-    fields = tuple(_fields(remains.run, receiver, reach))
+    fields = given(remains.run, receiver, reach)
     hidden = sum(not receiver.sees_tool(each.operation.tool, reach) for each in deeds)
     pending = tuple(each for each in remains.approvals if each.state.is_open)
     missing = _missing(remains.run, remains.template)
@@ -127,16 +127,19 @@ def package(remains: Remains, receiver: Receiver, reach: Reach) -> Package:
     )
 
 
-def _fields(run: Run, receiver: Receiver, reach: Reach) -> Iterable[Given]:
-    for name, collected in sorted(run.fields.items()):
-        is_seen = receiver.sees_source(collected.source, reach)
-        yield Given(
+def given(run: Run, receiver: Receiver, reach: Reach) -> tuple[Given, ...]:
+    """Return what a run has collected, as far as somebody may see it: the only way out of it."""
+    return tuple(
+        Given(
             name=name,
             value=collected.value if is_seen else None,
             is_withheld=not is_seen,
             trust=collected.trust,
             source=collected.source,
         )
+        for name, collected in sorted(run.fields.items())
+        for is_seen in [receiver.sees_source(collected.source, reach)]
+    )
 
 
 def _missing(run: Run, template: Template | None) -> tuple[str, ...]:

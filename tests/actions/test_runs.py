@@ -4,8 +4,8 @@ from decimal import Decimal
 from typing import Any
 
 from gateway.actions import runs
-from gateway.actions.runs import Gathering
-from gateway.runs.handover import Receiver
+from gateway.actions.runs import Gathering, Sight
+from gateway.runs.handover import Reach, Receiver
 from gateway.runs.templates import Guard, Template
 from gateway.store.store import Store
 from gateway.types.runs import Evidence, Phase
@@ -29,7 +29,7 @@ def test_what_is_missing_is_told_for_the_phases_that_come_next() -> None:
 
 def test_a_number_that_no_float_carries_leaves_as_a_text() -> None:
     exact: Any = {"a": [Decimal("0.10000000000000000001"), 10**30, True, None]}
-    told = runs.brief(a_run(fields={"f": a_field(exact)}))
+    told = runs.brief(a_run(fields={"f": a_field(exact)}), runs.ALL)
     assert told.fields["f"].value == {"a": ["0.10000000000000000001", 10**30, True, None]}
     assert told.ends_at is told.finished_at is None
 
@@ -48,6 +48,17 @@ def test_contracts_say_what_values_take_to_be_seen() -> None:
     reach = runs.reach(contracts)
     assert reach.types == {"crm.id": [{"crm"}, {"erp"}]}
     assert reach.tools == {"crm.find": {"crm"}, "erp.find": {"erp"}}
+
+
+def test_a_run_shows_nobody_more_than_its_package_does() -> None:
+    run = a_run(fields={"card": a_field("4111", source="crm.id"), "said": a_field("no")})
+    reach = Reach(tools={}, types={"crm.id": [frozenset({"crm:read"})]})
+    for scopes, card in ((frozenset[str](), None), (frozenset({"crm:read"}), "4111")):
+        sight = Sight(receiver=Receiver(scopes=scopes), reach=reach)
+        for told in (runs.brief(run, sight), runs.state(run, None, sight)):
+            shown = {name: each.value for name, each in told.fields.items()}
+            assert shown == {"card": card, "said": "no"}
+            assert told.fields["card"].is_withheld is (card is None)
 
 
 async def test_what_there_is_of_a_run_is_gathered_and_nothing_of_others(store: Store) -> None:

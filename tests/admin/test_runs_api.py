@@ -177,6 +177,7 @@ async def test_fields_go_with_null_and_a_cancelled_run_is_over(tmp_path: Path) -
         assert left == {
             "b": {
                 "value": [1, {"c": None}],
+                "is_withheld": False,
                 "trust": "host",
                 "source": "host",
                 "at": left["b"]["at"],

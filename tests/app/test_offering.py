@@ -38,7 +38,9 @@ def offered(revision: Revision, *, is_on: bool = False, **expose: Any) -> set[st
     own = Offering(expose=ExposeSettings.model_validate(expose), revision=lambda: revision).tools(
         wait=Wait(find=holding.find, wait=holding.wait),
         again=Again(operation=nothing, remains=nothing, tool_of=nothing, own=nothing),
-        runs=RunTools(running=a_running(is_on), bound=nothing, owner=nothing, seen=nothing),
+        runs=RunTools(
+            running=a_running(is_on), bound=nothing, owner=nothing, seen=nothing, reach=nothing
+        ),
         errands=holding.errands,
     )
     return {str(each["name"]) for each in own.definitions()}

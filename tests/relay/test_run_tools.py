@@ -15,6 +15,7 @@ from gateway.events import runs as events
 from gateway.events.redact import Redactor
 from gateway.relay.run_tools import RunTools
 from gateway.relay.tools import OwnTools
+from gateway.runs.handover import Reach
 from gateway.runs.templates import FieldRule, Guard, Template
 from gateway.store.events import EventFilter
 from gateway.store.runs import RunFilter
@@ -56,6 +57,7 @@ class Desk:
     store: Store
     is_on: bool = True
     seen: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    needs: frozenset[str] = frozenset()  # scopes of the tool that yields ids of customers
 
     @property
     def running(self) -> Running:
@@ -77,7 +79,13 @@ class Desk:
             assert (actor.user, run_id.startswith("run_")) == ("sam", True)
             return next((each for each in types if value in self.seen.get(each, [])), "")
 
-        made = RunTools(running=self.running, bound=bound, owner=self.store.runs.owner, seen=seen)
+        made = RunTools(
+            running=self.running,
+            bound=bound,
+            owner=self.store.runs.owner,
+            seen=seen,
+            reach=lambda: Reach(tools={}, types={"crm.id": [self.needs]}),
+        )
         return OwnTools(
             tools=made.tools(lambda name: lambda: self.is_on),
             errands=a_holding(some_states()).errands,
@@ -178,6 +186,18 @@ async def test_the_run_of_somebody_else_is_not_there(store: Store, other: dict[s
         by_talk = await desk.refused(name, more, principal=theirs)
         assert by_talk.status is Status.INVALID_ARGUMENTS
     assert (await desk.run(run_id)).version == 0
+
+
+async def test_a_value_is_shown_to_whoever_could_have_had_it_from_a_tool(store: Store) -> None:
+    desk = Desk(store, seen={"crm.id": ["c-1"]}, needs=frozenset({"crm:all"}))
+    run_id = await desk.begun(template="refund")
+    said = await desk.said("run_set_field", {"name": "customer_id", "value": "c-1"})
+    assert (said["fields"], said["withheld"]) == ({}, ["customer_id"])
+    assert (await desk.said("run_status"))["withheld"] == ["customer_id"]
+    assert (await desk.run(run_id)).fields["customer_id"].value == "c-1"
+    wider = a_principal(scopes=frozenset({"crm:all"}))
+    seen = await desk.said("run_status", principal=wider)
+    assert (seen["fields"], seen["withheld"]) == ({"customer_id": "c-1"}, [])
 
 
 async def test_a_field_counts_as_from_a_tool_only_if_a_tool_returned_it(store: Store) -> None:
