@@ -86,6 +86,10 @@ class Runs(Protocol):
         """Return runs that ended before a time."""
         ...
 
+    async def lapsed(self, before: int) -> list[Run]:
+        """Return paused and blocked runs that nothing was done in since before a time."""
+        ...
+
     async def forget(self, run: Run) -> None:
         """Let go of a run, and of all that belongs to it."""
         ...
@@ -139,9 +143,25 @@ class RunSweeper:
         now_s = self.clock.monotonic()
         if self._forgot_s is not None and now_s - self._forgot_s < _FORGET_S:
             return
-        for run in await self.runs.ended(microseconds(self.clock.now() - self.keep)):
+        before = microseconds(self.clock.now() - self.keep)
+        lapsed = await self.runs.lapsed(before)
+        for run in lapsed:
+            await self._let_go(run)
+        ended = await self.runs.ended(before)
+        for run in ended:
             await self.runs.forget(run)
-        self._forgot_s = now_s
+        if not lapsed and not ended:  # else there may be more, which the next turn looks for
+            self._forgot_s = now_s
+
+    async def _let_go(self, run: Run) -> None:
+        """End a run that nobody has come back to, unless somebody has by now, and forget it."""
+        note = f"nobody went on with it for {format_duration(self.keep.total_seconds())}"
+        after = moves.lapsed(run, note=note, now=microseconds(self.clock.now()))
+        if isinstance(after, Blocked):
+            return
+        over = await self.runs.change(run, after, self._told)
+        if over is not None:
+            await self.runs.forget(over)
 
     def _told(self, before: Run, after: Run) -> list[Event]:
         at = self.clock.now()

@@ -149,6 +149,23 @@ def blocked(run: Run, *, note: str) -> Run | Blocked:
     return replaced(run, is_paused=True, stop_reason=StopReason.BLOCKED, note=note)
 
 
+def lapsed(run: Run, *, note: str, now: int) -> Run | Blocked:
+    """Return a paused or blocked run at its end: nobody has come back to it."""
+    if run.phase.is_final:
+        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+    if not run.is_paused:
+        return Blocked(reason="the run is not paused")
+    return replaced(
+        run,
+        phase=Phase.FAILED,
+        resume_phase=None,
+        is_paused=False,
+        stop_reason=StopReason.FAILED,
+        note=note,
+        finished_at=now,
+    )
+
+
 def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
     """Return a run that goes on in its phase; one whose time was over has all of it again.
 

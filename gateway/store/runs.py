@@ -325,6 +325,10 @@ class Runs:
         """Return runs that ended before a time, the longest ago first."""
         return await self._read("ended_runs", {"before": before, "limit": _AT_ONCE})
 
+    async def lapsed(self, before: int) -> list[Run]:
+        """Return paused and blocked runs that nothing was done in since before a time."""
+        return await self._read("lapsed_runs", {"before": before, "limit": _AT_ONCE})
+
     async def _change(self, work: Callable[[Transaction], Made[_T]]) -> _T:
         return await self._log.carry(Change(Once(work)))
 

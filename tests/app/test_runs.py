@@ -13,6 +13,7 @@ from gateway.config.runs import RunsSettings
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
 from gateway.store.events import EventFilter
+from gateway.store.runs import RunFilter
 from gateway.store.store import Store
 from gateway.store.times import microseconds
 from gateway.types.approvals import Approval
@@ -23,7 +24,7 @@ from tests.helpers.cases import a_revision
 from tests.helpers.databases import ORIGIN
 from tests.helpers.fake_server import until_async
 from tests.helpers.issuer import HandClock
-from tests.helpers.runs import begun, moved, told
+from tests.helpers.runs import a_field, begun, moved, told
 
 REDACTOR = Redactor(lambda tenant: tenant.encode().ljust(32, b"0"))
 
@@ -121,6 +122,39 @@ async def test_what_ended_long_ago_is_forgotten_once_an_hour(place: Place) -> No
     await sweeper.sweep()
     assert await place.now(run) is None
     assert await place.now(open_run) is not None
+
+
+async def test_more_than_one_turn_forgets_is_gone_without_another_hour(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.store.runs._AT_ONCE", 2)
+    end = microseconds(place.clock.now())
+    for _ in range(5):
+        await place.begun(phase=Phase.FAILED, stop_reason=StopReason.FAILED, finished_at=end)
+    place.clock.move(90 * 86_400 + 1)
+    sweeper = place.sweeper()
+    for left in (3, 1, 0):
+        await sweeper.sweep()
+        assert len(await place.store.runs.find(RunFilter())) == left
+
+
+async def test_a_blocked_run_that_nobody_comes_back_to_ends_and_is_forgotten(place: Place) -> None:
+    run = await place.begun(idle_s=1800.0, fields={"card": a_field("4111")})
+    sweeper = place.sweeper()
+    place.clock.move(1801)
+    await sweeper.sweep()
+    place.clock.move(89 * 86_400)
+    await sweeper.sweep()
+    assert await place.now(run) is not None
+    place.clock.move(86_400)
+    await sweeper.sweep()
+    assert await place.now(run) is None
+    events = await place.store.events.query(EventFilter(run=run.run_id, stage="stopped"))
+    bodies = [body for each in events if isinstance(body := each.json()["body"], dict)]
+    assert {body["stop_reason"]: body.get("note") for body in bodies} == {
+        "blocked": None,
+        "failed": None,
+    }
 
 
 async def test_a_store_that_is_away_and_a_fault_end_nothing(place: Place) -> None:

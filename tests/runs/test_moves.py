@@ -178,10 +178,20 @@ def test_a_blocked_run_keeps_its_phase_too(phase: Phase) -> None:
 def test_a_run_that_is_over_is_neither_paused_nor_blocked(phase: Phase) -> None:
     run = a_run(phase=phase)
     field = moves.collected(run, "why", a_field(), None)
-    for met in (moves.paused(run), moves.blocked(run, note=""), field):
+    lapsed = moves.lapsed(run, note="", now=START)
+    for met in (moves.paused(run), moves.blocked(run, note=""), lapsed, field):
         assert "the run is over" in said(met)
     if phase is P.COMPLETED:
         assert "the run is over" in said(moves.resumed(run, None, now=START))
+
+
+def test_only_what_is_held_up_can_lapse() -> None:
+    run = a_run(phase=P.AWAITING_APPROVAL, is_paused=True, resume_phase=P.ACTING)
+    after = moves.lapsed(run, note="nobody came", now=START + 1)
+    assert isinstance(after, Run)
+    assert (after.phase, after.stop_reason, after.is_paused) == (P.FAILED, StopReason.FAILED, False)
+    assert (after.note, after.finished_at, after.resume_phase) == ("nobody came", START + 1, None)
+    assert said(moves.lapsed(a_run(), note="", now=START)) == "the run is not paused"
 
 
 def test_a_run_whose_time_was_over_has_all_of_it_again_when_it_is_resumed() -> None:

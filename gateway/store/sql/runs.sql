@@ -77,6 +77,11 @@ ORDER BY approvals.created_at LIMIT :limit;
 SELECT * FROM runs WHERE finished_at > 0 AND finished_at < :before
 ORDER BY finished_at LIMIT :limit;
 
+-- name: lapsed_runs
+-- Those that were paused or blocked, and that nothing was done in since before a time.
+SELECT * FROM runs WHERE finished_at = 0 AND is_paused = 1 AND active_at < :before
+ORDER BY active_at LIMIT :limit;
+
 -- name: bound_run
 -- The run that a value leads to, of a principal or of the user that it acts for.
 SELECT runs.* FROM run_bindings JOIN runs ON runs.run_id = run_bindings.run_id
