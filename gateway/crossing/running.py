@@ -17,6 +17,7 @@ from gateway.events.redact import Redactor
 from gateway.runs import moves
 from gateway.runs.moves import Blocked
 from gateway.runs.templates import Guard, Template
+from gateway.store.run_rows import MOST_AROUND
 from gateway.store.runs import RunFilter, Started, Told
 from gateway.store.times import microseconds
 from gateway.types.events import Event
@@ -257,7 +258,19 @@ class Running:
                 kind=Kind.BLOCKED,
                 reason=f"the run `{parent.run_id}` is over: it is `{parent.phase}`",
             )
+        await self._within_depth(parent)
         return new.scopes & parent.scopes if parent.parent else new.scopes
+
+    async def _within_depth(self, parent: Run) -> None:
+        """Refuse what would be deeper inside of other runs than calls look."""
+        above: Run | None = parent
+        for _ in range(MOST_AROUND):
+            if above is None or not above.parent:
+                return
+            above = await self.runs.get(above.parent)
+        raise RunRefused(
+            kind=Kind.INVALID, reason=f"at most {MOST_AROUND} runs are around one another"
+        )
 
     async def _open(self, run_id: str, sees: Sees) -> Run:
         run = await self.get(run_id, sees)

@@ -170,6 +170,13 @@ def _held(run: Run, need: Need, terms: Terms, now: int) -> Blocked | None:
         return Blocked(
             reason=f"the run is paused{why}", next="wait until a person or the host resumes it"
         )
+    holder = run.held_by
+    if holder is not None and (holder.is_over or not is_let):
+        why = "over" if holder.is_over else "paused"
+        return Blocked(
+            reason=f"the run `{holder.run_id}` around this one is {why}",
+            next="wait until a person or the host resumes that one",
+        )
     if moves.is_late(run, now) and not is_let:
         return Blocked(
             reason="the time of the run is over", next="hand it over, or have a person resume it"

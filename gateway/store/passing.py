@@ -12,7 +12,7 @@ from gateway.events import runs as events
 from gateway.store.changes import Made
 from gateway.store.engine import Transaction
 from gateway.store.rows import clean
-from gateway.store.run_rows import pending, run_of
+from gateway.store.run_rows import pending, placed, run_of
 from gateway.store.runs import change, is_as_counted
 from gateway.store.times import moment
 from gateway.types.events import Event
@@ -23,12 +23,14 @@ _T = TypeVar("_T")
 
 
 def may_pass(transaction: Transaction, passage: Passage) -> bool:
-    """Whether a run is still as a call was judged by it.
+    """Whether a run, and what is around it, is still as a call was judged by it.
 
     Where the call moves it, what its guards counted has to be the same as well.
     """
     now = _run(transaction, passage.run.run_id)
     if now is None or now.version != passage.run.version:
+        return False
+    if placed(transaction, now).held_by != passage.run.held_by:
         return False
     return passage.move_to is None or is_as_counted(transaction, passage.run)
 

@@ -8,10 +8,20 @@ from gateway.store.engine import Row, Transaction, Value
 from gateway.store.rows import clean
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import OpState, VerificationState
-from gateway.types.runs import Collected, Evidence, Mode, Phase, Run, StopReason, Trust
+from gateway.types.runs import (
+    Collected,
+    Evidence,
+    Holder,
+    Mode,
+    Phase,
+    Run,
+    StopReason,
+    Trust,
+)
 from gateway.types.values import replaced
 
 MOST_BYTES: Final = 2_000  # of each text of a reference
+MOST_AROUND: Final = 8  # runs that are around one another
 _SECOND: Final = 1_000_000
 _OPEN: Final = frozenset({OpState.DISPATCHING, OpState.INDETERMINATE, OpState.COMPENSATING})
 
@@ -112,6 +122,27 @@ def counted(transaction: Transaction, run: Run) -> Run:
         verified=tuple(sorted(verified)),
         succeeded=tuple(sorted(succeeded)),
     )
+
+
+def placed(transaction: Transaction, run: Run) -> Run:
+    """Return a run with what holds it: the nearest run around it that is paused or over.
+
+    One that is gone was over; and what is deeper than runs can be is held as well.
+    """
+    if not run.parent:
+        return run
+    name = run.parent
+    for _ in range(MOST_AROUND):
+        rows = transaction.fetch("get_run", {"run_id": name})
+        above = run_of(rows[0]) if rows else None
+        if above is None or above.phase.is_final:
+            break
+        if above.is_paused:
+            return replaced(run, held_by=Holder(run_id=name, is_over=False))
+        if not above.parent:
+            return replaced(run, held_by=None)
+        name = above.parent
+    return replaced(run, held_by=Holder(run_id=name, is_over=True))
 
 
 def pending(transaction: Transaction, run_id: str) -> int:

@@ -20,7 +20,7 @@ from gateway.store.decisions import Once
 from gateway.store.engine import Lock, Parameters, Transaction, Value
 from gateway.store.keys import TenantKeys
 from gateway.store.rows import clean
-from gateway.store.run_rows import counted, evidence_of, evidence_row, row_of, run_of
+from gateway.store.run_rows import counted, evidence_of, evidence_row, placed, row_of, run_of
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.types.approvals import Approval
@@ -142,7 +142,7 @@ class Runs:
 
         def read(transaction: Transaction) -> Run | None:
             run = _get(transaction, run_id)
-            return counted(transaction, run) if run is not None else None
+            return counted(transaction, placed(transaction, run)) if run is not None else None
 
         return await self._worker.read(read)
 
@@ -376,6 +376,7 @@ def _get(transaction: Transaction, run_id: str) -> Run | None:
 
 
 def _with_counts(transaction: Transaction, run: Run, with_counts: bool) -> Run:
+    run = placed(transaction, run)
     has_begun = run.phase not in (Phase.CREATED, Phase.PLANNING)
     return run if has_begun and not with_counts else counted(transaction, run)
 

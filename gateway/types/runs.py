@@ -125,6 +125,14 @@ class Evidence:
 
 
 @value
+class Holder:
+    """A run around another one that lets it not go on."""
+
+    run_id: str
+    is_over: bool  # else it is paused
+
+
+@value
 class Run:
     """One run as its row says; times are whole microseconds since 1970 in UTC, 0 for none."""
 
@@ -162,6 +170,8 @@ class Run:
     pending_approvals: int = 0
     verified: tuple[str, ...] = ()  # tools of which a write was verified, as `server.name`
     succeeded: tuple[str, ...] = ()  # tools of which a write succeeded
+    # Looked up when it is read for a call:
+    held_by: Holder | None = None  # the nearest run around it that is paused or over
 
 
 @value

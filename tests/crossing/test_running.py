@@ -11,6 +11,7 @@ from gateway.crossing.running import Running, to_pause, to_phase, to_resume
 from gateway.events.redact import Redactor
 from gateway.runs.templates import FieldRule, Guard, Template
 from gateway.store.events import EventFilter
+from gateway.store.run_rows import MOST_AROUND
 from gateway.store.runs import RunFilter, Started, Told
 from gateway.store.store import Store
 from gateway.types.operations import OpState
@@ -137,6 +138,15 @@ async def test_a_run_works_for_another_one_of_its_user_while_that_goes_on(store:
     await running.change(parent.run_id, ALL, HOST, to_phase(Phase.FAILED, Mover.HOST))
     over = await refusal(running.start(new(store, parent=parent.run_id), HOST))
     assert over.kind is Kind.BLOCKED
+
+
+async def test_runs_are_inside_of_each_other_no_deeper_than_calls_look(store: Store) -> None:
+    running = a_running(store)
+    run = await running.start(new(store), HOST)
+    for _ in range(MOST_AROUND):
+        run = await running.start(new(store, parent=run.run_id), HOST)
+    refused = await refusal(running.start(new(store, parent=run.run_id), HOST))
+    assert (refused.kind, f"at most {MOST_AROUND}" in refused.reason) == (Kind.INVALID, True)
 
 
 @pytest.mark.parametrize(

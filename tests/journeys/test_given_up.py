@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.client import AsyncClient
+from gateway.client import AsyncClient, meta
+from gateway.types.runs import Phase
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script
 from tests.helpers.gateway import Gateway, outcome, running
@@ -47,9 +48,10 @@ class Talk:
         self._agent = house.as_modern(gateway, Authorization=f"Bearer {ANA}")
         self._meta = {"vscode.conversationId": name}
 
-    async def call(self, name: str, **arguments: Any) -> Json:
+    async def call(self, name: str, meta: Json | None = None, /, **arguments: Any) -> Json:
         """Call a tool and return the whole answer."""
-        return await house.call(self._agent, name, arguments, _meta=self._meta)
+        said = {**self._meta, **(meta or {})}
+        return await house.call(self._agent, name, arguments, _meta=said)
 
     async def ended(self, name: str, **arguments: Any) -> str:
         """Call a tool and return how that ended."""
@@ -70,6 +72,26 @@ async def test_nothing_that_a_model_does_leads_out_of_a_pause(gateway: Gateway) 
     assert (resumed.phase, resumed.is_paused) == ("retrieving", False)
     made = outcome(await talk.call("alpha__put_item", v=1))
     assert (made["status"], made["run_id"]) == ("ok", begun["run_id"])
+
+
+async def test_a_sub_agent_stops_with_the_run_around_its_own(gateway: Gateway) -> None:
+    talk = Talk(gateway, "sub-agent")
+
+    async def ended(value: int) -> str:
+        named = meta(child.run_id)
+        return str(outcome(await talk.call("alpha__put_item", named, v=value))["status"])
+
+    async with AsyncClient(gateway.admin, HOST) as client:
+        parent = await client.start(user="ana", objective="all of it")
+        child = await client.start(user="ana", objective="a part", parent=parent.run_id)
+        await client.set_phase(child.run_id, Phase.ACTING)
+        assert await ended(3) == "ok"
+        await client.pause(parent.run_id, "stop everything")
+        assert await ended(4) == "phase_blocked"
+        await client.resume(parent.run_id)
+        assert await ended(4) == "ok"
+        await client.fail(parent.run_id)
+        assert await ended(5) == "phase_blocked"
 
 
 async def test_no_model_gets_rid_of_guards_by_failing(gateway: Gateway) -> None:

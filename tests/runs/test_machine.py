@@ -11,7 +11,7 @@ from gateway.runs.machine import Go, Need, Terms
 from gateway.runs.moves import MOVES, Blocked
 from gateway.runs.templates import Guard, Template
 from gateway.types.causes import Cause
-from gateway.types.runs import BindingKind, Mode, Mover, Only, Phase, Run
+from gateway.types.runs import BindingKind, Holder, Mode, Mover, Only, Phase, Run
 from gateway.types.tools import Effect, Risk
 from tests.helpers.runs import START, a_field, a_run
 
@@ -199,6 +199,17 @@ def test_a_paused_run_lets_no_write_through(phase: Phase, need: Need) -> None:
     met = weighed(run, need)
     assert isinstance(met, Blocked)
     assert met.reason == "the run is paused: Ana looks into it"
+
+
+@pytest.mark.parametrize("need", [READ, LOW, HIGH])
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_run_goes_on_no_further_than_those_around_it(need: Need, is_over: bool) -> None:
+    run = a_run(phase=P.ACTING, held_by=Holder(run_id="run_0", is_over=is_over))
+    if need is READ and not is_over:
+        assert weighed(run, need) == Go(phase=P.ACTING)
+    met = weighed(run, need, reads_while_paused=False)
+    assert isinstance(met, Blocked)
+    assert met.reason == f"the run `run_0` around this one is {'over' if is_over else 'paused'}"
 
 
 def test_reads_of_a_paused_run_are_let_through_by_option() -> None:

@@ -22,7 +22,7 @@ from gateway.types.outcomes import Finished, Status
 from gateway.types.runs import BindingKind, Mode, Mover, Phase, Place, Run, StopReason
 from gateway.types.tools import Risk
 from gateway.types.values import replaced
-from tests.helpers.cases import ALLOW_ALL
+from tests.helpers.cases import ALLOW_ALL, a_principal
 from tests.helpers.databases import OpenStore
 from tests.helpers.held import ASK, House, a_house
 from tests.helpers.runs import START, a_field, begun, in_runs, moved, tales, told
@@ -178,6 +178,23 @@ async def test_a_pause_between_judging_and_claiming_holds_the_write(store: Store
         "the run is paused: wait",
     )
     assert house.server.count == 0
+
+
+@pytest.mark.parametrize(
+    "change", [{"is_paused": True}, {"phase": Phase.FAILED, "stop_reason": StopReason.FAILED}]
+)
+async def test_a_run_around_it_that_stops_between_judging_and_claiming_holds_the_write(
+    store: Store, change: dict[str, Any]
+) -> None:
+    around = await acting(store)
+    run = await acting(store, parent=around.run_id, scopes=a_principal().scopes)
+    house = a_place(store)
+    assert (await writes(house, run)).status is Status.OK
+    after = replaced(around, **change)
+    met = await writes(between(house, lambda: store.runs.change(around, after, told)), run, 2)
+    assert met.status is Status.PHASE_BLOCKED
+    assert f"the run `{around.run_id}` around this one is" in outcome_of(met)["reason"]
+    assert house.server.count == 1
 
 
 async def test_a_change_that_closes_nothing_has_the_write_judged_anew_and_sent(

@@ -8,10 +8,11 @@ import pytest
 from gateway.store import passing
 from gateway.store.changes import Change, Made
 from gateway.store.engine import Transaction
+from gateway.store.run_rows import MOST_AROUND
 from gateway.store.store import Store
 from gateway.types.approvals import Choice
 from gateway.types.events import Event
-from gateway.types.runs import Passage, Phase, Run, StopReason
+from gateway.types.runs import Holder, Passage, Phase, Run, StopReason
 from gateway.types.values import replaced
 from tests.helpers.approvals import asked, vote
 from tests.helpers.operations import claim, wanted
@@ -52,6 +53,38 @@ async def test_a_run_is_passed_in_the_version_it_was_judged_by_only(store: Store
     assert not await may_pass(store, Passage(run=run))
     assert await may_pass(store, Passage(run=after))
     assert not await may_pass(store, Passage(run=replaced(run, run_id="run_none")))
+
+
+async def test_a_run_is_passed_only_if_those_around_it_are_as_they_were(store: Store) -> None:
+    outer = await begun(store)
+    middle = await begun(store, parent=outer.run_id)
+    inner = await begun(store, parent=middle.run_id)
+    free = Passage(run=await current(store, inner))
+    assert (free.run.held_by, await may_pass(store, free)) == (None, True)
+    paused = await store.runs.change(outer, replaced(outer, is_paused=True), told)
+    assert paused is not None
+    assert not await may_pass(store, free)
+    held = Passage(run=await current(store, inner))
+    assert held.run.held_by == Holder(run_id=outer.run_id, is_over=False)
+    assert await may_pass(store, held)  # what a pause lets through, as it was judged
+    await moved(store, middle, Phase.FAILED)
+    assert not await may_pass(store, held)
+    over = (await current(store, inner)).held_by
+    assert over == Holder(run_id=middle.run_id, is_over=True)
+
+
+async def test_a_run_inside_of_one_that_is_gone_or_too_deep_is_held(store: Store) -> None:
+    orphan = await current(store, await begun(store, parent="run_gone"))
+    assert orphan.held_by == Holder(run_id="run_gone", is_over=True)
+    run = await begun(store)
+    runs = [run]
+    for _ in range(MOST_AROUND + 1):
+        run = await begun(store, parent=run.run_id)
+        runs.append(run)
+    assert (await current(store, runs[MOST_AROUND])).held_by is None
+    deepest = (await current(store, runs[-1])).held_by
+    assert deepest is not None
+    assert deepest.is_over
 
 
 async def test_a_call_that_moves_its_run_passes_by_the_counts_of_now_only(store: Store) -> None:
