@@ -1,16 +1,18 @@
 """Checks of what rules say of runs: the templates that they name, and the fields that they read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_samples import fields_in, unguarded_fields
 from gateway.policy.lint_words import slips
 from gateway.policy.run_files import WrittenTemplate
+from gateway.policy.run_rules import FieldSection
 from gateway.policy.survey import Survey, Surveyed
 from gateway.types.runs import Phase
 from gateway.yamltext.models import suggest
 
+MODEL: Final = "model"  # whose word proves nothing
 # A run has every required field from here on, unless somebody takes one back.
 _LATE: Final = frozenset({Phase.ACTING, Phase.AWAITING_APPROVAL, Phase.FINALIZING})
 
@@ -48,21 +50,29 @@ def _fields(
 ) -> Iterator[Finding]:
     about = _about(each, known)
     fields = {name for template in about for name in template.section.fields}
-    named = fields_in(text)
-    for name in named:
-        if name not in fields:
-            message = f"no run template here has a field `{name}`{suggest(name, [*fields])}"
-            yield each.finding(Level.ERROR, "unknown-field", message, "when")
-    certain = _certain(each, about)
-    optional = [name for name in named if name in fields and name not in certain]
-    for name in unguarded_fields(text, optional, survey.sets):
-        yield each.finding(
-            Level.ERROR,
-            "optional-field",
-            f"a run may not have `{name}` yet, and a call may have no run: "
-            f"write `has(run.fields.{name}) && ...`",
-            "when",
-        )
+    certain = {"fields": _certain(each, about), "said": set[str]()}
+    never = {"fields": _never(about, _is_never_known), "said": _never(about, _is_never_said)}
+    for of, sure in certain.items():
+        named = fields_in(text, of)
+        for name in named:
+            if name not in fields:
+                message = f"no run template here has a field `{name}`{suggest(name, [*fields])}"
+                yield each.finding(Level.ERROR, "unknown-field", message, "when")
+            elif name in never[of]:
+                other = "said" if of == "fields" else "fields"
+                message = (
+                    f"`run.{of}` never has `{name}`, by its `from`; write `run.{other}.{name}`"
+                )
+                yield each.finding(Level.ERROR, "unknown-field", message, "when")
+        optional = [n for n in named if n in fields - never[of] and n not in sure]
+        for name in unguarded_fields(text, optional, survey.sets, of):
+            yield each.finding(
+                Level.ERROR,
+                "optional-field",
+                f"a run may not have `{name}` yet, and a call may have no run: "
+                f"write `has(run.{of}.{name}) && ...`",
+                "when",
+            )
 
 
 def _about(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> Sequence[WrittenTemplate]:
@@ -71,12 +81,35 @@ def _about(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> Sequence[Wri
 
 
 def _certain(each: Surveyed, about: Sequence[WrittenTemplate]) -> set[str]:
-    """Return the fields that every run has which the rule is about."""
+    """Return the fields that rules know of every run which the rule is about."""
     match = each.rule.match
     if not match.templates or not match.phases or not _LATE.issuperset(match.phases):
         return set()
     required = [
-        {name for name, field in template.section.fields.items() if field.required}
+        {
+            name
+            for name, field in template.section.fields.items()
+            if field.required and _is_never_said(field)
+        }
         for template in about
     ]
     return set[str].intersection(*required) if required else set()
+
+
+def _never(about: Sequence[WrittenTemplate], is_so: Callable[[FieldSection], bool]) -> set[str]:
+    """Return the fields of which something is so, whatever template a run has."""
+    found: dict[str, bool] = {}
+    for template in about:
+        for name, field in template.section.fields.items():
+            found[name] = found.get(name, True) and is_so(field)
+    return {name for name, each in found.items() if each}
+
+
+def _is_never_said(field: FieldSection) -> bool:
+    """Say whether the word of a model is not taken for it."""
+    return bool(field.sources) and MODEL not in (field.sources or ())
+
+
+def _is_never_known(field: FieldSection) -> bool:
+    """Say whether only the word of a model is taken for it."""
+    return bool(field.sources) and set(field.sources or ()) == {MODEL}

@@ -20,7 +20,10 @@ from gateway.types.json import Json, JsonObject
 Sets: TypeAlias = Mapping[str, Sequence[Scalar]]
 
 _TEXT = re.compile(r"""(["'])((?:(?!\1)[^\\])*)\1""")
-_OF_RUN = re.compile(r"(?<![\w.])run\s*\.\s*fields\s*\.\s*(\w+)")
+_OF_RUN = {
+    "fields": re.compile(r"(?<![\w.])run\s*\.\s*fields\s*\.\s*(\w+)"),
+    "said": re.compile(r"(?<![\w.])run\s*\.\s*said\s*\.\s*(\w+)"),
+}
 _OF_CALL = re.compile(r"(?<![\w.])args\s*\.\s*(\w+)")
 _RUN = ("run.phase", "run.template")  # a condition may ask for one of them first
 _NUMBER = re.compile(r"(?<![\w.\"'])\d+(?:\.\d+)?")
@@ -47,12 +50,14 @@ def unguarded(text: str, schema: Json, sets: Sets) -> tuple[str, ...]:
     return tuple(name for name in optional if _breaks(condition, name, samples, sets))
 
 
-def fields_in(text: str) -> tuple[str, ...]:
-    """Return the fields of a run that a condition names, each once."""
-    return tuple(dict.fromkeys(_OF_RUN.findall(text)))
+def fields_in(text: str, of: str = "fields") -> tuple[str, ...]:
+    """Return the fields of a run that a condition names, `said` or known, each once."""
+    return tuple(dict.fromkeys(_OF_RUN[of].findall(text)))
 
 
-def unguarded_fields(text: str, fields: Sequence[str], sets: Sets) -> tuple[str, ...]:
+def unguarded_fields(
+    text: str, fields: Sequence[str], sets: Sets, of: str = "fields"
+) -> tuple[str, ...]:
     """Return those of some fields of a run whose absence makes the condition fail."""
     if not fields:
         return ()
@@ -60,14 +65,17 @@ def unguarded_fields(text: str, fields: Sequence[str], sets: Sets) -> tuple[str,
         condition = Environment(environment_of(sets)).compile(text)
     except ConditionError:
         return ()  # reported as what it is
-    arguments, named = dict.fromkeys(_OF_CALL.findall(text)), fields_in(text)
+    arguments = dict.fromkeys(_OF_CALL.findall(text))
+    named = {each: fields_in(text, each) for each in _OF_RUN}
     found: dict[str, None] = {}
     for pick in _picks(text):
         for value in pick.values():
             args: JsonObject = dict.fromkeys(arguments, value)
             for name in fields:
-                others: JsonObject = {each: value for each in named if each != name}
-                bindings = {**_bindings(args, sets, others), **dict.fromkeys(_RUN, pick["string"])}
+                bindings = _bindings(args, sets) | dict.fromkeys(_RUN, pick["string"])
+                for map_of, names in named.items():
+                    others = (each for each in names if (map_of, each) != (of, name))
+                    bindings[f"run.{map_of}"] = dict.fromkeys(others, value)
                 if _misses(condition, name, bindings):
                     found[name] = None
     return tuple(name for name in fields if name in found)
@@ -77,8 +85,11 @@ def _breaks(condition: Condition, name: str, samples: Sequence[JsonObject], sets
     for sample in samples:
         arguments = {key: value for key, value in sample.items() if key != name}
         # Of the run, everything is there: what it may not have yet is looked for by itself.
-        fields = {each: sample.get(each, "x") for each in fields_in(condition.text)}
-        if _misses(condition, name, _bindings(arguments, sets, fields)):
+        bindings = _bindings(arguments, sets)
+        for of in _OF_RUN:
+            named = fields_in(condition.text, of)
+            bindings[f"run.{of}"] = {each: sample.get(each, "x") for each in named}
+        if _misses(condition, name, bindings):
             return True
     return False
 
@@ -94,10 +105,10 @@ def _misses(condition: Condition, name: str, bindings: Mapping[str, Json | datet
 _OF_TYPE: Mapping[str, Json | datetime] = {"timestamp": _NOW, "list<string>": ["x"], "bool": False}
 
 
-def _bindings(arguments: JsonObject, sets: Sets, fields: JsonObject) -> dict[str, Json | datetime]:
+def _bindings(arguments: JsonObject, sets: Sets) -> dict[str, Json | datetime]:
     values = {name: _OF_TYPE.get(kind, "x") for name, kind in environment_of(()).items()}
     values.update({f"sets.{name}": [*entries] for name, entries in sets.items()})
-    values["args"], values["run.fields"] = arguments, fields
+    values["args"] = arguments
     return values
 
 

@@ -57,12 +57,14 @@ class CompiledConstraint:
 
     def computed(self, scope: Callable[[], Scope], rule: str) -> Constraint:
         """Return the constraint with its value for this call."""
-        value = self.source
+        value, expression = self.source, ""
         if isinstance(value, Condition):
-            value = value.evaluate(scope())
+            value, expression = value.evaluate(scope()), value.text
         if self.kind in ("max", "min") and not is_number(value):
             raise ObligationFailed(f"the {self.kind} of `{self.pointer}` is not a number")
-        return Constraint(pointer=self.pointer, kind=self.kind, value=value, rule=rule)
+        return Constraint(
+            pointer=self.pointer, kind=self.kind, value=value, rule=rule, expression=expression
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,11 +59,18 @@ class Variable:
     read: Callable[[PolicyRequest, Risk], Json | datetime]
 
 
-def _fields(call: PolicyRequest, _: Risk) -> JsonObject:
-    """Return what the run has collected and an expression can hold; the rest is missing to it."""
+def _fields(call: PolicyRequest, *, known: bool) -> JsonObject:
+    """Return what the run has collected and an expression can hold; the rest is missing to it.
+
+    What nobody but a model has said is apart: a filter by it would let through what he likes.
+    """
     if call.run is None:
         return {}
-    return {name: each.value for name, each in call.run.fields.items() if _is_held(each.value)}
+    return {
+        name: each.value
+        for name, each in call.run.fields.items()
+        if each.is_known is known and _is_held(each.value)
+    }
 
 
 def _is_tainted(call: PolicyRequest) -> bool:
@@ -103,10 +110,11 @@ VARIABLES: Mapping[str, Variable] = {
     "tool.risk": Variable("string", lambda _, risk: str(risk)),
     "tool.schema_hash": Variable("string", lambda call, _: call.pin),
     "tool.pinned_hash": Variable("string", lambda call, _: call.pinned),
-    "run.fields": Variable("map<string, dyn>", _fields),
+    "run.fields": Variable("map<string, dyn>", lambda call, _: _fields(call, known=True)),
     "run.id": Variable("string", lambda call, _: call.run_id),
     "run.objective": Variable("string", lambda call, _: call.run.objective if call.run else ""),
     "run.phase": Variable("string", lambda call, _: str(call.phase)),
+    "run.said": Variable("map<string, dyn>", lambda call, _: _fields(call, known=False)),
     "run.stop": Variable("string", lambda call, _: str((call.run and call.run.stop_reason) or "")),
     "run.tainted": Variable("bool", lambda call, _: _is_tainted(call)),
     "run.task": Variable("string", lambda call, _: call.run.task_id if call.run else ""),

@@ -27,6 +27,7 @@ class RunUnderTest(Model):
     mode: Mode | None = None
     bound_by: BindingKind = BindingKind.META
     fields: dict[FieldName, AnyJson] = Field(default_factory=dict[str, Json])
+    said: dict[FieldName, AnyJson] = Field(default_factory=dict[str, Json])
     objective: str = ""
     task: str = ""
     evidence: Number = 0
@@ -42,6 +43,13 @@ class RunUnderTest(Model):
     resume_phase: Phase | None = None
 
     @model_validator(mode="after")
+    def _said_or_known(self) -> "RunUnderTest":
+        both = next((name for name in self.said if name in self.fields), None)
+        if both is not None:
+            raise ValueError(f"has `{both}` in `fields` and in `said`; it can be in one of them")
+        return self
+
+    @model_validator(mode="after")
     def _comes_back_from_waiting(self) -> "RunUnderTest":
         if self.resume_phase is not None and self.phase is not Phase.AWAITING_APPROVAL:
             raise ValueError("comes back to `resume_phase` from `awaiting_approval` only")
@@ -54,7 +62,8 @@ class RunUnderTest(Model):
         if self.template not in known:
             return f"no run template `{self.template}`{suggest(self.template, [*known])}"
         _, fields = known[self.template]
-        strange = next((name for name in self.fields if name not in fields), None)
+        named = (*self.fields, *self.said)
+        strange = next((name for name in named if name not in fields), None)
         if strange is None:
             return ""
         return f"`{self.template}` has no field `{strange}`{suggest(strange, [*fields])}"
@@ -87,6 +96,10 @@ class RunUnderTest(Model):
             fields={
                 name: Collected(value=value, trust=Trust.HOST, source="host", at=at)
                 for name, value in self.fields.items()
+            }
+            | {
+                name: Collected(value=value, trust=Trust.MODEL, source="model", at=at)
+                for name, value in self.said.items()
             },
             is_tainted=self.tainted,
             created_at=at,

@@ -10,7 +10,7 @@ from typing import Final
 from gateway import jsontext
 from gateway.runs import forms
 from gateway.types.json import Json, JsonObject, JsonPointer
-from gateway.types.runs import Collected
+from gateway.types.runs import SPEAKERS, Collected
 from gateway.types.tools import Day, ProvenanceRule, Source, SourceKind
 from gateway.types.values import value
 
@@ -65,7 +65,7 @@ def accepted_types(rule: ProvenanceRule, fields: Mapping[str, Collected]) -> fro
             types.update(source.operands)
         elif source.kind is SourceKind.COLLECTED:
             collected = fields.get(source.operands[0])
-            if collected is not None and collected.source not in (*TRUSTED_SOURCES, MODEL):
+            if collected is not None and collected.source not in SPEAKERS:
                 types.add(collected.source)
     return frozenset(types)
 

@@ -9,6 +9,7 @@ from gateway.case import Case
 from gateway.operations import keys
 from gateway.policy import constraints
 from gateway.runs import limits
+from gateway.steps import policy, provenance
 from gateway.steps.contract import injected
 from gateway.types.causes import Cause
 from gateway.types.decisions import DecisionEffect
@@ -38,7 +39,11 @@ def _constrained(case: Case) -> Case | Refusal:
         return _unsatisfiable(case, str(error))
     if not case.revision.schemas_for(case.contract).input.is_valid(judged):
         return _unsatisfiable(case, "the constrained arguments do not match the tool's schema")
-    return replace(case, arguments=arguments)
+    before, final = case.arguments, replace(case, arguments=arguments)
+    judged = provenance.again(final, before, decision.constraints)
+    if isinstance(judged, Refusal) or judged is final:
+        return judged
+    return replace(judged, decision=policy.asking(judged, decision))
 
 
 def _limited(case: Case) -> Case | Refusal:

@@ -18,19 +18,24 @@ def decide(case: Case) -> Case | Refusal:
 
     A phase that had room for the class of the call is asked again when rules have raised it.
     """
-    decision = case.revision.policy.decide(request(case))
-    if case.held and decision.effect is DecisionEffect.ALLOW:
-        decision = replace(
-            decision,
-            effect=DecisionEffect.REQUIRE_APPROVAL,
-            code="provenance_unproven",
-            reason=case.held,
-        )
+    decision = asking(case, case.revision.policy.decide(request(case)))
     raised = decision.risk
     if raised is None or raised.rank <= case.risk.rank:
         return replaced(case, decision=decision)
     judged = replaced(case, decision=decision, risk=raised)
     return judged if decision.effect is DecisionEffect.DENY else phase.check(judged)
+
+
+def asking(case: Case, decision: Decision) -> Decision:
+    """Leave to people what policy allows, and another check has a doubt about."""
+    if not case.held or decision.effect is not DecisionEffect.ALLOW:
+        return decision
+    return replace(
+        decision,
+        effect=DecisionEffect.REQUIRE_APPROVAL,
+        code="provenance_unproven",
+        reason=case.held,
+    )
 
 
 def may_list(case: Case) -> Case | Refusal:

@@ -1,13 +1,14 @@
 """Step 4: did each argument that must come from somewhere come from there?"""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from gateway.case import Case, Origin
+from gateway.crossing import written
 from gateway.runs import forms, origins
 from gateway.runs.origins import Asked
+from gateway.types.decisions import Constraint
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.runs import Collected
 from gateway.types.tools import (
     OnFail,
     ProvenanceRule,
@@ -19,7 +20,6 @@ from gateway.types.tools import (
 from gateway.types.values import replaced
 
 _NEAR = "if you meant `{}`, call again with that; else look the value up with a tool first"
-_NO_FIELDS: Mapping[str, Collected] = {}
 
 
 def check(case: Case) -> Case | Refusal:
@@ -43,11 +43,39 @@ def check(case: Case) -> Case | Refusal:
     return case
 
 
+def again(case: Case, before: JsonObject, constraints: Sequence[Constraint]) -> Case | Refusal:
+    """Hold the rules against the final arguments, where policy wrote what a model has a say in."""
+    new = written.changed(case, before, constraints)
+    if not new:
+        return case
+    judged, now = replaced(case, facts=written.traced(case, new)), case.arguments or {}
+    for rule in case.contract.provenance:
+        for pointer, value in origins.spots(rule, now):
+            places = (pointer, *(place for place, _ in origins.partners(rule, pointer, now)))
+            if new.keys().isdisjoint(places) or came_from(judged, rule, pointer, value):
+                continue
+            said = _failed(judged, rule, pointer)
+            if isinstance(said, Refusal):
+                return said
+            judged = said
+    return replaced(judged, facts=case.facts)
+
+
 def asked(case: Case) -> dict[JsonPointer, Asked]:
-    """Return the values whose origin has to be looked up before the case can be judged."""
+    """Return the values whose origin has to be looked up before the case can be judged.
+
+    Those of fields are among them, since a rule may write one into an argument.
+    """
     if not case.contract.provenance or case.call.cause:
         return {}
-    return origins.asked(case.contract.provenance, case.call.arguments, _fields(case))
+    rules, fields = case.contract.provenance, written.fields_of(case)
+    types = frozenset[str]().union(*(origins.accepted_types(rule, fields) for rule in rules))
+    of_fields = {
+        written.of_field(name): Asked(value=each.value, types=frozenset({each.source}))
+        for name, each in fields.items()
+        if each.source in types
+    }
+    return origins.asked(rules, case.call.arguments, fields) | of_fields
 
 
 def doubtful(case: Case) -> frozenset[JsonPointer]:
@@ -121,14 +149,14 @@ def _collected(
     case: Case, rule: ProvenanceRule, name: str, pointer: JsonPointer, value: Json
 ) -> bool:
     """Say whether a field of the run accounts for a value: never by the word of a model alone."""
-    field = _fields(case).get(name)
-    if field is None or field.source == origins.MODEL:
+    field = written.fields_of(case).get(name)
+    if field is None or not field.is_known:
         return False
     if not (
         forms.same(value, field.value) or (rule.max_of and origins.at_most(value, field.value))
     ):
         return False
-    if field.source in origins.TRUSTED_SOURCES:
+    if field.is_spoken:
         return True
     # What a model has collected out of a result is only as good as that result.
     found = _seen(case, rule, pointer, frozenset({field.source}))
@@ -139,10 +167,6 @@ def _is_constant(value: Json, constant: Json) -> bool:
     if isinstance(value, bool | None) or isinstance(constant, bool | None):
         return value is constant
     return forms.same(value, constant)
-
-
-def _fields(case: Case) -> Mapping[str, Collected]:
-    return case.run.fields if case.run is not None else _NO_FIELDS
 
 
 # --- what follows -------------------------------------------------------------------------------

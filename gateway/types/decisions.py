@@ -89,6 +89,7 @@ class Constraint:
     kind: str  # set | max | min | default
     value: Json  # already computed for this call
     rule: str
+    expression: str = ""  # what computed it; empty: it stands in the policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,6 +102,10 @@ _TRUST = {
 }
 
 
+# Whose word a field may be; every other source is the type of a result.
+SPEAKERS = frozenset({"host", "user", "model"})
+
+
 @value
 class Collected:
     """A field of a run: a value that work needs, and where it is from."""
@@ -111,6 +115,16 @@ class Collected:
     source: str  # `host`, `user`, `model`, or the type that a result yielded, such as `crm.id`
     at: int  # microseconds since 1970 in UTC
     call_id: str = ""  # whose result, or which call of `run_set_field`
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether it is the word of a host, or of a user by a host: a name alone is none."""
+        return self.trust is Trust.HOST and self.source in ("host", "user")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether rules may go by it: a host has said so, or a result that the gateway saw."""
+        return self.is_spoken or self.source not in SPEAKERS
 
 
 @value

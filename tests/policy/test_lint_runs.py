@@ -9,8 +9,8 @@ from tests.policy.example import CONTRACTS, files
 
 TEMPLATES = """\
 runs:
-  refund: {fields: {customer_id: {required: true}, amount: {}}}
-  lookup: {fields: {question: {}}}
+  refund: {fields: {customer_id: {required: true, from: [user, crm.id]}, amount: {}}}
+  lookup: {fields: {question: {required: true}, guess: {from: [model]}}}
 """
 
 
@@ -58,6 +58,31 @@ def found(rule: str) -> list[str]:
             "2:35 error optional-field: a run may not have `amount` yet, and a call may have no "
             "run: write `has(run.fields.amount) && ...`",
         ),
+        (
+            "when: run.said.amount > 5",
+            "2:35 error optional-field: a run may not have `amount` yet, and a call may have no "
+            "run: write `has(run.said.amount) && ...`",
+        ),
+        (
+            "match: {templates: [lookup], phases: [acting]}, when: run.fields.question == 'q'",
+            "2:83 error optional-field: a run may not have `question` yet, and a call may have no "
+            "run: write `has(run.fields.question) && ...`",
+        ),
+        (
+            "when: has(run.said.amout)",
+            "2:35 error unknown-field: no run template here has a field `amout`; "
+            "did you mean `amount`?",
+        ),
+        (
+            "when: has(run.said.customer_id)",
+            "2:35 error unknown-field: `run.said` never has `customer_id`, by its `from`; write "
+            "`run.fields.customer_id`",
+        ),
+        (
+            "when: has(run.fields.guess)",
+            "2:35 error unknown-field: `run.fields` never has `guess`, by its `from`; write "
+            "`run.said.guess`",
+        ),
     ],
 )
 def test_what_is_never_so_or_breaks_is_told(rule: str, said: str) -> None:
@@ -72,6 +97,8 @@ def test_what_is_never_so_or_breaks_is_told(rule: str, said: str) -> None:
         "when: has(run.fields.amount) && run.fields.amount > 5",
         "match: {templates: [refund], phases: [acting]}, when: run.fields.customer_id == 'c'",
         "when: run.tainted && run.task == ''",
+        "when: has(run.said.amount) && run.said.amount > 5",
+        "when: has(run.said.amount) && has(run.fields.amount)",
         "when: run.fields.amount >",  # reported as what it is
     ],
 )

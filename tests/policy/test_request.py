@@ -31,6 +31,7 @@ def test_each_name_reads_its_own_part_of_the_call() -> None:
         "run.id": "run_1",
         "run.objective": "",
         "run.phase": "acting",
+        "run.said": {},
         "run.stop": "",
         "run.tainted": False,
         "run.task": "",
@@ -65,6 +66,7 @@ def test_a_call_in_a_run_shows_what_the_run_is_about() -> None:
         "run.id": "run_1",
         "run.objective": "give it back",
         "run.phase": "acting",
+        "run.said": {},
         "run.stop": "blocked",
         "run.tainted": True,
         "run.task": "ticket-7",
@@ -87,3 +89,21 @@ def test_what_the_actor_was_shown_elsewhere_taints_a_call_as_well() -> None:
         tainted = VARIABLES["run.tainted"]
         assert tainted.read(call, call.risk) is False
         assert tainted.read(replaced(call, is_tainted=True), call.risk) is True
+
+
+def test_what_only_a_model_has_said_is_apart_from_what_rules_go_by() -> None:
+    said = {
+        "host": (Trust.HOST, "host"),
+        "user": (Trust.HOST, "user"),
+        "result": (Trust.MODEL, "crm.id"),
+        "model": (Trust.MODEL, "model"),
+        "posed": (Trust.MODEL, "user"),
+    }
+    fields = {
+        name: Collected(value=name, trust=trust, source=source, at=0)
+        for name, (trust, source) in said.items()
+    }
+    call = replaced(request(), run=replaced(a_run(), fields=fields))
+    known, told = (VARIABLES[f"run.{of}"].read(call, call.risk) for of in ("fields", "said"))
+    assert known == {"host": "host", "user": "user", "result": "result"}
+    assert told == {"model": "model", "posed": "posed"}

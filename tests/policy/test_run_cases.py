@@ -2,6 +2,9 @@
 
 from datetime import UTC, datetime
 
+import pytest
+from pydantic import ValidationError
+
 from gateway.policy.run_cases import RunUnderTest
 from gateway.types.json import Json
 from gateway.types.runs import BindingKind, Bound, Mode, Phase, StopReason
@@ -53,3 +56,14 @@ def test_a_run_without_a_template_has_any_fields() -> None:
     said = RunUnderTest.model_validate({"fields": {"anything": 1}})
     assert said.fault(KNOWN) == ""
     assert said.bound(SAM, Phase.ACTING, KNOWN, NOW).run.fields["anything"].value == 1
+
+
+def test_what_a_model_has_said_is_known_as_that_and_said_once() -> None:
+    said = RunUnderTest.model_validate({"fields": {"a": 1}, "said": {"b": 2}})
+    fields = said.bound(SAM, Phase.ACTING, KNOWN, NOW).run.fields
+    assert {name: (each.value, each.is_known) for name, each in fields.items()} == {
+        "a": (1, True),
+        "b": (2, False),
+    }
+    with pytest.raises(ValidationError, match="has `a` in `fields` and in `said`"):
+        RunUnderTest.model_validate({"fields": {"a": 1}, "said": {"a": 2}})

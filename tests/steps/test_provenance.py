@@ -19,6 +19,7 @@ from gateway.types.tools import (
     SourceTrust,
     WhenTainted,
 )
+from gateway.types.values import replaced
 from tests.helpers.cases import NOW, a_call, a_case, a_contract
 
 FROM_CRM = Source(kind=SourceKind.RESULTS, operands=("crm.customer_id",))
@@ -58,10 +59,24 @@ def a_run(is_tainted: bool = False, **fields: tuple[Json, str]) -> Run:
         user="sam",
         is_tainted=is_tainted,
         fields={
-            name: Collected(value=value, trust=Trust.MODEL, source=source, at=0)
+            name: Collected(value=value, trust=_trust(source), source=source, at=0)
             for name, (value, source) in fields.items()
         },
     )
+
+
+def _trust(source: str) -> Trust:
+    return Trust.HOST if source in ("host", "user") else Trust.MODEL
+
+
+@pytest.mark.parametrize("source", ["host", "user", "model"])
+def test_a_source_that_is_called_like_a_speaker_is_nobody_s_word(source: str) -> None:
+    field = Collected(value="c7", trust=Trust.MODEL, source=source, at=0)
+    run = replaced(a_run(), fields={"customer_id": field})
+    rule = a_rule(sources=(Source(kind=SourceKind.COLLECTED, operands=("customer_id",)),))
+    seen = {"/customer_id": (Origin(type=source, record="r", tool="crm.find"),)}
+    answer = judged({"customer_id": "c7"}, rule, origins=seen, run=run, run_id="run_1")
+    assert isinstance(answer, Refusal)
 
 
 def a_rule(pointer: str = "/customer_id", **changes: object) -> ProvenanceRule:
