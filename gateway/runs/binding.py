@@ -127,9 +127,9 @@ def _values(call: ProposedCall, chain: Chain) -> list[Place]:
         found.append(Place(kind=BindingKind.SESSION, value=f"mcp={session}"))
     elif call.caller.transport == "stdio" and chain.process:
         found.append(Place(kind=BindingKind.SESSION, value=f"stdio={chain.process}"))
-    # Whoever calls is the last thing that a call can be told by.
-    found.append(Place(kind=BindingKind.PRINCIPAL, value=""))
-    return found
+    # Whoever calls is all that is left. Where a host tells its conversations or sessions apart, the
+    # run of one is not that of another, nor of calls which belong to neither.
+    return found or [Place(kind=BindingKind.PRINCIPAL, value="")]
 
 
 def _of_keys(meta: JsonObject, keys: Sequence[str], kind: BindingKind) -> list[Place]:

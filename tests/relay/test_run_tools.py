@@ -305,11 +305,21 @@ async def test_of_runs_that_are_begun_at_once_by_one_conversation_there_is_one(
     }
 
 
-async def test_a_run_of_the_caller_holds_its_conversations_as_well(store: Store) -> None:
+async def test_a_run_of_a_session_holds_the_conversations_in_it_as_well(store: Store) -> None:
+    desk, session = Desk(store), {"sessionId": "s-1"}
+    run_id = (await desk.said("run_start", {"objective": "a refund"}, meta=session))["run_id"]
+    refused = await desk.refused("run_start", {"objective": "another"}, meta={**session, **TALK})
+    assert (refused.code, f"`{run_id}`" in refused.reason) == ("run_open", True)
+
+
+async def test_a_run_of_the_caller_is_only_for_calls_that_nothing_else_tells_apart(
+    store: Store,
+) -> None:
     desk = Desk(store)
     run_id = (await desk.said("run_start", {"objective": "a refund"}, meta={}))["run_id"]
-    refused = await desk.refused("run_start", {"objective": "another"})
-    assert (refused.code, f"`{run_id}`" in refused.reason) == ("run_open", True)
+    assert (await desk.said("run_status", meta={}))["run_id"] == run_id
+    assert (await desk.refused("run_status")).code == "run_not_found"  # in a conversation
+    assert (await desk.begun()) != run_id
 
 
 async def test_what_is_handed_over_is_over_for_the_agent(store: Store) -> None:

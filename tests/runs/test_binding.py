@@ -84,7 +84,7 @@ def test_what_is_no_name_of_a_run_is_refused_and_not_guessed(said: Any) -> None:
 def test_hosts_are_understood_by_what_they_send_anyway(
     meta: Any, kind: BindingKind, value: str
 ) -> None:
-    assert found(a_call(meta=meta)) == (Place(kind=kind, value=value), WHOEVER)
+    assert found(a_call(meta=meta)) == (Place(kind=kind, value=value),)
 
 
 @pytest.mark.parametrize("value", ["", None, True, {"id": "c"}, "x" * 513])
@@ -92,14 +92,14 @@ def test_a_value_that_can_be_no_name_leads_nowhere(value: Any) -> None:
     assert found(a_call(meta={"threadId": value})) == (WHOEVER,)
 
 
-def test_a_conversation_comes_before_a_session_and_both_before_the_caller() -> None:
+def test_a_conversation_comes_before_a_session_and_the_caller_counts_without_either() -> None:
     call = a_call(meta={"threadId": "t", "sessionId": "s"}, caller=SessionCaller())
     assert [place.value for place in found(call)] == [
         "threadId=t",
         "sessionId=s",
         "mcp=s-1",
-        "",
     ]
+    assert found(a_call()) == (WHOEVER,)
 
 
 def test_equal_values_of_different_hosts_are_different_places() -> None:
@@ -111,13 +111,13 @@ def test_a_process_of_a_host_is_a_session_of_its_own() -> None:
     call = a_call(caller=StdioCaller())
     assert found(call) == (WHOEVER,)
     chain = Chain(environment="e-1", process="p-1")
-    assert [place.value for place in found(call, chain=chain)] == ["env=e-1", "stdio=p-1", ""]
+    assert [place.value for place in found(call, chain=chain)] == ["env=e-1", "stdio=p-1"]
 
 
 def test_the_table_of_keys_can_be_another_one() -> None:
     chain = Chain(conversations=("acme/chat",), sessions=())
     call = a_call(meta={"acme/chat": "c", "threadId": "t", "sessionId": "s"})
-    assert [place.value for place in found(call, chain=chain)] == ["acme/chat=c", ""]
+    assert [place.value for place in found(call, chain=chain)] == ["acme/chat=c"]
 
 
 def test_a_host_may_name_the_phase_that_the_run_is_to_be_in() -> None:
