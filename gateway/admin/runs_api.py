@@ -140,6 +140,7 @@ class RunsApi:
             await self.running.add_evidence(
                 _id(asked),
                 _sees(asked.principal),
+                _by(asked.principal),
                 [Evidence(source=a, version=b, chunk=c) for a, b, c in items],
             ),
             asked.principal,
@@ -148,10 +149,9 @@ class RunsApi:
     async def usage(self, asked: Asked) -> wire.RunState:
         """Add tokens."""
         wanted = await bodies.body(asked.request, wire.Usage)
-        return self._state(
-            await self.running.spend(_id(asked), _sees(asked.principal), wanted.tokens),
-            asked.principal,
-        )
+        who = asked.principal
+        run = await self.running.spend(_id(asked), _sees(who), _by(who), wanted.tokens)
+        return self._state(run, who)
 
     async def pause(self, asked: Asked) -> wire.RunState:
         """Pause a run."""

@@ -18,7 +18,7 @@ from gateway.runs import moves
 from gateway.runs.moves import Blocked
 from gateway.runs.templates import Guard, Template
 from gateway.store.run_rows import MOST_AROUND
-from gateway.store.runs import RunFilter, Started, Told
+from gateway.store.runs import MOST_KEPT, RunFilter, Started, Told
 from gateway.store.times import microseconds
 from gateway.types.events import Event
 from gateway.types.json import Json
@@ -59,16 +59,14 @@ class Rows(Protocol):
         """Change a run as it was read, counts included; None where it is another one by now."""
         ...
 
-    async def add_evidence(self, run_id: str, items: Sequence[Evidence]) -> None:
-        """Collect references, each once."""
+    async def told_of(
+        self, run: Run, told: Told, *, items: Sequence[Evidence] = (), tokens: int = 0
+    ) -> Run:
+        """Add references and tokens, with an event and no new version."""
         ...
 
     def touched(self, run_id: str, at: datetime, *, calls: int = 1, tokens: int = 0) -> None:
         """Note what was used for a run."""
-        ...
-
-    async def flush(self) -> None:
-        """Write what was noted."""
         ...
 
 
@@ -172,18 +170,20 @@ class Running:
 
         return await self.change(run_id, sees, by, step, version=version)
 
-    async def add_evidence(self, run_id: str, sees: Sees, items: Sequence[Evidence]) -> Run:
-        """Collect references to what was read."""
+    async def add_evidence(self, run_id: str, sees: Sees, by: By, items: Sequence[Evidence]) -> Run:
+        """Collect references to what was read; refuses when a run has no room for any more."""
         run = await self._open(run_id, sees)
-        await self.runs.add_evidence(run.run_id, items)
-        return await self.get(run_id, sees)
+        if run.evidence >= MOST_KEPT:
+            raise RunRefused(
+                kind=Kind.BLOCKED,
+                reason=f"the run has {MOST_KEPT} references, and no more are kept",
+            )
+        return await self.runs.told_of(run, self._told(by), items=items)
 
-    async def spend(self, run_id: str, sees: Sees, tokens: int) -> Run:
+    async def spend(self, run_id: str, sees: Sees, by: By, tokens: int) -> Run:
         """Add tokens to what was spent on a run."""
         run = await self._open(run_id, sees)
-        self.runs.touched(run.run_id, self.clock.now(), calls=0, tokens=tokens)
-        await self.runs.flush()
-        return await self.get(run_id, sees)
+        return await self.runs.told_of(run, self._told(by), tokens=tokens)
 
     def noted(self, run: Run) -> None:
         """Note that something was asked of a run: it is at work."""

@@ -64,6 +64,8 @@ def event(
         body["stop_reason"] = str(after.stop_reason)
     if after.parent and before is None:
         body["parent"] = after.parent
+    if before is not None and after.version == before.version:  # what a host has told of it
+        body |= {"evidence": after.evidence, "tokens": after.tokens}
     fields = _changed(before, after)
     if fields:
         body["fields"] = fields
@@ -117,6 +119,8 @@ _BODY: Final[JsonObject] = an_object(
         "resume_phase": about(one_of(Phase), "where it goes on once nobody has to decide"),
         "stop_reason": one_of(StopReason),
         "parent": about(TEXT, "the run whose sub-agent works in this one"),
+        "evidence": about(COUNT, "references in all, after a host told of some, or of tokens"),
+        "tokens": about(COUNT, "in all, after the same"),
         "fields": about(
             {
                 "type": "array",
@@ -135,6 +139,8 @@ _BODY: Final[JsonObject] = an_object(
             "resume_phase",
             "stop_reason",
             "parent",
+            "evidence",
+            "tokens",
             "fields",
             "objective",
             "task",

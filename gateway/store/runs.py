@@ -34,6 +34,7 @@ _AT_ONCE: Final = 200  # runs that one sweep looks at
 _FOR_EVER: Final = 2**62  # later than whatever is kept, in microseconds
 _MOST_DIGESTS: Final = 4_096  # that are kept in memory
 _MOST_EVIDENCE: Final = 1_000  # references that are shown of one run
+MOST_KEPT: Final = 10_000  # references that are kept of one run; further ones are not
 
 Started: TypeAlias = Callable[[Run], Sequence[Event]]
 """The events of a new run, one at least."""
@@ -238,15 +239,33 @@ class Runs:
         return await self._change(work)
 
     async def add_evidence(self, run_id: str, items: Sequence[Evidence]) -> None:
-        """Collect references, each once."""
+        """Collect references, each once, as long as there is room for them."""
         rows = [evidence_row(run_id, item) for item in items]
 
         def write(transaction: Transaction) -> None:
-            added = transaction.execute_many("add_evidence", rows)
-            transaction.execute("count_evidence", {"run_id": run_id, "added": added})
+            run = _get(transaction, run_id)
+            if run is not None:
+                _collect(transaction, run, rows)
 
         if rows:
             await self._worker.write(write, lock=Lock.EVENTS, durable=False)
+
+    async def told_of(
+        self, run: Run, told: Told, *, items: Sequence[Evidence] = (), tokens: int = 0
+    ) -> Run:
+        """Add what a host tells of, references or tokens, with its event and no new version."""
+        rows = [evidence_row(run.run_id, item) for item in items]
+        now = microseconds(self._clock.now())
+        spent: Parameters = {"run_id": run.run_id, "active_at": now, "calls": 0, "tokens": tokens}
+
+        def work(transaction: Transaction) -> Made[Run]:
+            before = _get(transaction, run.run_id) or run
+            _collect(transaction, before, rows)
+            transaction.execute("touch_run", spent)
+            after = counted(transaction, _get(transaction, run.run_id) or before)
+            return Made(after, told=told(before, after))
+
+        return await self._change(work)
 
     async def evidence(self, run_id: str, *, limit: int = _MOST_EVIDENCE) -> list[Evidence]:
         """Return the references that were collected in a run, in their order."""
@@ -368,6 +387,14 @@ def is_as_counted(transaction: Transaction, judged: Run) -> bool:
     """Whether what a run was judged by, beside its version, is so still."""
     now = counted(transaction, judged)
     return now == judged
+
+
+def _collect(transaction: Transaction, run: Run, rows: Sequence[Parameters]) -> None:
+    """Keep as many references as there is room for, and how many that makes."""
+    rows = rows[: max(MOST_KEPT - run.evidence, 0)]
+    if rows:
+        added = transaction.execute_many("add_evidence", rows)
+        transaction.execute("count_evidence", {"run_id": run.run_id, "added": added})
 
 
 def _get(transaction: Transaction, run_id: str) -> Run | None:

@@ -298,13 +298,44 @@ async def test_evidence_and_tokens_are_added_while_a_run_goes_on(store: Store) -
     running = a_running(store)
     run = await running.start(new(store), HOST)
     items = [Evidence(source="kb://1"), Evidence(source="kb://1"), Evidence(source="kb://2")]
-    assert (await running.add_evidence(run.run_id, ALL, items)).evidence == 2
-    assert (await running.spend(run.run_id, ALL, 10)).tokens == 10
-    spent = await running.spend(run.run_id, ALL, 5)
+    assert (await running.add_evidence(run.run_id, ALL, HOST, items)).evidence == 2
+    assert (await running.spend(run.run_id, ALL, HOST, 10)).tokens == 10
+    spent = await running.spend(run.run_id, ALL, HOST, 5)
     assert (spent.tokens, spent.calls, spent.version) == (15, 0, run.version)
     await running.change(run.run_id, ALL, HOST, to_phase(Phase.FAILED, Mover.HOST))
-    for more in (running.spend(run.run_id, ALL, 1), running.add_evidence(run.run_id, ALL, items)):
+    for more in (
+        running.spend(run.run_id, ALL, HOST, 1),
+        running.add_evidence(run.run_id, ALL, HOST, items),
+    ):
         assert (await refusal(more)).kind is Kind.BLOCKED
+
+
+async def test_what_a_host_tells_of_a_run_is_in_the_log_with_who_did(store: Store) -> None:
+    running = a_running(store)
+    run = await running.start(new(store), HOST)
+    await running.add_evidence(run.run_id, ALL, HOST, [Evidence(source="kb://1")])
+    await running.spend(run.run_id, ALL, HOST, 5)
+    events = [each.json() for each in await store.events.query(EventFilter(stage="changed"))]
+    assert {str(each["run"]) for each in events} == {run.run_id}
+    assert all(each["actor"] for each in events)
+    bodies = [body for each in events if isinstance(body := each["body"], dict)]
+    counts = sorted((str(body["evidence"]), str(body["tokens"])) for body in bodies)
+    assert counts == [("1", "0"), ("1", "5")]
+
+
+async def test_a_run_keeps_no_more_references_than_there_is_room_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("gateway.store.runs", "gateway.crossing.running"):
+        monkeypatch.setattr(f"{module}.MOST_KEPT", 3)
+    running = a_running(store)
+    run = await running.start(new(store), HOST)
+    items = [Evidence(source=f"kb://{nr}") for nr in range(5)]
+    assert (await running.add_evidence(run.run_id, ALL, HOST, items)).evidence == 3
+    await store.runs.add_evidence(run.run_id, items)  # what calls read is not kept, nor refused
+    assert len(await store.runs.evidence(run.run_id)) == 3
+    full = await refusal(running.add_evidence(run.run_id, ALL, HOST, items))
+    assert (full.kind, "3 references" in full.reason) == (Kind.BLOCKED, True)
 
 
 async def test_a_run_whose_template_is_gone_can_be_stopped_and_does_not_go_on(store: Store) -> None:
