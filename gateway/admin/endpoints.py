@@ -112,7 +112,7 @@ ENDPOINTS: Final[Sequence[Endpoint]] = (
     ),
     _verb("usage", "Add what was spent on a run", wire.Usage, is_versioned=False),
     _verb("pause", "Pause a run: its calls change nothing until it is resumed", wire.Why),
-    _verb("resume", "Go on with a run that is paused or blocked", wire.ResumeRun),
+    _verb("resume", "Go on with a run that was paused, stopped or given up", wire.ResumeRun),
     _verb("finish", "End a run as completed or failed", wire.FinishRun),
     _verb(
         "handoff", "Hand a run over to a person, and get its package", wire.HandOver,

@@ -133,7 +133,7 @@ class AsyncClient:
     async def resume(
         self, run_id: str, *, reason: str = "", version: int | None = None
     ) -> wire.RunState:
-        """Go on with a run that is paused or blocked."""
+        """Go on with a run that was paused, stopped or given up."""
         body = wire.ResumeRun(reason=reason)
         return await self.send(calls.change(run_id, "resume", body, version))
 

@@ -126,7 +126,7 @@ class Client:
         return self.send(calls.change(run_id, "pause", wire.Why(reason=reason), version))
 
     def resume(self, run_id: str, *, reason: str = "", version: int | None = None) -> wire.RunState:
-        """Go on with a run that is paused or blocked."""
+        """Go on with a run that was paused, stopped or given up."""
         body = wire.ResumeRun(reason=reason)
         return self.send(calls.change(run_id, "resume", body, version))
 

@@ -75,7 +75,7 @@ ALL: Final[Mapping[Own, JsonObject]] = {
         Own.RUN_FINISH,
         "Finish the run",
         "Ends your run. `completed` only if everything was done that its template asks for, and "
-        "nothing is under way.",
+        "nothing is under way. After `failed` only a person or the host can have you go on.",
         {
             "outcome": {"enum": ["completed", "failed"]},
             "note": {**_NOTE, "description": "what came of it"},
@@ -88,7 +88,7 @@ ALL: Final[Mapping[Own, JsonObject]] = {
         Own.RUN_HANDOFF,
         "Hand the run over",
         "Gives the rest of the work to a person, with all that was done so far. Nothing more can "
-        "be changed in this run after that.",
+        "be changed in this run after that, and you can begin no other in its place.",
         {
             "reason": {"type": "string", "minLength": 1, "maxLength": 1000},
             "to": {"type": "string", "description": "a person or a team", "maxLength": 256},
