@@ -28,6 +28,7 @@ _CODES: Final[Mapping[Kind, Code]] = {
     Kind.NOT_FOUND: Code.NOT_FOUND,
     Kind.BLOCKED: Code.CONFLICT,
     Kind.OPEN: Code.CONFLICT,
+    Kind.TOO_MANY: Code.CONFLICT,
     Kind.CHANGED: Code.CHANGED,
     Kind.INVALID: Code.INVALID,
 }

@@ -20,7 +20,7 @@ from gateway.revision import Revision
 from gateway.runs import binding, moves
 from gateway.runs.binding import BadRun, Chain, Conflict
 from gateway.runs.moves import Blocked
-from gateway.store.runs import Started, Told
+from gateway.store.runs import Started, Told, TooManyRuns
 from gateway.store.times import microseconds
 from gateway.types.actors import Actor
 from gateway.types.calls import Principal, ProposedCall, actor_of
@@ -32,6 +32,7 @@ from gateway.types.values import replaced
 
 MOVES: Final = "run:phase"  # the scope of hosts that move runs
 _MOST_TRIES: Final = 4
+_LATER_S: Final = 60.0  # runs that nobody uses are stopped by then, or later
 
 
 class Runs(Protocol):
@@ -189,8 +190,12 @@ class Belonging:
             run = await self.runs.change(run, after, told) or await self.runs.get(run.run_id)
         return Bound(run=run, kind=bound.kind) if run is not None else _no_run("the run is gone")
 
-    async def _begun(self, call: ProposedCall, place: Place) -> Bound:
-        """Begin a run for what leads to none; calls that do so at once get the same one."""
+    async def _begun(self, call: ProposedCall, place: Place) -> Bound | Refusal:
+        """Begin a run for what leads to none; calls that do so at once get the same one.
+
+        A call that can't have a run of its own is not made without one: limits and rules count on
+        it.
+        """
         principal, now = call.principal, microseconds(self.clock.now())
         run = Run(
             run_id=ids.new("run"),
@@ -206,7 +211,15 @@ class Belonging:
             idle_s=self.idle_s,
         )
         told = self._told(Mover.CALL, actor_of(principal), call.call_id)
-        begun = await self.runs.start(run, [place], lambda new: told(None, new), joins=True)
+        try:
+            begun = await self.runs.start(run, [place], lambda new: told(None, new), joins=True)
+        except TooManyRuns as error:
+            return Refusal(
+                status=Status.LIMIT_EXCEEDED,
+                code="run_too_many",
+                reason=f"the call would begin a run, and {error}",
+                retry_after_s=_LATER_S,
+            )
         return Bound(run=begun, kind=place.kind)
 
     def _told(self, by: Mover, actor: Actor, call: str) -> Callable[[Run | None, Run], list[Event]]:

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     BLOCKED = "blocked"  # the run, or its template, does not allow it
     CHANGED = "changed"  # it is another version than the one that was meant
     OPEN = "open"  # what would lead to a new run leads to one that is not completed
+    TOO_MANY = "too_many"  # as many of its owner go on as may
     INVALID = "invalid"  # what was asked for names something that there is not
 
 

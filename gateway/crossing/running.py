@@ -18,7 +18,7 @@ from gateway.runs import moves
 from gateway.runs.moves import Blocked
 from gateway.runs.templates import Guard, Template
 from gateway.store.run_rows import MOST_AROUND
-from gateway.store.runs import MOST_KEPT, RunFilter, Started, Told
+from gateway.store.runs import MOST_KEPT, RunFilter, Started, Told, TooManyRuns
 from gateway.store.times import microseconds
 from gateway.types.events import Event
 from gateway.types.json import Json
@@ -105,13 +105,17 @@ class Running:
             run = _or_refuse(_with(run, name, self._collected(each, new.source, by), self._of(run)))
         if new.parent:
             run = replaced(run, scopes=await self._scopes_within(new))
-        begun = await self.runs.start(
-            run,
-            places[:1],
-            lambda made: [self._event(None, made, by)],
-            joins=True,
-            beside=places[1:],
-        )
+        try:
+            begun = await self.runs.start(
+                run,
+                places[:1],
+                lambda made: [self._event(None, made, by)],
+                joins=True,
+                beside=places[1:],
+            )
+        except TooManyRuns as error:
+            then = "finish one of them first, or have it paused"
+            raise RunRefused(kind=Kind.TOO_MANY, reason=str(error), next=then) from None
         if begun.run_id != run.run_id:
             raise _taken(begun)
         return begun

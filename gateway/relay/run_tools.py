@@ -30,8 +30,10 @@ _STATUS: Final = {
     Kind.INVALID: Status.INVALID_ARGUMENTS,
     Kind.BLOCKED: Status.PHASE_BLOCKED,
     Kind.OPEN: Status.PHASE_BLOCKED,
+    Kind.TOO_MANY: Status.LIMIT_EXCEEDED,
     Kind.CHANGED: Status.BUSY,
 }
+_AFTER_S: Final = {Kind.CHANGED: 1.0, Kind.TOO_MANY: 60.0}
 _GOES_ON: Final = (Phase.RETRIEVING, Phase.ACTING, Phase.FINALIZING, Phase.COMPLETED)
 _START: Final = "begin one with `run_start`, or name one with `run_id`"
 
@@ -233,5 +235,5 @@ def _refusal(refused: RunRefused) -> Refusal:
         reason=refused.reason,
         next=refused.next,
         details=tuple({"missing": text} for text in refused.missing),
-        retry_after_s=1.0 if refused.kind is Kind.CHANGED else None,
+        retry_after_s=_AFTER_S.get(refused.kind),
     )

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 from gateway.clock import Clock
-from gateway.errors import StoreUnavailable
+from gateway.errors import StoreUnavailable, WeighbridgeError
 from gateway.runs import limits
 from gateway.store import keys
 from gateway.store.approval_rows import approval_of
@@ -34,6 +34,7 @@ _AT_ONCE: Final = 200  # runs that one sweep looks at
 _FOR_EVER: Final = 2**62  # later than whatever is kept, in microseconds
 _MOST_DIGESTS: Final = 4_096  # that are kept in memory
 _MOST_EVIDENCE: Final = 1_000  # references that are shown of one run
+MOST_OPEN: Final = 1_000  # runs of one owner that go on at once: a service may act for many people
 MOST_KEPT: Final = 10_000  # references that are kept of one run; further ones are not
 
 Started: TypeAlias = Callable[[Run], Sequence[Event]]
@@ -71,6 +72,10 @@ _CONDITIONS: Final = {
     "is_open": "finished_at = 0 AND is_paused = 0",
     "since": "created_at >= :since",
 }
+
+
+class TooManyRuns(WeighbridgeError):
+    """As many runs of one owner go on as may; one line that says so."""
 
 
 @dataclass(slots=True)
@@ -175,12 +180,13 @@ class Runs:
 
         With `joins`, the first of them and of what is `beside` them that leads to a run gives that
         run instead, unless it is completed: of calls that begin one at once, all get the same.
+        Raises `TooManyRuns` where as many of its owner go on as may.
         """
         of_user = self.owner_of(run.tenant, run.user)
         bindings = [self._binding(run, place) for place in places]
         looked = [*bindings, *(self._binding(run, place) for place in beside)]
 
-        def work(transaction: Transaction) -> Made[Run]:
+        def work(transaction: Transaction) -> Made[Run | None]:
             for named in looked if joins else ():
                 found = transaction.fetch("bound_run", {**named, "of_user": of_user})
                 if not found:
@@ -189,12 +195,18 @@ class Runs:
                 if before.phase is not Phase.COMPLETED:
                     return Made(before)
                 break
+            going = transaction.fetch("count_open_runs", {"owner": run.owner})[0].integer("many")
+            if going >= MOST_OPEN:
+                return Made(None)
             transaction.execute("add_run", row_of(run))
             for named in bindings:
                 transaction.execute("bind_run", named)
             return Made(run, told=told(run))
 
-        return await self._change(work)
+        begun = await self._change(work)
+        if begun is None:
+            raise TooManyRuns(f"{MOST_OPEN} runs of this owner go on already")
+        return begun
 
     async def change(self, before: Run, after: Run, told: Told) -> Run | None:
         """Move a run from the version it was read in; None when it is another one by now.

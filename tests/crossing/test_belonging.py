@@ -139,6 +139,20 @@ async def test_a_run_that_was_given_up_still_holds_its_conversation(
     assert house.server.count == 0
 
 
+async def test_a_call_that_can_have_no_run_of_its_own_is_not_made_without_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.store.runs.MOST_OPEN", 2)
+    house = a_place(store, begins=True)
+    done = [await reads(house, meta={"threadId": f"t{nr}"}) for nr in range(3)]
+    assert [each.status for each in done[:2]] == [Status.OK, Status.OK]
+    assert told_of(done[2]) == (Status.LIMIT_EXCEEDED, "run_too_many")
+    assert house.server.count == 2
+    [_, first] = await store.runs.find(RunFilter())
+    await moved(store, first, Phase.COMPLETED, finished_at=1)
+    assert (await reads(house, meta={"threadId": "t2"})).status is Status.OK
+
+
 async def test_where_they_begin_by_themselves_calls_at_once_get_the_same_run(store: Store) -> None:
     house = a_place(store, begins=True, idle_s=60.0)
     done = await asyncio.gather(*(reads(house, meta=TALKING) for _ in range(5)))

@@ -322,6 +322,21 @@ async def test_a_run_of_the_caller_is_only_for_calls_that_nothing_else_tells_apa
     assert (await desk.begun()) != run_id
 
 
+async def test_no_agent_begins_runs_without_end(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.store.runs.MOST_OPEN", 2)
+    desk, start = Desk(store), {"objective": "a refund"}
+    for nr in range(2):
+        await desk.said("run_start", start, meta={"threadId": f"t{nr}"})
+    refused = await desk.refused("run_start", start, meta={"threadId": "t2"})
+    assert (refused.status, refused.code) == (Status.LIMIT_EXCEEDED, "run_too_many")
+    assert refused.retry_after_s == 60.0
+    assert len(await store.runs.find(RunFilter())) == 2
+    other = a_principal(subject="other-key", user="max")
+    assert await desk.said("run_start", start, meta={"threadId": "t2"}, principal=other)
+
+
 async def test_what_is_handed_over_is_over_for_the_agent(store: Store) -> None:
     desk = Desk(store)
     run_id = await desk.begun()

@@ -21,6 +21,10 @@ SELECT * FROM runs WHERE run_id = :run_id;
 -- Runs that match all given conditions, newest first.
 SELECT * FROM runs {where} ORDER BY created_at DESC, run_id DESC LIMIT :limit;
 
+-- name: count_open_runs
+-- How many of one owner go on.
+SELECT COUNT(*) AS many FROM runs WHERE owner = :owner AND finished_at = 0 AND is_paused = 0;
+
 -- name: count_runs
 -- How many there are of each phase.
 SELECT phase, COUNT(*) AS many FROM runs {where} GROUP BY phase;

@@ -43,6 +43,7 @@ CREATE INDEX runs_idling ON runs ((active_at + idle))
 WHERE finished_at = 0 AND is_paused = 0 AND idle > 0;
 CREATE INDEX runs_ending ON runs (ends_at)
 WHERE finished_at = 0 AND is_paused = 0 AND ends_at > 0;
+CREATE INDEX runs_open ON runs (owner) WHERE finished_at = 0 AND is_paused = 0;
 CREATE INDEX runs_held ON runs (active_at) WHERE finished_at = 0 AND is_paused = 1;
 CREATE INDEX runs_finished ON runs (finished_at) WHERE finished_at > 0;
 
