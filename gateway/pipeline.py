@@ -307,7 +307,7 @@ class Pipeline:
         """Say what is told of an answer that came after its caller had gone."""
         delivered = dispatch.classify(case, delivery)
         if isinstance(delivered, Refusal):
-            return delivered
+            return self.shaping.leaving(case, delivered)
         return self.shaping.leaving(case, await self._checked(case, ticket, delivered, ticket.old))
 
     async def look(self, call: ProposedCall) -> tuple[Finished, Delivery | None]:
@@ -341,7 +341,7 @@ class Pipeline:
         if isinstance(delivered, Refusal):
             if delivered.executed is Execution.NO:
                 await self.claim.give_back(case)
-            return delivered
+            return self.shaping.leaving(case, delivered)
         if isinstance(delivered, Answer):
             if delivered.status is Status.INPUT_REQUIRED:
                 await self.claim.give_back(case)

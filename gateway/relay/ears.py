@@ -30,17 +30,24 @@ class CallerEar:
         return self.case.call.caller
 
     @property
+    def _is_filtered(self) -> bool:
+        return self.case.decision.output.holds_back
+
+    @property
     def wants_progress(self) -> bool:
         """Whether the caller asked for progress."""
         return self._caller.wants_progress
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Hand progress on."""
-        await self._caller.progress(progress, total, message)
+        """Hand progress on; its words only where nothing of the result is held back."""
+        await self._caller.progress(progress, total, None if self._is_filtered else message)
 
     async def log(self, params: JsonObject) -> None:
-        """Hand a log message on, if policy lets this server log to this caller."""
-        if self.questions.may_log(self.case, params):
+        """Hand a log message on, if policy lets this server log to this caller.
+
+        None that could tell of what is held back of the result.
+        """
+        if not self._is_filtered and self.questions.may_log(self.case, params):
             await self._caller.log(params)
 
     async def completed(self, elicitation_id: str) -> None:

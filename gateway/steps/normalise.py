@@ -13,6 +13,7 @@ from gateway.types.decisions import NO_ROWS, RowCount
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.relay import URL_REQUIRED
 from gateway.types.tools import Effect, Kind, Sensitivity
 
 
@@ -55,7 +56,8 @@ class Normalise:
         )
 
     def refused(self, case: Case, refusal: Refusal) -> Refusal:
-        """Return a refusal that takes along of its server's result only what may leave."""
+        """Return a refusal that takes along of its server's words and result what may leave."""
+        refusal = _worded(case, refusal)
         original = refusal.original
         if original is None:
             return refusal
@@ -115,6 +117,19 @@ class Normalise:
             rows=minimised.rows.plus(counted),
             count=minimised.count + (1 if counted.removed else 0),
         )
+
+
+def _worded(case: Case, refusal: Refusal) -> Refusal:
+    """Say in words of ours what a server's error says, where what it returns is filtered.
+
+    A message can tell of any row. The URLs that a server wants visited were weighed by themselves.
+    """
+    error = refusal.error
+    if error is None or not case.decision.output.holds_back:
+        return refusal
+    reason = f"`{case.tool.server}` answered with an error, whose words policy holds back"
+    data = error.data if error.code == URL_REQUIRED else None
+    return replace(refusal, reason=reason, error=replace(error, message=reason, data=data))
 
 
 def _is_checked(case: Case, result: JsonObject) -> bool:

@@ -23,9 +23,11 @@ class Asked:
     log_level: str = ""
     session: str = "s1"
     heard: list[tuple[str, Json]] = field(default_factory=list[tuple[str, Json]])
+    said: list[str] = field(default_factory=list[str])  # the words of progress
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         self.heard.append(("progress", progress))
+        self.said.append(message or "")
 
     async def log(self, params: JsonObject) -> None:
         self.heard.append(("log", params))

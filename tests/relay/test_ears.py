@@ -10,9 +10,10 @@ from gateway.errors import AskFailed, AskRefused, AskUnanswered
 from gateway.relay.ears import CallerEar
 from gateway.relay.questions import QuestionDenied, Questions
 from gateway.types.calls import Era, Method
-from gateway.types.decisions import DecisionEffect
+from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy
 from gateway.types.json import JsonObject
 from gateway.types.relay import AskOutcome, Outbound
+from gateway.types.values import replaced
 from tests.helpers.cases import a_call, a_case
 from tests.helpers.relays import EVERYTHING, some_questions
 from tests.relay.callers import ALL, Asked, Turns
@@ -173,6 +174,20 @@ async def test_log_messages_pass_as_far_as_policy_lets_them() -> None:
     await ear.log({"level": "error", "data": {"a": 1}})
     await ear.log({"level": "debug", "data": "x"})
     assert caller.heard == [("log", {"level": "error", "data": {"a": 1}})]
+
+
+@pytest.mark.parametrize("is_filtered", [True, False])
+async def test_beside_a_result_that_is_filtered_only_numbers_are_heard(is_filtered: bool) -> None:
+    caller = Asked()
+    ear = an_ear(caller)
+    output = OutputPolicy(keep=("/id",) if is_filtered else ())
+    decision = Decision(effect=DecisionEffect.ALLOW, output=output)
+    ear = replace(ear, case=replaced(ear.case, decision=decision))
+    await ear.progress(1.0, 2.0, "row c-2")
+    await ear.log({"level": "error", "data": "row c-2"})
+    assert ("progress", 1.0) in caller.heard
+    assert caller.said == ["" if is_filtered else "row c-2"]
+    assert (len(caller.heard) == 1) is is_filtered
 
 
 async def test_the_end_of_an_elicitation_names_its_server_and_nothing_else() -> None:

@@ -11,7 +11,8 @@ from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, OutputPolicy, RowCount, RowFilter
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution, Verification, VerificationState
-from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.outcomes import Answer, Refusal, Status, WireError
+from gateway.types.relay import URL_REQUIRED
 from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_resource, a_tool
 
@@ -269,6 +270,25 @@ def test_what_a_refusal_carries_is_never_taken_for_checked() -> None:
     again = Normalise(max_result_bytes=1000, digest=digest).again(case, told)
     assert isinstance(again, Answer)
     assert again.result["structuredContent"] == {}
+
+
+@pytest.mark.parametrize("code", [-5, URL_REQUIRED])
+@pytest.mark.parametrize("output", [ROWS, OutputPolicy(keep=("/id",)), OutputPolicy()])
+def test_an_error_of_a_server_is_told_in_our_words_where_anything_is_filtered(
+    output: OutputPolicy, code: int
+) -> None:
+    case = a_case(decision=Decision(effect=DecisionEffect.ALLOW, output=output))
+    error = WireError(code=code, message="row c-2", data={"elicitations": []})
+    refusal = Refusal(status=Status.TOOL_FAILED, code=str(code), reason="row c-2", error=error)
+    left = Normalise(max_result_bytes=1000, digest=digest).refused(case, refusal)
+    if not output.holds_back:
+        assert left is refusal
+        return
+    assert "c-2" not in str(left)
+    assert left.error is not None
+    assert left.error.code == code
+    # Policy has decided about the URLs by themselves.
+    assert left.error.data == (error.data if code == URL_REQUIRED else None)
 
 
 def test_documents_of_a_resource_leave_by_their_version() -> None:
