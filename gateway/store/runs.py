@@ -17,9 +17,10 @@ from gateway.store import keys
 from gateway.store.approval_rows import approval_of
 from gateway.store.changes import Change, Log, Made
 from gateway.store.decisions import Once
-from gateway.store.engine import Lock, Parameters, Transaction, Value
+from gateway.store.engine import Lock, Parameters, Transaction
 from gateway.store.keys import TenantKeys
 from gateway.store.rows import clean
+from gateway.store.run_filters import RunFilter, conditions
 from gateway.store.run_rows import counted, evidence_of, evidence_row, placed, row_of, run_of
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
@@ -41,37 +42,6 @@ Started: TypeAlias = Callable[[Run], Sequence[Event]]
 """The events of a new run, one at least."""
 Told: TypeAlias = Callable[[Run, Run], Sequence[Event]]
 """The events of a change, from before to after it: one at least."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFilter:
-    """What is looked for; an empty field matches everything."""
-
-    tenant: str = ""
-    user: str = ""
-    owner: str = ""
-    phase: str = ""
-    stop: str = ""
-    template: str = ""
-    parent: str = ""
-    task_id: str = ""
-    is_open: bool = False  # neither finished nor paused
-    since: datetime | None = None
-    limit: int = 100
-
-
-_CONDITIONS: Final = {
-    "tenant": "tenant = :tenant",
-    "user": "actor_user = :user",
-    "owner": "owner = :owner",
-    "phase": "phase = :phase",
-    "stop": "stop_reason = :stop",
-    "template": "template = :template",
-    "parent": "parent = :parent",
-    "task_id": "task_id = :task_id",
-    "is_open": "finished_at = 0 AND is_paused = 0",
-    "since": "created_at >= :since",
-}
 
 
 class TooManyRuns(WeighbridgeError):
@@ -154,12 +124,12 @@ class Runs:
 
     async def find(self, wanted: RunFilter) -> list[Run]:
         """Return runs that match, newest first, without their counts."""
-        where, parameters = _conditions(wanted)
+        where, parameters = conditions(wanted)
         return await self._read("list_runs", parameters, where=where)
 
     async def counts(self, tenant: str = "") -> dict[Phase, int]:
         """Return how many runs there are of each phase, of one tenant or of all."""
-        where, parameters = _conditions(RunFilter(tenant=tenant))
+        where, parameters = conditions(RunFilter(tenant=tenant))
 
         def read(transaction: Transaction) -> dict[Phase, int]:
             rows = transaction.fetch("count_runs", parameters, where=where)
@@ -418,21 +388,3 @@ def _with_counts(transaction: Transaction, run: Run, with_counts: bool) -> Run:
     run = placed(transaction, run)
     has_begun = run.phase not in (Phase.CREATED, Phase.PLANNING)
     return run if has_begun and not with_counts else counted(transaction, run)
-
-
-def _conditions(wanted: RunFilter) -> tuple[str, dict[str, Value]]:
-    parameters: dict[str, Value] = {"limit": wanted.limit}
-    parts: list[str] = []
-    for name, text in _CONDITIONS.items():
-        value: object = getattr(wanted, name)
-        match value:
-            case datetime():
-                parameters[name] = microseconds(value)
-            case str() if value:
-                parameters[name] = clean(value)
-            case True:
-                pass
-            case _:
-                continue
-        parts.append(text)
-    return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
