@@ -13,6 +13,7 @@ from gateway.contracts.promises import (
     OutcomeSection,
 )
 from gateway.contracts.sections import Duration, OneField, Pointer, Section, Words
+from gateway.types.runs import SPEAKERS
 from gateway.types.tools import (
     Effect,
     Form,
@@ -29,6 +30,13 @@ def _source(value: str) -> str:
         sources.parse(value)
     except sources.BadSource as error:
         raise PydanticCustomError("source", "{why}", {"why": str(error)}) from None
+    return value
+
+
+def _type(value: str) -> str:
+    if value in SPEAKERS:  # as the source of a field it would be taken for that one's word
+        why = f"is `{value}`, whose word a field of a run may be; name the type otherwise"
+        raise PydanticCustomError("type", "{why}", {"why": why})
     return value
 
 
@@ -95,7 +103,7 @@ class ProvenanceSection(Section):
 class YieldSection(Section):
     """Identifiers of one type that results bring into play."""
 
-    type: Annotated[Words, Field(pattern=r"^[^\s,:()]+$")]
+    type: Annotated[Words, Field(pattern=r"^[^\s,:()]+$"), AfterValidator(_type)]
     path: Pointer
     trust: SourceTrust | None = Field(default=None, description="by default as `results.trust`")
     as_: Form = Field(default=Form.ID, alias="as", description="by what two values are the same")

@@ -16,14 +16,14 @@ from gateway.runs import binding
 from gateway.runs.binding import BadRun, Chain, Conflict
 from gateway.runs.guards import unmet
 from gateway.runs.handover import Reach, Receiver, given
-from gateway.runs.origins import MODEL, TRUSTED_SOURCES
+from gateway.runs.origins import MODEL
 from gateway.runs.templates import Template
 from gateway.types.actors import Actor
 from gateway.types.calls import Principal, ProposedCall, actor_of
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.own import Own
-from gateway.types.runs import Bound, Mover, Phase, Place, Run, Trust
+from gateway.types.runs import SPEAKERS, Bound, Mover, Phase, Place, Run, Trust
 
 _STATUS: Final = {
     Kind.NOT_FOUND: Status.INVALID_ARGUMENTS,
@@ -118,6 +118,9 @@ class RunTools:
         name, value = str(arguments["name"]), arguments["value"]
         named = str(arguments.get("source", ""))
         template = self.running.template(run)
+        if named in SPEAKERS:
+            reason = "`source` names a type that results yield, and nobody's word"
+            return invalid(reason, code="source")
         types = (named,) if named else _types(template, name)
         source = await self.seen(actor_of(call.principal), run.run_id, value, types)
         if named and not source:
@@ -217,7 +220,7 @@ def _types(template: Template | None, name: str) -> tuple[str, ...]:
     """Return the types of results that a field may come from, by its template."""
     rule = template.fields.get(name) if template is not None else None
     sources = rule.sources if rule is not None else ()
-    return tuple(each for each in sources if each not in (*TRUSTED_SOURCES, MODEL))
+    return tuple(each for each in sources if each not in SPEAKERS)
 
 
 def _by(call: ProposedCall) -> By:

@@ -14,8 +14,6 @@ from gateway.types.runs import SPEAKERS, Collected
 from gateway.types.tools import Day, ProvenanceRule, Source, SourceKind
 from gateway.types.values import value
 
-# Fields of these sources count by themselves; any other source is the type of a result.
-TRUSTED_SOURCES = frozenset({"host", "user"})
 MODEL = "model"  # a source that proves nothing
 _MOST: Final = 500  # values of one call; those after them have no origin
 

@@ -209,6 +209,9 @@ async def test_a_field_counts_as_from_a_tool_only_if_a_tool_returned_it(store: S
     claimed = {"name": "customer_id", "value": "c-2", "source": "crm.id"}
     lied = await desk.refused("run_set_field", claimed)
     assert (lied.status, lied.code) == (Status.PROVENANCE_FAILED, "not_seen")
+    for speaker in ("host", "user", "model"):
+        posed = await desk.refused("run_set_field", claimed | {"source": speaker})
+        assert posed.status is Status.INVALID_ARGUMENTS
     said = await desk.said("run_set_field", {"name": "customer_id", "value": "c-1"})
     assert (said["fields"], "acting" in said["missing"]) == ({"customer_id": "c-1"}, False)
     assert (await desk.run(run_id)).fields["customer_id"].source == "crm.id"
