@@ -156,7 +156,11 @@ class _Minimising:
         if sieve.missing and not is_checked:
             self.tally.count += 1
             return None
-        return value
+        if is_checked:
+            return value
+        only = sieve.only(value)
+        self.tally.count += 1 if only != value else 0
+        return only
 
     def copied(self, content: Json, structure: Json) -> list[Json]:
         """Put the structure's own text in place of all texts: they may tell of any row."""

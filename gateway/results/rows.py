@@ -40,6 +40,12 @@ class Sieve:
             value = None if isinstance(sifted, _Gone) else sifted
         return value
 
+    def only(self, value: Json) -> Json:
+        """Return a value with nothing but what is on the way to rows: others may be beside it."""
+        ways = [steps for path in self._groups if (steps := self._rows_of(path)[1]) is not None]
+        left = _on_the_way(value, ways)
+        return None if isinstance(left, _Gone) else left
+
     def _rows_of(self, path: JsonPointer) -> tuple[_View, tuple[str, ...] | None]:
         if path:
             return _as_it_is, jsontext.tokens(path)
@@ -50,6 +56,33 @@ class Sieve:
         # The list is what is sifted, where each of its items is a document.
         steps = steps[:-1] if steps[-1] == "*" else steps
         return lambda place, each: as_row(evidence.reference(paths, place, each)), steps
+
+
+def _on_the_way(value: Json, ways: Sequence[tuple[str, ...]]) -> Json | _Gone:
+    if value is None or any(not steps for steps in ways):
+        return value
+    match value:
+        case dict():
+            members = {key: _on_the_way(each, _after(ways, key)) for key, each in value.items()}
+            return {
+                key: each
+                for key, each in members.items()
+                if _after(ways, key) and not isinstance(each, _Gone)
+            }
+        case list():
+            items = [
+                _on_the_way(each, _after(ways, str(index)))
+                for index, each in enumerate(value)
+                if _after(ways, str(index))
+            ]
+            return [each for each in items if not isinstance(each, _Gone)]
+        case _:
+            return _GONE
+
+
+def _after(ways: Sequence[tuple[str, ...]], step: str) -> list[tuple[str, ...]]:
+    """Return what is left of the ways that take a step."""
+    return [steps[1:] for steps in ways if steps[:1] in ((step,), ("*",))]
 
 
 class _Layer:

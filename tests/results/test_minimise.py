@@ -351,3 +351,15 @@ def test_nothing_of_a_foreign_row_leaves_in_whatever_form(
 ) -> None:
     found = minimise.apply(result, OURS, digest, is_checked=is_checked)
     assert MARK not in jsontext.dump(found.result).decode()
+
+
+@pytest.mark.parametrize("is_checked", [True, False])
+def test_rows_beside_the_path_leave_only_by_a_schema_that_people_reviewed(is_checked: bool) -> None:
+    rows = RowFilter(path="/orders", where="w", rule="r", holds=lambda row: True)
+    result: JsonObject = {"content": [], "structuredContent": {"orders": [1], "related": [2]}}
+    left = minimise.apply(
+        result, OutputPolicy(rows=(rows,)), str, Method.CALL_TOOL, is_checked=is_checked
+    )
+    beside: JsonObject = {"related": [2]} if is_checked else {}
+    assert left.result["structuredContent"] == {"orders": [1]} | beside
+    assert left.count == (0 if is_checked else 1)

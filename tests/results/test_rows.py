@@ -105,3 +105,27 @@ def test_documents_of_a_resource_are_judged_by_what_their_server_says() -> None:
     assert counted == RowCount(kept=1, removed=2)
     same: JsonObject = {"contents": entries[:1]}
     assert contents(same, published, [a_filter("", second)])[0] is same
+
+
+@pytest.mark.parametrize(
+    ("paths", "left"),
+    [
+        (["/orders"], {"orders": [{"id": 1}]}),
+        (["/pages/*/rows"], {"pages": [{"rows": [2]}, {}]}),
+        (["/orders", "/pages/0/rows"], {"orders": [{"id": 1}], "pages": [{"rows": [2]}]}),
+        (["/none/*"], {"none": None}),
+        (["/total/*"], {}),
+    ],
+)
+def test_what_is_beside_the_way_to_rows_is_left_out_where_nobody_knows_what_it_is(
+    paths: list[str], left: Json
+) -> None:
+    value: Json = {
+        "orders": [{"id": 1}],
+        "related": [{"id": 3}],
+        "pages": [{"rows": [2], "more": [4]}, {"more": [5]}],
+        "none": None,
+        "total": 6,
+    }
+    filters = [RowFilter(path=path, where="w", rule="r", holds=lambda row: True) for path in paths]
+    assert Sieve(filters).only(value) == left
