@@ -382,8 +382,11 @@ class Runs(RuleBasedStateMachine):
         if isinstance(after, Blocked):
             return
         if self.world.do(self.store.runs.change(before, after, told)) is not None:
-            assert self.model.is_paused is not pauses
+            goes_on = self.model.phase.is_final and not pauses  # what was given up
+            assert goes_on or self.model.is_paused is not pauses
             self.model.is_paused = pauses
+            if goes_on:
+                self.model.phase = P.RETRIEVING
 
     @rule(before=versions, to=st.sampled_from(OVER), rarely=st.integers(0, 9))
     def end(self, before: Run | None, to: Phase, rarely: int) -> None:
