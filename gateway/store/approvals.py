@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from gateway.approvals import ballot
 from gateway.clock import Clock
-from gateway.store import decisions, passing
+from gateway.store import decisions, filters, passing
 from gateway.store.approval_rows import approval_of, notice_of, vote_of
 from gateway.store.changes import Change, Log, Made
 from gateway.store.decisions import Bench, Notices, NoticesOf, Once, Person, Told, ToldOf, Wish
@@ -311,18 +311,5 @@ def _person(
 
 
 def _conditions(wanted: ApprovalFilter) -> tuple[str, dict[str, Value]]:
-    parameters: dict[str, Value] = {"limit": wanted.limit}
-    parts: list[str] = []
-    for name, text in _CONDITIONS.items():
-        value: object = getattr(wanted, name)
-        match value:
-            case datetime():
-                parameters[name] = microseconds(value)
-            case str() if value:
-                parameters[name] = clean(value)
-            case True:
-                pass
-            case _:
-                continue
-        parts.append(text)
-    return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
+    found, parameters = filters.parts(_CONDITIONS, wanted)
+    return filters.where(found), {**parameters, "limit": wanted.limit}

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from gateway.clock import Clock
-from gateway.store import claims
+from gateway.store import claims, filters
 from gateway.store.changes import Change, Log, Made
 from gateway.store.claims import Wanted
 from gateway.store.decisions import Once
@@ -357,19 +357,9 @@ def _is_done(found: Operation, parameters: Parameters) -> bool:
 
 def conditions(wanted: OperationFilter) -> tuple[str, dict[str, Value]]:
     """Return the condition in SQL, made of constant parts only, and its parameters."""
-    parameters: dict[str, Value] = {"limit": wanted.limit}
-    for name in _CONDITIONS:
-        value: object = getattr(wanted, name)
-        match value:
-            case datetime():
-                parameters[name] = microseconds(value)
-            case str() if value:
-                parameters[name] = clean(value)
-            case _:
-                continue
-    parts = [text for name, text in _CONDITIONS.items() if name in parameters]
-    parts += _as_indexed(wanted)
-    return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
+    found, parameters = filters.parts(_CONDITIONS, wanted)
+    where = filters.where([*found, *_as_indexed(wanted)])
+    return where, {**parameters, "limit": wanted.limit}
 
 
 def _as_indexed(wanted: OperationFilter) -> list[str]:

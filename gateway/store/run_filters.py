@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from gateway.store import filters
 from gateway.store.engine import Value
-from gateway.store.rows import clean
-from gateway.store.times import microseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,18 +41,5 @@ _CONDITIONS: Final = {
 
 def conditions(wanted: RunFilter) -> tuple[str, dict[str, Value]]:
     """Return the condition of a query for what is wanted, and its parameters."""
-    parameters: dict[str, Value] = {"limit": wanted.limit}
-    parts: list[str] = []
-    for name, text in _CONDITIONS.items():
-        value: object = getattr(wanted, name)
-        match value:
-            case datetime():
-                parameters[name] = microseconds(value)
-            case str() if value:
-                parameters[name] = clean(value)
-            case True:
-                pass
-            case _:
-                continue
-        parts.append(text)
-    return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
+    found, parameters = filters.parts(_CONDITIONS, wanted)
+    return filters.where(found), {**parameters, "limit": wanted.limit}
