@@ -2,7 +2,7 @@
 
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol, assert_never
 
@@ -172,6 +172,13 @@ class Pipeline:
     holding: Holding
     own_tools: OwnTools
     belonging: Belonging
+    shaping: Shaping = field(init=False)
+    """Lets through what may leave."""
+
+    def __post_init__(self) -> None:
+        """Make what is the same for every call once."""
+        shaping = Shaping(normalise=self.normalise, tasks=self.relay.rounds.tasks)
+        object.__setattr__(self, "shaping", shaping)
 
     async def handle(self, call: ProposedCall) -> Finished:
         """Weigh a call, carry it out if it may be, and say how it ended.
@@ -197,11 +204,6 @@ class Pipeline:
                 return finished or self.record.open(call).closed(rejoining.no_longer_parked(state))
             case _:
                 assert_never(state)
-
-    @property
-    def shaping(self) -> Shaping:
-        """Lets through what may leave."""
-        return Shaping(normalise=self.normalise, tasks=self.relay.rounds.tasks)
 
     async def _weighed(self, call: ProposedCall) -> Finished:
         ticket = self.record.open(call)
