@@ -9,7 +9,7 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.case import Case, Facts
-from gateway.runs import forms
+from gateway.runs import forms, origins
 from gateway.types.decisions import Constraint
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.runs import Collected
@@ -65,8 +65,8 @@ def _written(
     tops = {jsontext.tokens(each.pointer)[0] for each in constraints}
     for rule in rules:
         for pattern in filter(None, (rule.pointer, rule.same_record_as)):
-            old = dict(jsontext.walk(before, pattern))
-            for pointer, value in jsontext.walk(now, pattern):
+            old = dict(origins.reached(pattern, before))
+            for pointer, value in origins.reached(pattern, now):
                 is_old = pointer in old and jsontext.dump(old[pointer]) == jsontext.dump(value)
                 if not is_old and not tops.isdisjoint(("*", jsontext.tokens(pointer)[0])):
                     yield pointer, value

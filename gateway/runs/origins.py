@@ -1,5 +1,6 @@
 """Which arguments have to come from somewhere, and what has to be known of each to judge that."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
@@ -14,6 +15,7 @@ from gateway.types.runs import SPEAKERS, Collected
 from gateway.types.tools import Day, ProvenanceRule, Source, SourceKind
 from gateway.types.values import value
 
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 MODEL = "model"  # a source that proves nothing
 _MOST: Final = 500  # values of one call; those after them have no origin
 
@@ -70,19 +72,38 @@ def accepted_types(rule: ProvenanceRule, fields: Mapping[str, Collected]) -> fro
 
 def spots(rule: ProvenanceRule, arguments: JsonObject) -> Iterator[tuple[JsonPointer, Json]]:
     """Yield what a rule is about: nothing where the argument is absent."""
-    steps = _steps(rule.pointer)
-    if "*" in steps:
-        yield from jsontext.walk(arguments, rule.pointer)
+    yield from reached(rule.pointer, arguments)
+
+
+def reached(pattern: JsonPointer, arguments: JsonObject) -> Iterator[tuple[JsonPointer, Json]]:
+    """Yield what stands where a pattern leads, or in the way of it.
+
+    A schema may allow a value in another shape, such as one id where there could be a list: then
+    it stands for what is inside of it elsewhere, and so needs an origin itself.
+    """
+    yield from _reached(arguments, _steps(pattern), "")
+
+
+def _reached(
+    value: Json, steps: tuple[str, ...], pointer: JsonPointer
+) -> Iterator[tuple[JsonPointer, Json]]:
+    if not steps:
+        yield pointer, value
         return
-    value: Json = arguments
-    for step in steps:
-        if not isinstance(value, dict):
-            yield from jsontext.walk(arguments, rule.pointer)
+    step, deeper = steps[0], steps[1:]
+    match value:
+        case dict():
+            for key in value if step == "*" else (step,):
+                if key in value:
+                    yield from _reached(value[key], deeper, f"{pointer}/{jsontext.escape(key)}")
+        case list() if step == "*" or _INDEX.fullmatch(step):
+            for index in range(len(value)) if step == "*" else (int(step),):
+                if index < len(value):
+                    yield from _reached(value[index], deeper, f"{pointer}/{index}")
+        case None | []:  # nothing is in there
             return
-        if step not in value:
-            return
-        value = value[step]
-    yield rule.pointer, value
+        case _:
+            yield pointer, value
 
 
 @lru_cache(maxsize=4096)  # contracts name them, and callers don't
@@ -102,7 +123,7 @@ def partners(
     pattern, here = _steps(rule.pointer), jsontext.tokens(pointer)
     other = list(_steps(rule.same_record_as))
     for place, token in enumerate(other):
-        if place >= len(pattern) or pattern[place] != token:
+        if place >= min(len(pattern), len(here)) or pattern[place] != token:
             break
         other[place] = here[place]
     wanted = "".join(f"/{jsontext.escape(token)}" for token in other)

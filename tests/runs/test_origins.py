@@ -47,7 +47,37 @@ def test_of_several_values_each_is_asked() -> None:
 def test_a_value_is_found_at_its_place_in_a_list() -> None:
     assert list(origins.spots(a_rule("/ids/1"), {"ids": ["a", "b"]})) == [("/ids/1", "b")]
     assert list(origins.spots(a_rule("/ids/1"), {"ids": ["a"]})) == []
-    assert list(origins.spots(a_rule("/id/x"), {"id": "a"})) == []
+    assert list(origins.spots(a_rule("/id/1"), {"id": {"1": "b"}})) == [("/id/1", "b")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "arguments", "found"),
+    [
+        ("/ids/*", {"ids": "c-9"}, [("/ids", "c-9")]),
+        ("/customer/id", {"customer": "c-9"}, [("/customer", "c-9")]),
+        ("/customer/id", {"customer": [{"id": "c-9"}]}, [("/customer", [{"id": "c-9"}])]),
+        (
+            "/lines/*/id",
+            {"lines": ["c-9", {"id": "c-1"}]},
+            [("/lines/0", "c-9"), ("/lines/1/id", "c-1")],
+        ),
+        ("/lines/*/id", {"lines": {"id": "c-9"}}, [("/lines/id", "c-9")]),
+        ("/ids/01", {"ids": ["a", "b"]}, [("/ids", ["a", "b"])]),
+        ("/customer/id", {"customer": None}, []),
+        ("/customer/id", {"customer": {}}, []),
+        ("/ids/*", {"ids": []}, []),
+    ],
+)
+def test_a_value_in_another_shape_needs_an_origin_itself(
+    pattern: str, arguments: JsonObject, found: list[tuple[str, Json]]
+) -> None:
+    assert list(origins.spots(a_rule(pattern), arguments)) == found
+
+
+def test_what_stands_in_the_way_of_a_relation_shares_no_record() -> None:
+    rule = a_rule("/lines/*/id", same="/lines/*/customer_id")
+    arguments: JsonObject = {"lines": ["c-9"]}
+    assert origins.partners(rule, "/lines/0", arguments) == ()
 
 
 def test_a_flood_of_values_is_not_looked_up() -> None:
