@@ -208,6 +208,11 @@ def merge_outputs(outputs: Iterable[OutputPolicy], rows: Iterable[RowFilter] = (
     return OutputPolicy(keep=keep, redact=tuple(redact.values()), rows=tuple(rows))
 
 
+def strength(form: RedactAs | None) -> int:
+    """Order for "hides at least as much"; None: the value leaves as it is."""
+    return -1 if form is None else _STRENGTH[form]
+
+
 def _stricter(before: Constraint, after: Constraint) -> Constraint:
     old, new = before.value, after.value
     if before.kind in ("max", "min") and is_number(old) and is_number(new):

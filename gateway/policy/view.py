@@ -30,6 +30,11 @@ class Vocabulary:
         self._variables = tuple((name, each.read) for name, each in variables.items() if used(name))
         self._sets = {name: values for name, values in sets.items() if used(name)}
 
+    @property
+    def sets(self) -> Mapping[str, Sequence[Json]]:
+        """The sets that expressions name, without `sets.` before them."""
+        return {name.removeprefix("sets."): values for name, values in self._sets.items()}
+
     def scope(self, request: PolicyRequest, risk: Risk) -> Scope:
         """Convert what the expressions use, and nothing else, for one call."""
         return self.environment.scope(self.values(request, risk))
