@@ -50,6 +50,8 @@ class Injected:
 
 
 _UNDECIDED: Final = Decision()
+# A model is shown nothing of these: words that a person may choose from, and news of a change.
+_FOR_PEOPLE: Final = frozenset({Method.COMPLETE, Method.SUBSCRIBE})
 
 
 @value
@@ -108,6 +110,8 @@ class Case:
     def taints(self) -> bool:
         """Whether its result makes calls after it doubtful; each such result counts anew."""
         if self.contract.result_trust is not SourceTrust.EXTERNAL:
+            return False
+        if self.call.method in _FOR_PEOPLE:
             return False
         return self.run is not None or self.revision.minds_taint
 

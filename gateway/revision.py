@@ -8,7 +8,7 @@ from enum import StrEnum
 from gateway.contracts.schemas import ToolSchemas, compile_tool
 from gateway.policy.engine import CompiledPolicy
 from gateway.runs.templates import Template
-from gateway.types.tools import Contract
+from gateway.types.tools import Contract, SourceTrust
 
 
 class Unreviewed(StrEnum):
@@ -30,12 +30,19 @@ class Revision:
     unreviewed: Unreviewed = Unreviewed.REFUSE
     _drafted: dict[str, ToolSchemas] = field(default_factory=dict[str, ToolSchemas], repr=False)
     activated_at: datetime | None = None
+    open_servers: frozenset[str] = field(init=False)  # others can write what some tool returns
     texts: Mapping[str, str] = field(default_factory=dict[str, str])  # file name → text, as stored
     reads_taint: bool = field(init=False)  # a rule or guard does: every call looks it up
     minds_taint: bool = field(init=False)  # or some tool is called otherwise once there is some
 
     def __post_init__(self) -> None:
         """Look once at what every call would have to."""
+        others = (
+            each.tool.partition(".")[0]
+            for each in self.contracts.values()
+            if each.result_trust is SourceTrust.EXTERNAL
+        )
+        object.__setattr__(self, "open_servers", frozenset(others))
         reads = self.policy.reads_taint or any(each.reads_taint for each in self.templates.values())
         minds = any(each.when_tainted is not None for each in self.contracts.values())
         object.__setattr__(self, "reads_taint", reads)

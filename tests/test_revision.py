@@ -1,5 +1,6 @@
 """A revision and the schemas that it judges by."""
 
+from gateway.types.tools import SourceTrust
 from tests.helpers.cases import a_contract, a_definition, a_revision, a_tool
 
 
@@ -17,3 +18,9 @@ def test_a_draft_is_compiled_once_and_stays_out_of_the_revision() -> None:
     assert not schemas.input.is_valid({"a": 1})
     assert revision.schemas_for(draft) is schemas
     assert revision.schemas == {}
+
+
+def test_a_server_is_open_to_others_where_one_of_its_tools_is() -> None:
+    mail = a_contract(a_tool(a_definition("read"), "mail"), result_trust=SourceTrust.EXTERNAL)
+    other = a_contract(a_tool(a_definition("send"), "mail"))
+    assert a_revision([a_contract(), mail, other]).open_servers == {"mail"}

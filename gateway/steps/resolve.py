@@ -17,7 +17,7 @@ from gateway.types.calls import Method, ProposedCall, actor_of
 from gateway.types.json import Json, JsonPointer
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Phase
-from gateway.types.tools import Ambiguous, Contract, Effect, Kind, Risk, Tool
+from gateway.types.tools import Ambiguous, Contract, Effect, Kind, Risk, SourceTrust, Tool
 from gateway.types.values import replaced
 
 
@@ -197,7 +197,10 @@ def contract_of(
 ) -> Contract | None:
     """Return what is enforced about something, or None for a tool that nobody reviewed."""
     if tool.kind is not Kind.TOOL:
-        return replace(READ_ONLY, tool=tool.key, pin=tool.pin)
+        # A mailbox is one by whichever way it is read.
+        is_open = tool.server in revision.open_servers
+        trust = SourceTrust.EXTERNAL if is_open else READ_ONLY.result_trust
+        return replace(READ_ONLY, tool=tool.key, pin=tool.pin, result_trust=trust)
     contract = revision.contracts.get(tool.key)
     if contract is not None and contract.reviewed:
         return contract
