@@ -34,6 +34,8 @@ class Revision:
     texts: Mapping[str, str] = field(default_factory=dict[str, str])  # file name → text, as stored
     reads_taint: bool = field(init=False)  # a rule or guard does: every call looks it up
     minds_taint: bool = field(init=False)  # or some tool is called otherwise once there is some
+    reads_now: bool = field(init=False)  # a rule may speak of the time
+    names_objective: bool = field(init=False)  # or of what a run is for
 
     def __post_init__(self) -> None:
         """Look once at what every call would have to."""
@@ -47,6 +49,8 @@ class Revision:
         minds = any(each.when_tainted is not None for each in self.contracts.values())
         object.__setattr__(self, "reads_taint", reads)
         object.__setattr__(self, "minds_taint", reads or minds)
+        object.__setattr__(self, "reads_now", self.policy.mentions("now"))
+        object.__setattr__(self, "names_objective", self.policy.mentions("objective", "task"))
 
     def schemas_for(self, contract: Contract) -> ToolSchemas:
         """Return the compiled schemas of a contract; a drafted one is compiled on first use."""

@@ -10,6 +10,7 @@ from gateway.crossing.books import Books
 from gateway.crossing.effects import effect_of
 from gateway.crossing.retrieved import retrieved
 from gateway.crossing.settle import Ending
+from gateway.crossing.snapshots import snapshot_of
 from gateway.errors import StoreUnavailable
 from gateway.events import build
 from gateway.events.envelope import timestamp
@@ -314,10 +315,12 @@ class Ticket:
         return events
 
     def _authorization(self, refusal: Refusal | None) -> Event:
+        case = self._case
         return build.authorization(
             self.record,
             self.owner.redactor,
             refusal=refusal,
             id=ids.ulid(),
             at=self.owner.clock.now(),
+            snapshot=snapshot_of(case) if case is not None else None,
         )

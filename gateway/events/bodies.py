@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from gateway.events import snapshots
 from gateway.events.effects import MOST_CHANGES, NOT_DECLARED
 from gateway.events.forms import (
     ANY,
@@ -79,6 +80,7 @@ AUTHORIZATION: Final = an_object(
         "revision": TEXT,
         "contract": about(TEXT, "pin of the reviewed definition"),
         "inputs": about(_CAPPED_OBJECT, "what the decision was made from, redacted"),
+        "snapshot": snapshots.SCHEMA,
         "arguments": _CAPPED_OBJECT,
         "constraints": _CONSTRAINTS,
         "limits": {
@@ -103,6 +105,7 @@ AUTHORIZATION: Final = an_object(
         "matched",
         "contract",
         "inputs",
+        "snapshot",
         "constraints",
         "limits",
         "kept",

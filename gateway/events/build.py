@@ -12,7 +12,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from gateway.events import concealed, effects, originals, questions, retrievals, turns
+from gateway.events import (
+    concealed,
+    effects,
+    originals,
+    questions,
+    retrievals,
+    snapshots,
+    turns,
+)
 from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
 from gateway.events.retrievals import Document
@@ -22,6 +30,7 @@ from gateway.types.decisions import (
     Constraint,
     Decision,
     DecisionEffect,
+    Inputs,
     Limit,
     RowCount,
     ShadowDecision,
@@ -32,6 +41,7 @@ from gateway.types.outcomes import TABLE, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import Inquiry
 from gateway.types.tools import Effect, Kind
+from gateway.types.values import replaced
 
 _NAME: Final = 128  # characters of a name that a caller made up
 _REASON: Final = 1_000
@@ -41,9 +51,18 @@ _US: Final = 1_000  # nanoseconds
 
 
 def authorization(
-    record: CallRecord, redactor: Redactor, *, refusal: Refusal | None, id: str, at: datetime
+    record: CallRecord,
+    redactor: Redactor,
+    *,
+    refusal: Refusal | None,
+    id: str,
+    at: datetime,
+    snapshot: snapshots.Snapshot | None = None,
 ) -> Event:
-    """Say how a call was judged, with its arguments; `refusal` is the verdict's, if any."""
+    """Say how a call was judged, with its arguments; `refusal` is the verdict's, if any.
+
+    `snapshot` is what it was judged by beside them.
+    """
     decision = record.decision or Decision()
     arguments = _arguments(record, redactor, record.call.arguments)
     denied = refusal is not None or decision.effect is DecisionEffect.DENY
@@ -63,14 +82,11 @@ def authorization(
         body["contract"] = record.contract.pin
     if decision.matched:
         body["matched"] = list(decision.matched)
-    inputs = decision.inputs
-    if inputs is not None:
-        body["inputs"] = {
-            "effect": str(inputs.effect),
-            "risk": str(inputs.risk),
-            "phase": str(inputs.phase),
-        }
+    if decision.inputs is not None:
+        body["inputs"] = _inputs(decision.inputs)
     body |= _obligations(decision)
+    if snapshot is not None:
+        body |= _snapshot(record, redactor, snapshot, at)
     body |= _repeats(record, redactor)
     if record.judged_ns:
         body["duration_us"] = _elapsed_us(record.received_ns, record.judged_ns)
@@ -327,6 +343,33 @@ def _obligations(decision: Decision) -> JsonObject:
         "shadow": [_shadow(shadow) for shadow in decision.shadow],
     }
     return {name: part for name, part in parts.items() if part}
+
+
+def _inputs(inputs: Inputs) -> JsonObject:
+    told: JsonObject = {
+        "effect": str(inputs.effect),
+        "risk": str(inputs.risk),
+        "phase": str(inputs.phase),
+    }
+    if inputs.given is not None and inputs.given is not inputs.risk:
+        told["given"] = str(inputs.given)
+    return told
+
+
+def _snapshot(
+    record: CallRecord, redactor: Redactor, snapshot: snapshots.Snapshot, at: datetime
+) -> JsonObject:
+    def redact(value: Json) -> Redacted:
+        tags = concealed.tagged(value, _NO_TAGS, _concealed(record))
+        return redactor.value(value, tenant=_tenant(record), tags=tags)
+
+    tool = record.tool
+    if tool is not None and tool.kind is Kind.RESOURCE and record.resource[:_URI] != tool.name:
+        snapshot = replaced(snapshot, hides_uri=True)
+    told = snapshots.described(
+        snapshot, at=at, redact=redact, text=lambda text: _reason(record, redactor, text)
+    )
+    return {"snapshot": told} if told else {}
 
 
 def _repeats(record: CallRecord, redactor: Redactor) -> JsonObject:

@@ -37,9 +37,8 @@ class CompiledRule:
     obligations: Obligations = field(default_factory=Obligations)
     approval: ApprovalClause | None = None
 
-    @property
-    def reads_taint(self) -> bool:
-        """Whether an expression names `run.tainted`; a text with that word costs a look-up."""
+    def mentions(self, word: str) -> bool:
+        """Whether an expression may speak of something; also where a text only has that word."""
         demands = self.obligations
         conditions = (
             self.condition,
@@ -47,7 +46,7 @@ class CompiledRule:
             *(each.total for each in demands.limits),
             *(each.where for each in demands.rows),
         )
-        return any(isinstance(each, Condition) and "tainted" in each.text for each in conditions)
+        return any(isinstance(each, Condition) and word in each.text for each in conditions)
 
     def after_the_call(self) -> "CompiledRule | None":
         """Return the rule as it is about a task whose call was weighed when the task began.

@@ -6,7 +6,7 @@ wins, and within one effect the first in file order is the deciding rule. A cond
 be evaluated denies, wherever its rule stands. No rule at all denies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -35,6 +35,7 @@ from gateway.types.decisions import (
     OutputPolicy,
     ShadowDecision,
 )
+from gateway.types.json import Json
 from gateway.types.tools import Kind, Risk
 
 __all__ = ["CompiledPolicy", "PolicyRequest"]
@@ -82,7 +83,16 @@ class CompiledPolicy:
     @property
     def reads_taint(self) -> bool:
         """Whether some rule depends on what others could write into."""
-        return any(rule.reads_taint for rule in self.rules)
+        return self.mentions("tainted")
+
+    def mentions(self, *words: str) -> bool:
+        """Whether an expression of some rule may speak of one of these; costs a look at all."""
+        return any(rule.mentions(word) for rule in self.rules for word in words)
+
+    @property
+    def sets(self) -> Mapping[str, Sequence[Json]]:
+        """The sets that expressions name."""
+        return self._vocabulary.sets
 
     def candidates(self, target: Target) -> Candidates:
         """Return the rules that are about a target, from an index of bounded size."""
@@ -128,7 +138,9 @@ class CompiledPolicy:
             risk=view.risk if view.risk is not request.risk else None,
             shadow=shadow,
             revision=self.revision,
-            inputs=Inputs(effect=request.effect, risk=view.risk, phase=request.phase),
+            inputs=Inputs(
+                effect=request.effect, risk=view.risk, phase=request.phase, given=request.risk
+            ),
         )
 
     def may(self, request: PolicyRequest) -> bool:

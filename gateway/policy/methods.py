@@ -23,6 +23,18 @@ USE: Final[Mapping[Kind, Method]] = {
     Kind.PROMPT: Method.GET_PROMPT,
 }
 
+# What a method is about where nothing else is said: prompts are completed as well.
+_ABOUT: Final[Mapping[Method, Kind]] = {
+    **{method: kind for kind, method in USE.items()},
+    Method.SUBSCRIBE: Kind.RESOURCE,
+    Method.COMPLETE: Kind.RESOURCE,
+}
+
+
+def kind_of(method: Method) -> Kind:
+    """Return what a call of a method is about, unless something says otherwise."""
+    return _ABOUT.get(method, Kind.TOOL)
+
 
 class Target(NamedTuple):
     """What a request is about: all that decides which rules are about it."""

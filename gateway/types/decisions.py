@@ -128,6 +128,7 @@ class Inputs:
     effect: Effect
     risk: Risk  # after rules have raised it
     phase: Phase
+    given: Risk | None = None  # the class before that; None: not told
 
 
 @value
