@@ -40,6 +40,7 @@ from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
 from gateway.types.operations import Delivered, Delivery, Execution, VerificationState
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.values import replaced
 
 CHECKS: tuple[Check, ...] = (
     contract.check,
@@ -136,7 +137,7 @@ def sees(case: Case) -> bool:
 
 def _told(case: Case, refusal: Refusal) -> Refusal:
     """Hide what no rule could allow this caller to use, whichever check said no first."""
-    used = replace(case, call=replace(case.call, method=USE[case.tool.kind]))
+    used = replaced(case, call=replaced(case.call, method=USE[case.tool.kind]))
     tool = risk.classify_tool(used)  # as the list is judged: by the tool, not by this call
     shown = isinstance(tool, Case) and isinstance(policy.may_list(tool), Case)
     return refusal if shown else replace(refusal, hidden=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from gateway.case import Case, Facts, Verdict
 from gateway.contracts.draft import draft
@@ -19,7 +20,8 @@ from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal
 from gateway.types.runs import Phase
-from gateway.types.tools import Kind, Tool
+from gateway.types.tools import Contract, Effect, Kind, Risk, Tool
+from gateway.types.values import replaced
 
 
 def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
@@ -55,16 +57,14 @@ def _asked(case: Case, call: CallUnderTest) -> Verdict:
     if isinstance(classified, Refusal):
         return Verdict(case=case, refusal=classified, findings=())
     decision = policy.decide_ask(classified, call.method, call.arguments)
-    case = replace(classified, decision=decision)
+    case = replaced(classified, decision=decision)
     denied = decision.effect is DecisionEffect.DENY
     return Verdict(case=case, refusal=policy.refusal(case) if denied else None, findings=())
 
 
 def _case(call: CallUnderTest, revision: Revision) -> Case:
-    contract = replace(
-        call.contract, provenance=(), effect=call.effect, risk=call.risk, reviewed=True
-    )
-    tool = _tool(call)
+    contract = _as_tried(_Same(call.contract), call.effect, call.risk)
+    tool = _tool(_Same(call.contract), call.server_name, call.pin, call.kind)
     return Case(
         call=_proposed(call, tool),
         tool=tool,
@@ -79,22 +79,43 @@ def _case(call: CallUnderTest, revision: Revision) -> Case:
     )
 
 
-def _tool(call: CallUnderTest) -> Tool:
-    key, server = call.contract.tool, call.server_name
+class _Same:
+    """A contract as a key: the very same object, which can't be compared by its hash."""
+
+    __slots__ = ("contract",)
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.contract is self.contract
+
+    def __hash__(self) -> int:
+        return id(self.contract)
+
+
+@lru_cache(maxsize=1024)  # thousands of calls are tried under each contract
+def _as_tried(same: _Same, effect: Effect, risk: Risk) -> Contract:
+    return replace(same.contract, provenance=(), effect=effect, risk=risk, reviewed=True)
+
+
+@lru_cache(maxsize=1024)
+def _tool(same: _Same, server: str, pin: str, kind: Kind) -> Tool:
+    key = same.contract.tool
     return Tool(
         server=server,
-        name=key if call.kind is Kind.RESOURCE else key.removeprefix(f"{server}."),
+        name=key if kind is Kind.RESOURCE else key.removeprefix(f"{server}."),
         exposed_name=key,
-        definition=call.contract.definition,
-        pin=call.pin,
-        kind=call.kind,
+        definition=same.contract.definition,
+        pin=pin,
+        kind=kind,
     )
 
 
 def _proposed(call: CallUnderTest, tool: Tool) -> ProposedCall:
     method = USE[call.kind] if call.method.is_ask else call.method
     proposed = _proposed_by(call.actor, tool, method, call.arguments, call.now)
-    return proposed if call.cause is Cause.CALLER else replace(proposed, cause=call.cause.value)
+    return proposed if call.cause is Cause.CALLER else replaced(proposed, cause=call.cause.value)
 
 
 def _proposed_by(
@@ -105,19 +126,24 @@ def _proposed_by(
         name=tool.exposed_name,
         arguments=arguments,
         meta={},
-        principal=Principal(
-            issuer=actor.issuer,
-            subject=actor.user,
-            client=actor.client,
-            tenant=actor.tenant,
-            user=actor.user,
-            roles=actor.roles,
-            scopes=actor.scopes,
-            method=AuthMethod.LOCAL,
-        ),
+        principal=_principal(actor),
         caller=Nobody(),
         received_at=now,
         method=method,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _principal(actor: Actor) -> Principal:
+    return Principal(
+        issuer=actor.issuer,
+        subject=actor.user,
+        client=actor.client,
+        tenant=actor.tenant,
+        user=actor.user,
+        roles=actor.roles,
+        scopes=actor.scopes,
+        method=AuthMethod.LOCAL,
     )
 
 
@@ -128,8 +154,8 @@ def decide(revision: Revision) -> Decide:
         found = verdict(call, revision)
         refusal, decided = found.refusal, found.case.decision
         if refusal is None or (decided.effect is DecisionEffect.DENY and decided.rule):
-            return replace(decided, risk=found.case.risk)
-        return replace(
+            return replaced(decided, risk=found.case.risk)
+        return replaced(
             decided,
             risk=found.case.risk,
             effect=DecisionEffect.DENY,

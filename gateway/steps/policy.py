@@ -43,7 +43,7 @@ def may_list(case: Case) -> Case | Refusal:
     # One list is for all runs of its caller, so what rules say of runs may hold.
     any_run = bool(case.revision.templates) or case.run is not None
     if case.revision.policy.may(replaced(request(case), any_run=any_run)):
-        return replace(case, decision=replace(case.decision, effect=DecisionEffect.ALLOW))
+        return replaced(case, decision=replaced(case.decision, effect=DecisionEffect.ALLOW))
     return Refusal(
         status=Status.DENIED,
         code="not_listed",
