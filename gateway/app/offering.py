@@ -64,6 +64,7 @@ def run_tools(keeping: Keeping, running: Running, belonging: Belonging) -> RunTo
         bound=bound,
         owner=keeping.store.runs.owner,
         seen=seen,
+        tainted=keeping.is_tainted,
         reach=lambda: reach(belonging.revision().contracts),
         chain=belonging.chain,
     )

@@ -16,6 +16,7 @@ from gateway.runs import binding
 from gateway.runs.binding import BadRun, Chain, Conflict
 from gateway.runs.guards import unmet
 from gateway.runs.handover import Reach, Receiver, given
+from gateway.runs.moves import Blocked
 from gateway.runs.origins import MODEL
 from gateway.runs.templates import Template
 from gateway.types.actors import Actor
@@ -24,6 +25,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.own import Own
 from gateway.types.runs import SPEAKERS, Bound, Mover, Phase, Place, Run, Trust
+from gateway.types.values import replaced
 
 _STATUS: Final = {
     Kind.NOT_FOUND: Status.INVALID_ARGUMENTS,
@@ -51,6 +53,8 @@ class RunTools:
     owner: Callable[[Principal], str]
     """The digest that stands for a whole principal."""
     seen: Seen
+    tainted: Callable[[Actor], Awaitable[bool]]
+    """Whether somebody was given what others can write, in whatever run."""
     reach: Callable[[], Reach]
     """What values take to be seen, by the contracts in force."""
     chain: Chain = field(default_factory=Chain)
@@ -110,7 +114,8 @@ class RunTools:
 
     async def _status(self, call: ProposedCall) -> Answer | Refusal:
         run = await self._run(call)
-        return self._said(call, run, f"The run `{run.run_id}` is in `{run.phase}`.")
+        wary = replaced(run, is_tainted=await self._is_tainted(call, run))
+        return self._said(call, wary, f"The run `{run.run_id}` is in `{run.phase}`.{_held(run)}")
 
     async def _set_field(self, call: ProposedCall) -> Answer | Refusal:
         """Keep a value, with the type of the result that it was returned in where there is one."""
@@ -157,7 +162,25 @@ class RunTools:
 
     async def _changed(self, call: ProposedCall, step: Step) -> Run:
         run = await self._run(call)
-        return await self.running.change(run.run_id, self._sees(run), _by(call), step)
+        wary = self._wary(step, is_tainted=await self._is_tainted(call, run))
+        return await self.running.change(run.run_id, self._sees(run), _by(call), wary)
+
+    async def _is_tainted(self, call: ProposedCall, run: Run) -> bool:
+        """Whether guards have to beware, as those of calls do: of what was read elsewhere too."""
+        template = self.running.template(run)
+        if run.is_tainted or template is None or not template.reads_taint:
+            return run.is_tainted
+        return await self.tainted(actor_of(call.principal))
+
+    @staticmethod
+    def _wary(step: Step, *, is_tainted: bool) -> Step:
+        """Have a step judged with what its model has read, which is no part of the run itself."""
+
+        def wary(run: Run, template: Template | None, now: int) -> Run | Blocked:
+            after = step(replaced(run, is_tainted=run.is_tainted or is_tainted), template, now)
+            return replaced(after, is_tainted=run.is_tainted) if isinstance(after, Run) else after
+
+        return wary
 
     async def _run(self, call: ProposedCall) -> Run:
         """Return the run that a call names, or is in; raises RunRefused, BadRun and Conflict."""
@@ -188,6 +211,7 @@ class RunTools:
             "objective": run.objective,
             "template": run.template,
             "paused": run.is_paused,
+            **_holder(run),
             "fields": {each.name: each.value for each in fields if not each.is_withheld},
             "withheld": [each.name for each in fields if each.is_withheld],
             "evidence": run.evidence,
@@ -240,3 +264,15 @@ def _refusal(refused: RunRefused) -> Refusal:
         details=tuple({"missing": text} for text in refused.missing),
         retry_after_s=_AFTER_S.get(refused.kind),
     )
+
+
+def _holder(run: Run) -> JsonObject:
+    """Return what holds a run that is not paused itself."""
+    by = run.held_by
+    return {} if by is None else {"held_by": {"run_id": by.run_id, "is": by.stands}}
+
+
+def _held(run: Run) -> str:
+    by = run.held_by
+    said = "" if by is None else f"The run `{by.run_id}` around it is {by.stands}: nothing changes."
+    return said and f" {said}"

@@ -172,15 +172,9 @@ def _held(run: Run, need: Need, terms: Terms, now: int) -> Blocked | None:
         )
     holder = run.held_by
     if holder is not None and (holder.is_over or not is_let):
-        why = "over" if holder.is_over else "paused"
-        return Blocked(
-            reason=f"the run `{holder.run_id}` around this one is {why}",
-            next="wait until a person or the host resumes that one",
-        )
+        return moves.held(holder)
     if moves.is_late(run, now) and not is_let:
-        return Blocked(
-            reason="the time of the run is over", next="hand it over, or have a person resume it"
-        )
+        return moves.LATE
     if template is not None and terms.kind.is_weak and need.risk in template.explicit_for:
         return Blocked(
             reason=f"a call of class {need.risk} has to name its run",

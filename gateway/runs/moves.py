@@ -10,7 +10,7 @@ from typing import Final
 from gateway.runs.guards import unmet
 from gateway.runs.templates import Guard, Template
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.runs import Collected, Mode, Mover, Phase, Run, StopReason
+from gateway.types.runs import Collected, Holder, Mode, Mover, Phase, Run, StopReason
 from gateway.types.values import replaced, value
 
 _SECOND: Final = 1_000_000
@@ -74,6 +74,8 @@ def may_move(run: Run, to: Phase, by: Mover, template: Template | None) -> Block
     """Say why a run may not go on to a phase; None where it may. Not for ends: see `ended`."""
     if run.is_paused:
         return Blocked(reason="the run is paused", next="a person or the host has to resume it")
+    if run.held_by is not None and by in _GUARDED:
+        return held(run.held_by)
     allowed = MOVES.get((run.phase, to), frozenset())
     if by not in allowed:
         return Blocked(reason=f"the phase `{run.phase}` does not lead on to `{to}`")
@@ -90,6 +92,8 @@ def may_move(run: Run, to: Phase, by: Mover, template: Template | None) -> Block
 def moved(run: Run, to: Phase, by: Mover, template: Template | None, *, now: int) -> Run | Blocked:
     """Return a run in another phase, or why it can't go there; `now` in microseconds."""
     blocked = may_move(run, to, by, template)
+    if blocked is None and by in _GUARDED and is_late(run, now):
+        blocked = LATE
     return blocked if blocked is not None else replaced(run, phase=to, active_at=now)
 
 
@@ -105,16 +109,18 @@ def ended(
 
     Completed is only what has nothing open, and what the template wants done, whoever says it. A
     failed run can be handed over. Hosts and people end a paused run as any other; its model only
-    hands it over, and a pause it stays.
+    hands it over, and a pause it stays. So it is with a run whose time is over, or that is inside
+    of one which is paused or over.
     """
     if to not in _ENDS:
         return Blocked(reason=f"`{to}` is not the end of a run")
     is_left = run.phase is Phase.FAILED and to is Phase.HANDOFF
     if run.phase.is_final and not is_left:
         return Blocked(reason=f"the run is over: it is `{run.phase}`")
-    is_held = run.is_paused and by not in _LETS_GO
-    if is_held and to is not Phase.HANDOFF:
-        return Blocked(reason="the run is paused", next="wait until it is resumed, or hand it over")
+    if by not in _LETS_GO and to is not Phase.HANDOFF:
+        stopped = _stopped(run, now)
+        if stopped is not None:
+            return stopped
     if to is Phase.COMPLETED:
         blocked = _incomplete(run, by, template)
         if blocked is not None:
@@ -123,7 +129,7 @@ def ended(
         run,
         phase=to,
         resume_phase=None,
-        is_paused=is_held,
+        is_paused=run.is_paused and by not in _LETS_GO,
         stop_reason=_ENDS[to],
         note=note,
         active_at=now,
@@ -169,7 +175,8 @@ def lapsed(run: Run, *, note: str, now: int) -> Run | Blocked:
 def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
     """Return a run that goes on in its phase; one whose time was over has all of it again.
 
-    What was given up or handed over goes on as well, and has its guards met anew.
+    What was given up or handed over goes on as well, and has its guards met anew: after people
+    have decided about what is still asked of them.
     """
     if run.phase is Phase.COMPLETED:
         return Blocked(reason=f"the run is over: it is `{run.phase}`")
@@ -185,6 +192,8 @@ def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
         active_at=now,
         finished_at=0,
     )
+    if was_over and run.pending_approvals:
+        back = replaced(back, phase=Phase.AWAITING_APPROVAL, resume_phase=back.phase)
     wall_s = template.wall_s if template is not None else 0.0
     again = now + round(wall_s * _SECOND) if wall_s else 0
     return replaced(back, ends_at=again) if is_late(back, now) else back
@@ -216,6 +225,28 @@ def is_idle(run: Run, now: int) -> bool:
     """Whether nothing was called for too long; what people take to decide is not counted."""
     waits = run.phase is Phase.AWAITING_APPROVAL or run.phase.is_final
     return run.idle_s > 0 and not waits and run.active_at + round(run.idle_s * _SECOND) < now
+
+
+def _stopped(run: Run, now: int) -> Blocked | None:
+    """Say why a model has to leave a run as it is, if that is so."""
+    if run.is_paused:
+        return Blocked(reason="the run is paused", next="wait until it is resumed, or hand it over")
+    if run.held_by is not None:
+        return held(run.held_by)
+    return LATE if is_late(run, now) else None
+
+
+def held(by: Holder) -> Blocked:
+    """Return why a run does not go on that is inside of one which is paused or over."""
+    return Blocked(
+        reason=f"the run `{by.run_id}` around this one is {by.stands}",
+        next="wait until a person or the host resumes that one",
+    )
+
+
+LATE: Final = Blocked(
+    reason="the time of the run is over", next="hand it over, or have a person resume it"
+)
 
 
 def _guards(template: Template | None, phase: Phase) -> tuple[Guard, ...]:

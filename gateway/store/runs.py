@@ -367,7 +367,7 @@ def change(transaction: Transaction, before: Run, after: Run, told: Told) -> Mad
 
 def is_as_counted(transaction: Transaction, judged: Run) -> bool:
     """Whether what a run was judged by, beside its version, is so still."""
-    now = counted(transaction, judged)
+    now = counted(transaction, placed(transaction, judged))
     return now == judged
 
 

@@ -145,6 +145,11 @@ class Holder:
     run_id: str
     is_over: bool  # else it is paused
 
+    @property
+    def stands(self) -> str:
+        """How it stands, in a word."""
+        return "over" if self.is_over else "paused"
+
 
 @value
 class Run:

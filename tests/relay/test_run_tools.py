@@ -30,6 +30,7 @@ from gateway.types.values import replaced
 from tests.helpers.cases import a_call, a_principal
 from tests.helpers.people import a_holding
 from tests.helpers.relays import some_states
+from tests.helpers.runs import a_run, started
 
 pytestmark = pytest.mark.postgres
 
@@ -47,6 +48,12 @@ REFUND = Template(
     },
     completed_when=(Guard(text="succeeded('desk.refund')", holds=lambda run: False),),
 )
+CLEAN = Template(
+    name="clean",
+    mode=Mode.AGENT,
+    enter_when={Phase.ACTING: (Guard(text="!tainted", holds=lambda run: not run.is_tainted),)},
+    completed_when=(Guard(text="!tainted", holds=lambda run: not run.is_tainted),),
+)
 BY_HOST = By(mover=Mover.HOST)
 
 
@@ -57,13 +64,14 @@ class Desk:
     store: Store
     is_on: bool = True
     seen: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    is_wary: bool = False  # sam was given what others can write
     needs: frozenset[str] = frozenset()  # scopes of the tool that yields ids of customers
 
     @property
     def running(self) -> Running:
         return Running(
             runs=self.store.runs,
-            templates=lambda: {"refund": REFUND},
+            templates=lambda: {"refund": REFUND, "clean": CLEAN},
             is_on=lambda: self.is_on,
             idle_s=1800.0,
             redactor=Redactor(self.store.keys.redaction),
@@ -79,11 +87,15 @@ class Desk:
             assert (actor.user, run_id.startswith("run_")) == ("sam", True)
             return next((each for each in types if value in self.seen.get(each, [])), "")
 
+        async def tainted(actor: Actor) -> bool:
+            return self.is_wary and actor.user == "sam"
+
         made = RunTools(
             running=self.running,
             bound=bound,
             owner=self.store.runs.owner,
             seen=seen,
+            tainted=tainted,
             reach=lambda: Reach(tools={}, types={"crm.id": [self.needs]}),
         )
         return OwnTools(
@@ -237,6 +249,42 @@ async def test_guards_say_what_is_missing_before_an_agent_goes_on(store: Store) 
         "it can't be done",
         "failed",
     )
+
+
+async def test_guards_beware_of_what_the_model_has_read_elsewhere(store: Store) -> None:
+    desk = Desk(store, is_wary=True)
+    run_id = await desk.begun(template="clean")
+    await desk.running.change(run_id, Sees(), BY_HOST, to_phase(Phase.RETRIEVING, Mover.HOST))
+    for name, arguments in (
+        ("run_set_phase", {"phase": "acting"}),
+        ("run_finish", {"outcome": "completed"}),
+    ):
+        assert (await desk.refused(name, arguments)).details == ({"missing": "!tainted"},)
+    said = await desk.said("run_status")
+    assert said["missing"] == {"acting": ["!tainted"], "completed": ["!tainted"]}
+    desk.is_wary = False
+    await desk.said("run_set_phase", {"phase": "acting"})
+    assert not (await desk.run(run_id)).is_tainted
+
+
+async def test_an_agent_is_told_which_run_around_its_own_holds_it(store: Store) -> None:
+    desk = Desk(store)
+    parent, child = await desk.begun(), a_run(tenant="acme", phase=Phase.RETRIEVING)
+    inner = replaced(child, parent=parent, owner=(await desk.run(parent)).owner)
+    await store.runs.start(inner, [], started)
+    assert "held_by" not in await desk.said("run_status", {"run_id": inner.run_id})
+    await desk.running.change(parent, Sees(), BY_HOST, to_pause("look at this first"))
+    answer = await desk.call("run_status", {"run_id": inner.run_id})
+    assert isinstance(answer, Answer)
+    assert f"`{parent}` around it is paused" in str(answer.result["content"])
+    said = await desk.said("run_status", {"run_id": inner.run_id})
+    assert said["held_by"] == {"run_id": parent, "is": "paused"}
+    for name, arguments in (
+        ("run_set_phase", {"phase": "acting"}),
+        ("run_finish", {"outcome": "failed"}),
+    ):
+        refused = await desk.refused(name, {**arguments, "run_id": inner.run_id})
+        assert "around this one is paused" in refused.reason
 
 
 async def test_where_the_host_moves_a_run_its_model_does_not(store: Store) -> None:

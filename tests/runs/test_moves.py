@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gateway.runs import moves
 from gateway.runs.moves import MOVES, Blocked
 from gateway.runs.templates import FieldRule, Guard, Template
-from gateway.types.runs import Mode, Mover, Phase, Run, StopReason, Trust
+from gateway.types.runs import Holder, Mode, Mover, Phase, Run, StopReason, Trust
 from gateway.types.values import replaced
 from tests.helpers.runs import START, a_field, a_run
 
@@ -140,6 +140,34 @@ def test_its_model_gets_a_run_out_of_a_pause_by_no_end() -> None:
     after = moves.ended(run, P.HANDOFF, Mover.AGENT, None, now=START)
     assert isinstance(after, Run)
     assert (after.phase, after.is_paused) == (P.HANDOFF, True)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "why"),
+    [
+        ({"held_by": Holder(run_id="run_1", is_over=False)}, "around this one is paused"),
+        ({"held_by": Holder(run_id="run_1", is_over=True)}, "around this one is over"),
+        ({"ends_at": START}, "the time of the run is over"),
+    ],
+)
+def test_its_model_leaves_a_run_that_may_not_go_on_as_it_is(
+    stopped: dict[str, Any], why: str
+) -> None:
+    run = a_run(phase=P.RETRIEVING, **stopped)
+    for by in (Mover.AGENT, Mover.CALL):
+        assert why in said(moves.moved(run, P.ACTING, by, None, now=START))
+    for to in (P.COMPLETED, P.FAILED):
+        assert why in said(moves.ended(run, to, Mover.AGENT, None, now=START))
+        assert isinstance(moves.ended(run, to, Mover.HOST, None, now=START), Run)
+    assert isinstance(moves.ended(run, P.HANDOFF, Mover.AGENT, None, now=START), Run)
+    assert isinstance(moves.moved(run, P.ACTING, Mover.PERSON, None, now=START), Run)
+
+
+@pytest.mark.parametrize("phase", [P.FAILED, P.HANDOFF])
+def test_what_goes_on_waits_for_what_people_still_have_to_decide(phase: Phase) -> None:
+    after = moves.resumed(a_run(phase=phase, pending_approvals=1), None, now=START)
+    assert isinstance(after, Run)
+    assert (after.phase, after.resume_phase) == (P.AWAITING_APPROVAL, P.RETRIEVING)
 
 
 @pytest.mark.parametrize("phase", [P.FAILED, P.HANDOFF])
