@@ -4,6 +4,7 @@ Nothing in here is a right. A run is looked up for the principal of the call, so
 was guessed or overheard leads nowhere.
 """
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +16,7 @@ from gateway.types.values import value
 
 KEY: Final = "weighbridge/run"  # of `_meta`, which models can't see
 _RUN: Final = re.compile(r"run_[0-9A-HJKMNP-TV-Z]{26}")
-_LONGEST: Final = 512  # characters of a value that a host calls its conversation by
+_LONGEST: Final = 512  # characters of a value that is kept as it is; of longer ones their digest
 _SHOWN: Final = 64
 
 # What hosts send by themselves, by the keys of `_meta` that they send it under.
@@ -137,6 +138,13 @@ def _of_keys(meta: JsonObject, keys: Sequence[str], kind: BindingKind) -> list[P
     for key in keys:
         said = meta.get(key)
         text = str(said) if isinstance(said, int) and not isinstance(said, bool) else said
-        if isinstance(text, str) and 0 < len(text) <= _LONGEST:
-            return [Place(kind=kind, value=f"{key}={text}")]
+        if isinstance(text, str) and text:
+            return [Place(kind=kind, value=f"{key}={_short(text)}")]
     return []
+
+
+def _short(text: str) -> str:
+    """Return a text, or what tells a long one from every other: all of it counts."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
