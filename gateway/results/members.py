@@ -1,5 +1,6 @@
 """The members that MCP defines for results, for those of which only what is named may leave."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -33,7 +34,9 @@ _OF_TYPE: Final[Mapping[Json, frozenset[str]]] = {
 BLOCK: Final = frozenset({"type", "text", "annotations"})
 DOCUMENT: Final = frozenset({"uri", "mimeType", "text", "annotations"})
 MESSAGE: Final = frozenset({"role", "content"})
-ANNOTATIONS: Final = frozenset({"audience", "priority", "lastModified"})
+_KINDS: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
+_AUDIENCE: Final = frozenset({"user", "assistant"})
+_MOMENT: Final = re.compile(r"[0-9T:Z.+-]{1,40}")
 PROSE: Final = ("description", "statusMessage")  # members of results that are a server's words
 
 
@@ -50,6 +53,28 @@ def needed(name: str, value: Json) -> Json:
         return None
     task = value.get("taskId")
     return {"taskId": task} if isinstance(task, str) else None
+
+
+def annotations(given: JsonObject) -> JsonObject:
+    """Return what the protocol defines of annotations, and only in its own words."""
+    kept: JsonObject = {}
+    for name, each in given.items():
+        match name, each:
+            case "audience", list():
+                kept[name] = [one for one in each if one in _AUDIENCE]
+            case "priority", int() | float():
+                kept[name] = each
+            case "lastModified", str() if _MOMENT.fullmatch(each):
+                kept[name] = each
+            case _:
+                continue
+    return kept
+
+
+def kind(block: JsonObject) -> str:
+    """Return the type of a content block as it is told: one of the protocol's, or none."""
+    said = block.get("type")
+    return f"`{said}` block" if isinstance(said, str) and said in _KINDS else "block"
 
 
 def is_remade(name: str) -> bool:

@@ -103,7 +103,8 @@ class _Minimising:
             elif name not in names:
                 _note(member, self.tally)
             elif name == "annotations" and isinstance(member, dict):
-                kept[name] = self.known(member, members.ANNOTATIONS)
+                kept[name] = members.annotations(member)
+                self.tally.count += 1 if kept[name] != member else 0
             else:
                 kept[name] = member
         return kept
@@ -176,7 +177,7 @@ class _Minimising:
             return block
         text = block.get("text")
         if block.get("type") != "text" or not isinstance(text, str):
-            return {"type": "text", "text": self.removed(f"`{block.get('type')}` block")}
+            return {"type": "text", "text": self.removed(members.kind(block))}
         return {**self.known(block, members.BLOCK), "text": self.text(text)}
 
     def document(self, entry: Json) -> Json:

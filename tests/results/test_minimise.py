@@ -1,6 +1,7 @@
 """Field minimisation."""
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -363,3 +364,22 @@ def test_rows_beside_the_path_leave_only_by_a_schema_that_people_reviewed(is_che
     beside: JsonObject = {"related": [2]} if is_checked else {}
     assert left.result["structuredContent"] == {"orders": [1]} | beside
     assert left.count == (0 if is_checked else 1)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "left"),
+    [
+        ({"audience": ["user", "row"], "priority": 0.5}, {"audience": ["user"], "priority": 0.5}),
+        ({"audience": "row", "priority": "row", "lastModified": "row 1"}, {}),
+        ({"lastModified": "2026-11-30T10:00:00Z"}, {"lastModified": "2026-11-30T10:00:00Z"}),
+    ],
+)
+def test_beside_rows_leave_no_words_of_a_server_in_the_place_of_the_protocols(
+    annotations: JsonObject, left: JsonObject
+) -> None:
+    output = OutputPolicy(keep=("/a",))
+    block: JsonObject = {"type": "text", "text": "{}", "annotations": annotations}
+    made = minimise.apply({"content": [block, {"type": "a row"}]}, output, lambda value: "")
+    first, second = cast("list[JsonObject]", made.result["content"])
+    assert first["annotations"] == left
+    assert second == {"type": "text", "text": "[a block was removed by policy]"}
