@@ -308,11 +308,17 @@ class Runs:
         return await self._worker.read(read)
 
     async def forget(self, run: Run) -> None:
-        """Let go of a run, what led to it, its references, its limits, and the values in it."""
+        """Let go of a run, what led to it, its references, its limits, and the values in it.
+
+        Not of one that has changed since it was read: somebody goes on with it.
+        """
         named: Parameters = {"run_id": run.run_id}
         scope: Parameters = {"tenant": run.tenant, "scope": f"run:{run.run_id}"}
 
         def write(transaction: Transaction) -> None:
+            now = _get(transaction, run.run_id)
+            if now is not None and now.version != run.version:
+                return
             transaction.execute("forget_seen_of_run", scope)
             for name in ("forget_evidence", "forget_bindings", "forget_run"):
                 transaction.execute(name, named)

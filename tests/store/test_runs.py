@@ -319,6 +319,16 @@ async def test_a_run_goes_with_all_that_belongs_to_it_and_nothing_else(store: St
     assert len(await store.runs.evidence(other.run_id)) == 1
 
 
+async def test_a_run_that_somebody_goes_on_with_is_not_forgotten(store: Store) -> None:
+    run = await begun(store)
+    ended = await store.runs.change(run, replaced(run, finished_at=START), told)
+    assert ended is not None
+    resumed = await store.runs.change(ended, replaced(ended, finished_at=0), told)
+    await store.runs.forget(ended)
+    assert resumed is not None
+    assert await store.runs.get(run.run_id) == resumed
+
+
 async def test_what_a_run_took_of_its_limits_goes_with_it(store: Store) -> None:
     run, other = await begun(store), await begun(store, SESSION)
 
