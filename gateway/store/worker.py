@@ -3,8 +3,8 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, TypeVar
 
 from gateway.errors import StoreUnavailable
@@ -14,10 +14,10 @@ _WAIT_S: Final = 5.0
 _T = TypeVar("_T")
 
 
-class _Shared(NamedTuple):
-    """A read that shares its transaction, and who waits for it."""
+class _Waiting(NamedTuple):
+    """Work, and who waits for what comes of it."""
 
-    work: Callable[[Transaction], Any]
+    work: Callable[..., Any]
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
 
@@ -28,9 +28,12 @@ class Worker:
     def __init__(self, engine: Engine, *, wait_s: float = _WAIT_S) -> None:
         self._engine = engine
         self._wait_s = wait_s
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
+        # An executor's futures and locks would cost more than most of the transactions do.
+        self._queue: SimpleQueue[_Waiting | Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None  # begins with the first work
+        self._closed = False
         self._guard = threading.Lock()
-        self._shared: list[_Shared] = []
+        self._shared: list[_Waiting] = []
 
     async def write(
         self, work: Callable[[Transaction], _T], *, lock: Lock | None = None, durable: bool = True
@@ -62,23 +65,12 @@ class Worker:
         For what every call asks: in a crowd, the way to the thread and back costs more than the
         rows do.
         """
-        loop = asyncio.get_running_loop()
-        waiting = _Shared(work, loop, loop.create_future())
+        waiting = _waiting(work)
         with self._guard:
+            if not self._shared:  # those after the first come along with it
+                self._submit(self._read_shared)
             self._shared.append(waiting)
-            is_first = len(self._shared) == 1
-        if is_first:
-            try:
-                self._thread.submit(self._read_shared)
-            except RuntimeError:
-                with self._guard:
-                    self._shared.clear()
-                raise StoreUnavailable("the store is closed") from None
-        try:
-            async with asyncio.timeout(self._wait_s):
-                return await waiting.future
-        except TimeoutError:
-            raise StoreUnavailable(f"the store gave no answer in {self._wait_s:g} s") from None
+        return await self._told(waiting)
 
     def _read_shared(self) -> None:
         with self._guard:
@@ -95,10 +87,9 @@ class Worker:
                 for each, result in zip(waiting, results, strict=True)
                 if each.loop is loop
             ]
-            with suppress(RuntimeError):  # the loop has ended, and whoever waited with it
-                loop.call_soon_threadsafe(_settle, pairs)
+            _tell(loop, pairs)
 
-    def _alone(self, one: _Shared) -> tuple[Any, Exception | None]:
+    def _alone(self, one: _Waiting) -> tuple[Any, Exception | None]:
         try:
             with self._engine.reading() as transaction:
                 return one.work(transaction), None
@@ -106,23 +97,87 @@ class Worker:
             return None, error
 
     async def _run(self, run: Callable[[], _T]) -> _T:
+        waiting = _waiting(run)
+        with self._guard:
+            self._submit(waiting)
+        return await self._told(waiting)
+
+    def _submit(self, work: _Waiting | Callable[[], None]) -> None:
+        """Have the thread do it in its turn; raises StoreUnavailable. Under the guard."""
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._worked, name="store", daemon=True)
+            self._thread.start()
+        self._queue.put(work)
+
+    async def _told(self, waiting: _Waiting) -> Any:
+        timer = waiting.loop.call_later(self._wait_s, self._expire, waiting.future)
         try:
-            future = self._thread.submit(run)
-        except RuntimeError:
-            raise StoreUnavailable("the store is closed") from None
-        try:
-            async with asyncio.timeout(self._wait_s):
-                return await asyncio.wrap_future(future)
-        except TimeoutError:
-            raise StoreUnavailable(f"the store gave no answer in {self._wait_s:g} s") from None
+            return await waiting.future
+        finally:
+            timer.cancel()
+
+    def _expire(self, future: "asyncio.Future[Any]") -> None:
+        if not future.done():
+            said = f"the store gave no answer in {self._wait_s:g} s"
+            future.set_exception(StoreUnavailable(said))
+
+    def _worked(self) -> None:
+        while (work := self._queue.get()) is not None:
+            if isinstance(work, _Waiting):
+                _work(work)
+            else:
+                work()
 
     def close(self) -> None:
-        """End after the transaction under way; what waits is dropped."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        """End after the transaction under way; what waits is told that the store is closed."""
+        with self._guard:
+            self._closed = True
+            left = [*self._shared, *self._left()]
+            self._shared = []
+        for each in left:
+            _tell(each.loop, [(each.future, None, StoreUnavailable("the store is closed"))])
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
         self._engine.close()
 
+    def _left(self) -> list[_Waiting]:
+        found: list[_Waiting] = []
+        with suppress(Empty):
+            while True:
+                each = self._queue.get_nowait()
+                if isinstance(each, _Waiting):
+                    found.append(each)
+        return found
 
-def _settle(results: "Sequence[tuple[asyncio.Future[Any], Any, Exception | None]]") -> None:
+
+def _waiting(work: Callable[..., Any]) -> _Waiting:
+    loop = asyncio.get_running_loop()
+    return _Waiting(work, loop, loop.create_future())
+
+
+def _work(one: _Waiting) -> None:
+    if one.future.done():  # its caller went away, or had no more time: nothing has begun yet
+        return
+    result, fault = None, None
+    try:
+        result = one.work()
+    except BaseException as error:  # whatever it is, it is its caller's: the thread goes on
+        fault = error
+    _tell(one.loop, [(one.future, result, fault)])
+
+
+_Told = Sequence[tuple["asyncio.Future[Any]", Any, BaseException | None]]
+
+
+def _tell(loop: asyncio.AbstractEventLoop, results: _Told) -> None:
+    with suppress(RuntimeError):  # the loop has ended, and whoever waited with it
+        loop.call_soon_threadsafe(_settle, results)
+
+
+def _settle(results: _Told) -> None:
     for future, result, error in results:
         if future.done():  # its caller went away, or had no more time
             continue
