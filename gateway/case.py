@@ -17,7 +17,7 @@ from gateway.types.tools import Contract, Effect, Kind, Risk, SourceTrust, Tool
 from gateway.types.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Origin:
     """Where the store has seen one argument's value before: a type, and the record it was in."""
 
@@ -29,6 +29,15 @@ class Origin:
 
 
 @value
+class Traced:
+    """What the store knows of the arguments of one call."""
+
+    origins: Mapping[JsonPointer, tuple[Origin, ...]]
+    near: Mapping[JsonPointer, Json]
+    """Of arguments without an origin: a value of an accepted type that is one slip away."""
+
+
+@value
 class Facts:
     """What was looked up for this call, once, before judging."""
 
@@ -37,7 +46,6 @@ class Facts:
         default_factory=dict[JsonPointer, tuple[Origin, ...]]
     )
     near: Mapping[JsonPointer, Json] = field(default_factory=dict[JsonPointer, Json])
-    """Of arguments without an origin: a value of an accepted type that is one slip away."""
     is_tainted: bool = False  # the actor was given results that others can write, in any run
 
 

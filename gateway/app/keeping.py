@@ -1,18 +1,16 @@
 """What the flow asks of the store, in the flow's own words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import islice
 from typing import Final
 
 from gateway import ids, jsontext
-from gateway.case import Origin
+from gateway.case import Origin, Traced
 from gateway.clock import Clock, SystemClock
 from gateway.crossing.books import SeenValue
 from gateway.events import runs
 from gateway.revision import Revision
-from gateway.runs.nearby import neighbours
 from gateway.runs.origins import Asked
 from gateway.store.revisions import StoredRevision
 from gateway.store.seen import Sighting, Sought
@@ -23,7 +21,6 @@ from gateway.types.json import Json, JsonPointer
 from gateway.types.runs import Evidence, Mover, Run
 
 _MOST_COLLECTED: Final = 10_000  # references that are known to be kept
-_MOST_NEAR: Final = 5  # values of one call for which near ones are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +44,21 @@ class Keeping:
 
     async def find_origins(
         self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
-    ) -> dict[JsonPointer, tuple[Origin, ...]]:
+    ) -> Mapping[JsonPointer, tuple[Origin, ...]]:
         """Look up where these values were given in a run, or to this actor without one.
+
+        Raises StoreUnavailable.
+        """
+        return (await self.trace(actor, run_id, asked, ())).origins
+
+    async def trace(
+        self,
+        actor: Actor,
+        run_id: str,
+        asked: Mapping[JsonPointer, Asked],
+        doubted: Collection[JsonPointer],
+    ) -> Traced:
+        """Do the same, and for doubted values that were not given find ids that were, near them.
 
         Raises StoreUnavailable.
         """
@@ -56,8 +66,8 @@ class Keeping:
             pointer: Sought(value=each.value, types=each.types, at_least=each.at_least)
             for pointer, each in asked.items()
         }
-        found = await self.store.seen.find(actor.tenant, scope(actor, run_id), wanted)
-        return {
+        known = await self.store.seen.trace(actor.tenant, scope(actor, run_id), wanted, doubted)
+        origins = {
             pointer: tuple(
                 Origin(
                     type=each.type,
@@ -68,21 +78,9 @@ class Keeping:
                 )
                 for each in sightings
             )
-            for pointer, sightings in found.items()
+            for pointer, sightings in known.sightings.items()
         }
-
-    async def find_near(
-        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
-    ) -> dict[JsonPointer, Json]:
-        """Look up ids that were given and are one slip away; raises StoreUnavailable."""
-        found: dict[JsonPointer, Json] = {}
-        for pointer, each in islice(asked.items(), _MOST_NEAR):
-            known = await self.store.seen.first(
-                actor.tenant, scope(actor, run_id), neighbours(each.value), each.types
-            )
-            if known is not None:
-                found[pointer] = known
-        return found
+        return Traced(origins=origins, near=known.near)
 
     async def remember(
         self, actor: Actor, run_id: str, tool: str, found: Sequence[SeenValue]

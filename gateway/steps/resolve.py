@@ -1,10 +1,10 @@
 """Step 1: what does the name stand for? Gathers every fact that judging needs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, assert_never
 
-from gateway.case import Case, Facts, Origin
+from gateway.case import Case, Facts, Traced
 from gateway.clock import Clock
 from gateway.contracts import draft
 from gateway.crossing.belonging import Belonging
@@ -14,7 +14,7 @@ from gateway.runs.origins import Asked
 from gateway.steps import provenance
 from gateway.types.actors import Actor
 from gateway.types.calls import Method, ProposedCall, actor_of
-from gateway.types.json import Json, JsonPointer
+from gateway.types.json import JsonPointer
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Phase
 from gateway.types.tools import Ambiguous, Contract, Effect, Kind, Risk, SourceTrust, Tool
@@ -24,16 +24,17 @@ from gateway.types.values import replaced
 class SeenIndex(Protocol):
     """What callers were given before; every method raises StoreUnavailable."""
 
-    async def find_origins(
-        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
-    ) -> Mapping[JsonPointer, tuple[Origin, ...]]:
-        """Return where values were given in a run, or to this actor without one."""
-        ...
+    async def trace(
+        self,
+        actor: Actor,
+        run_id: str,
+        asked: Mapping[JsonPointer, Asked],
+        doubted: Collection[JsonPointer],
+    ) -> Traced:
+        """Return where values were given in a run, or to this actor without one.
 
-    async def find_near(
-        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
-    ) -> Mapping[JsonPointer, Json]:
-        """Return ids that were given and are one slip away from values."""
+        And for doubted ones that were not, ids that were and are one slip away.
+        """
         ...
 
     async def is_tainted(self, actor: Actor) -> bool:
@@ -45,6 +46,9 @@ class SeenIndex(Protocol):
 READ_ONLY: Final = Contract(
     tool="", pin="", effect=Effect.READ, risk=Risk.LOW, definition={}, place="built in"
 )
+
+
+_NOTHING: Final = Traced(origins={}, near={})
 
 
 class Catalogue(Protocol):
@@ -106,22 +110,14 @@ class Resolve:
 
     async def traced(self, case: Case) -> Case:
         """Look up what was given before, as far as the contract asks for it."""
-        asked, seen, run_id = provenance.asked(case), self.seen, case.run_id
-        facts = replaced(
-            case.facts,
-            origins=await seen.find_origins(case.actor, run_id, asked) if asked else {},
-            is_tainted=_minds_taint(case) and await seen.is_tainted(case.actor),
-        )
-        traced = replaced(case, facts=facts)
-        doubtful = {
-            pointer: asked[pointer]
-            for pointer in provenance.doubtful(traced)
-            if pointer in asked and not facts.origins.get(pointer)
-        }
-        if not doubtful:
-            return traced
-        near = await seen.find_near(case.actor, run_id, doubtful)
-        return replaced(traced, facts=replaced(facts, near=near))
+        asked = provenance.asked(case)
+        known = _NOTHING
+        if asked:
+            doubted = provenance.doubtful(case)
+            known = await self.seen.trace(case.actor, case.run_id, asked, doubted)
+        is_tainted = _minds_taint(case) and await self.seen.is_tainted(case.actor)
+        facts = replaced(case.facts, origins=known.origins, near=known.near, is_tainted=is_tainted)
+        return replaced(case, facts=facts)
 
     def case_for(self, call: ProposedCall, tool: Tool) -> Case | None:
         """Return the case without looked-up facts, or None for a tool that nobody reviewed."""

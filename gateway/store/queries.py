@@ -8,6 +8,7 @@ from typing import Final
 _HEADER: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
 _ROW: Final = re.compile(r"VALUES (\([^)]*\))")
+_EACH: Final = re.compile(r"json_each\((:[a-z_]+)\)")
 _FOLDER: Final = resources.files("gateway.store") / "sql"
 
 
@@ -52,9 +53,11 @@ def of_rows(name: str, count: int) -> tuple[str, tuple[str, ...]]:
     return f"{head}VALUES {', '.join([places] * count)}{tail}", names
 
 
+@cache
 def psycopg_form(text: str) -> str:
-    """Return a statement with `%(name)s` for each `:name`."""
-    return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))
+    """Return a statement with `%(name)s` for each `:name`, and PostgreSQL's way to read a list."""
+    listed = _EACH.sub(r"jsonb_array_elements_text(CAST(\1 AS jsonb)) AS each(value)", text)
+    return _PARAMETER.sub(r"%(\1)s", listed.replace("%", "%%"))
 
 
 def _without_comments(text: str) -> str:

@@ -1,32 +1,30 @@
 """Which values callers were given before: only keyed digests, for as long as they may count."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import lru_cache
-from itertools import product
-from string import ascii_lowercase
 from typing import Final
 
+from gateway import jsontext
 from gateway.clock import Clock
-from gateway.runs import forms
-from gateway.store.engine import Parameters, Row, Transaction, Value
+from gateway.runs import forms, nearby
+from gateway.store.engine import Parameters, Transaction
 from gateway.store.keys import Keyed, TenantKeys
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.types.json import Json, JsonPointer
 from gateway.types.tools import Form, SourceTrust
+from gateway.types.values import value
 
 _MOST_VALUES: Final = 20_000  # of one result
 _MOST_PLACES: Final = 1_000  # that one value is known from
-_BYTES: Final = 16  # of a digest that are kept
-_AT_ONCE: Final = 512  # digests that one statement asks for
-_SIZES: Final = (1, 2, 4, 16, 64, 128, 256, _AT_ONCE)
+_MOST_NEAR: Final = 5  # values of one call for which near ones are looked for
+_OF_TYPES: Final = "AND type IN (SELECT value FROM json_each(:types))"
 _DAY: Final = timedelta(days=1)
 _TAINT: Final = "weighbridge:taint"  # no type of a contract has a colon
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Sighting:
     """A value of a type that a tool returned; `record` names what it belongs to."""
 
@@ -39,13 +37,22 @@ class Sighting:
     is_exact: bool = True  # when read: the very value, and not a larger number
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Sought:
     """A value that may have been seen; of `types`, or of any where none are named."""
 
     value: Json
     types: frozenset[str] = frozenset()
     at_least: bool = False  # larger numbers count as well
+
+
+@value
+class Known:
+    """What is known of several values."""
+
+    sightings: Mapping[JsonPointer, tuple[Sighting, ...]]
+    near: Mapping[JsonPointer, Json]
+    """Ids that were seen, one slip away from values that were not."""
 
 
 class SeenValues:
@@ -61,12 +68,12 @@ class SeenValues:
     ) -> None:
         """Remember what a caller was given; what can't identify anything is left out."""
         now = self._clock.now()
-        digest = self._digest(tenant)
+        keyed = self._keyed(tenant)
         rows: list[Parameters] = [
             {
                 "tenant": tenant,
                 "scope": scope,
-                "vhash": digest(text),
+                "vhash": mark,
                 "type": sighting.type,
                 "record": sighting.record,
                 "tool": sighting.tool,
@@ -75,7 +82,7 @@ class SeenValues:
                 "expires": microseconds(now + lasts),
             }
             for sighting in values[:_MOST_VALUES]
-            for text in _texts(sighting)
+            for mark in keyed.marks(_texts(sighting))
         ]
 
         def write(transaction: Transaction) -> None:
@@ -87,45 +94,43 @@ class SeenValues:
 
     async def find(
         self, tenant: str, scope: str, values: Mapping[JsonPointer, Sought]
-    ) -> dict[JsonPointer, tuple[Sighting, ...]]:
+    ) -> Mapping[JsonPointer, tuple[Sighting, ...]]:
         """Return for each value where it was seen, latest first; nothing for unknown ones."""
-        digest = self._digest(tenant)
-        place = self._place(tenant, scope)
-        wanted = {pointer: _digests(digest, sought) for pointer, sought in values.items()}
-        if not any(wanted.values()):
-            return {}
+        return (await self.trace(tenant, scope, values, ())).sightings
 
-        def read(transaction: Transaction) -> dict[JsonPointer, tuple[Sighting, ...]]:
+    async def trace(
+        self,
+        tenant: str,
+        scope: str,
+        values: Mapping[JsonPointer, Sought],
+        doubted: Collection[JsonPointer],
+    ) -> Known:
+        """Do as `find` does, and look for ids near those doubted values that were never seen.
+
+        Both in one read: the way to the thread and back costs as much as what is done there.
+        """
+        keyed, place = self._keyed(tenant), self._place(tenant, scope)
+        wanted = {pointer: _digests(keyed, sought) for pointer, sought in values.items()}
+        if not any(wanted.values()):
+            return Known(sightings={}, near={})
+
+        def read(transaction: Transaction) -> Known:
             found = {
                 pointer: _sightings(transaction, place, digests, values[pointer].types)
                 for pointer, digests in wanted.items()
                 if digests
             }
-            return {pointer: sightings for pointer, sightings in found.items() if sightings}
+            unseen = [each for each in values if each in doubted and not found.get(each)]
+            near = {
+                pointer: _nearest(transaction, place, keyed, values[pointer])
+                for pointer in unseen[:_MOST_NEAR]
+            }
+            return Known(
+                sightings={pointer: each for pointer, each in found.items() if each},
+                near={pointer: each for pointer, each in near.items() if each is not None},
+            )
 
         return await self._worker.read(read)
-
-    async def first(
-        self, tenant: str, scope: str, values: Sequence[Json], types: frozenset[str]
-    ) -> Json:
-        """Return the first of several ids that was seen as one of these types, or None."""
-        digest = self._digest(tenant)
-        place = self._place(tenant, scope)
-        digests = {
-            digest(normal): value
-            for value in (values if types else ())
-            if (normal := forms.normal(value, Form.ID)) is not None
-        }
-
-        def read(transaction: Transaction) -> set[str]:
-            return {
-                row.text("vhash")
-                for some in _parts(tuple(digests))
-                for row in _fetched(transaction, {**place, "limit": _AT_ONCE}, some, types)
-            }
-
-        found = await self._worker.read(read) if digests else set[str]()
-        return next((value for made, value in digests.items() if made in found), None)
 
     async def taint(self, tenant: str, scope: str, *, lasts: timedelta = _DAY) -> None:
         """Note that a caller was given a result that others can write."""
@@ -137,9 +142,8 @@ class SeenValues:
         sought = Sought(value=_TAINT, types=frozenset({_TAINT}))
         return bool(await self.find(tenant, scope, {"": sought}))
 
-    def _digest(self, tenant: str) -> Callable[[str], str]:
-        keyed = _keyed(self._keys.seen(tenant))
-        return lambda text: keyed.digest(text.encode("utf-8", "replace"))[:_BYTES].hex()
+    def _keyed(self, tenant: str) -> Keyed:
+        return _keyed(self._keys.seen(tenant))
 
     def _place(self, tenant: str, scope: str) -> Parameters:
         return {"tenant": tenant, "scope": scope, "now": microseconds(self._clock.now())}
@@ -160,19 +164,19 @@ def _texts(sighting: Sighting) -> Iterator[str]:
         yield from forms.rungs(sighting.value)
 
 
-def _digests(digest: Callable[[str], str], sought: Sought) -> dict[str, bool]:
+def _digests(keyed: Keyed, sought: Sought) -> dict[str, bool]:
     """Return the digests that a value may be kept by, and whether each means the very value."""
     normals = (forms.normal(sought.value, form) for form in Form)
-    found = {digest(normal): True for normal in normals if normal is not None}
+    found = dict.fromkeys(keyed.marks(each for each in normals if each is not None), True)
     if sought.at_least:
-        found |= {digest(text): False for text in forms.above(sought.value)}
+        found |= dict.fromkeys(keyed.marks(forms.above(sought.value)), False)
     return found
 
 
 def _sightings(
     transaction: Transaction, place: Parameters, digests: Mapping[str, bool], types: frozenset[str]
 ) -> tuple[Sighting, ...]:
-    rows = _fetched(transaction, {**place, "limit": _MOST_PLACES}, tuple(digests), types)
+    wanted = {**place, "limit": _MOST_PLACES, "hashes": _listed(digests), "types": _listed(types)}
     return tuple(
         Sighting(
             type=row.text("type"),
@@ -181,39 +185,25 @@ def _sightings(
             trust=SourceTrust(row.text("trust")),
             is_exact=digests[row.text("vhash")],
         )
-        for row in rows
+        for row in transaction.fetch("find_values", wanted, where=_OF_TYPES if types else "")
     )
 
 
-def _fetched(
-    transaction: Transaction, place: Parameters, digests: Sequence[str], types: frozenset[str]
-) -> list[Row]:
-    hashes = _named("h", _filled(digests))
-    of_types = _named("t", sorted(types))
-    where = f"vhash IN ({_places(hashes)})"
-    if of_types:
-        where += f" AND type IN ({_places(of_types)})"
-    return transaction.fetch("find_values", {**place, **hashes, **of_types}, where=where)
+def _nearest(transaction: Transaction, place: Parameters, keyed: Keyed, sought: Sought) -> Json:
+    """Return the likeliest of the ids near a value that was seen as one of its types, or None."""
+    near: dict[str, Json] = {}
+    for each in nearby.neighbours(sought.value) if sought.types else ():
+        normal = forms.normal(each, Form.ID)
+        if normal is not None:
+            near.setdefault(normal, each)
+    if not near:
+        return None
+    digests = dict(zip(keyed.marks(near), near.values(), strict=True))
+    wanted = {**place, "hashes": _listed(digests), "types": _listed(sought.types)}
+    found = {row.text("vhash") for row in transaction.fetch("find_hashes", wanted)}
+    return next((each for digest, each in digests.items() if digest in found), None)
 
 
-def _parts(digests: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(digests), _AT_ONCE):
-        yield digests[start : start + _AT_ONCE]
-
-
-def _filled(digests: Sequence[str]) -> Sequence[str]:
-    """Say the last digest again until there is one of few numbers: a statement is kept for each."""
-    size = next((size for size in _SIZES if len(digests) <= size), len(digests))
-    return [*digests, *[digests[-1]] * (size - len(digests))]
-
-
-def _named(prefix: str, values: Sequence[str]) -> dict[str, Value]:
-    """Give each value the name of a parameter; names have letters only."""
-    return {
-        f"{prefix}_{first}{second}": value
-        for (first, second), value in zip(product(ascii_lowercase, repeat=2), values, strict=False)
-    }
-
-
-def _places(parameters: Mapping[str, Value]) -> str:
-    return ", ".join(f":{name}" for name in parameters)
+def _listed(texts: Iterable[str]) -> str:
+    """Write texts as one parameter: a statement with a parameter for each is slow to fill in."""
+    return jsontext.dump([*texts]).decode()

@@ -86,9 +86,25 @@ async def test_what_one_run_was_given_another_was_not(keeping: Keeping) -> None:
 async def test_an_id_that_is_one_slip_away_is_found_for_a_few_values(keeping: Keeping) -> None:
     await keeping.remember(an_actor(), "", "crm.find", IDS)
     asked = {f"/{number}": Asked(value="c-1010", types=CUSTOMER.types) for number in range(9)}
-    found = await keeping.find_near(an_actor(), "", asked)
-    assert found == {f"/{number}": "c-1001" for number in range(5)}
-    assert not await keeping.find_near(an_actor(user="ann"), "", asked)
+    found = await keeping.trace(an_actor(), "", asked, asked.keys())
+    assert found.near == {f"/{number}": "c-1001" for number in range(5)}
+    assert not (await keeping.trace(an_actor(user="ann"), "", asked, asked.keys())).near
+
+
+async def test_near_ids_are_looked_for_only_beside_doubted_values_that_were_not_given(
+    keeping: Keeping,
+) -> None:
+    near = SeenValue(type="crm.customer_id", record="r2", value="c-1010")
+    await keeping.remember(an_actor(), "", "crm.find", [*IDS, near])
+    asked = {
+        "/given": CUSTOMER,
+        "/slip": Asked(value="c-10001", types=CUSTOMER.types),
+        "/other": Asked(value="c-10001", types=CUSTOMER.types),
+        "/partner": Asked(value="c-10001"),
+    }
+    found = await keeping.trace(an_actor(), "", asked, {"/given", "/slip", "/partner"})
+    assert found.near == {"/slip": "c-1001"}
+    assert found.origins.keys() == {"/given"}
 
 
 async def test_an_actor_is_tainted_by_what_others_can_write(keeping: Keeping) -> None:

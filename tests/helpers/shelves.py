@@ -1,11 +1,11 @@
 """Catalogues and revisions that a test can change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from gateway.case import Origin
+from gateway.case import Traced
 from gateway.clock import SystemClock
 from gateway.crossing.belonging import Belonging
 from gateway.events.redact import Redactor
@@ -18,7 +18,7 @@ from gateway.store.runs import Started, Told
 from gateway.store.store import Store
 from gateway.types.actors import Actor
 from gateway.types.calls import Principal
-from gateway.types.json import Json, JsonPointer
+from gateway.types.json import JsonPointer
 from gateway.types.runs import Bound, Phase, Place, Run
 from gateway.types.tools import Ambiguous, Kind, Tool
 
@@ -73,17 +73,15 @@ class Law:
 class NothingSeen:
     """An index of what callers were given that holds nothing."""
 
-    async def find_origins(
-        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
-    ) -> Mapping[JsonPointer, tuple[Origin, ...]]:
-        del actor, run_id, asked
-        return {}
-
-    async def find_near(
-        self, actor: Actor, run_id: str, asked: Mapping[JsonPointer, Asked]
-    ) -> Mapping[JsonPointer, Json]:
-        del actor, run_id, asked
-        return {}
+    async def trace(
+        self,
+        actor: Actor,
+        run_id: str,
+        asked: Mapping[JsonPointer, Asked],
+        doubted: Collection[JsonPointer],
+    ) -> Traced:
+        del actor, run_id, asked, doubted
+        return Traced(origins={}, near={})
 
     async def is_tainted(self, actor: Actor) -> bool:
         del actor

@@ -114,14 +114,27 @@ async def test_who_could_write_a_value_is_kept_with_it(store: Store) -> None:
     assert found.trust is SourceTrust.EXTERNAL
 
 
-async def test_the_likeliest_of_several_ids_that_was_seen_is_found(store: Store) -> None:
-    await store.seen.remember("acme", "s", [seen_as("b"), seen_as("c"), seen_as("d", type="other")])
-    several: list[Json] = [*(f"x{number}" for number in range(1_500)), "d", "c", "b"]
-    types = frozenset({CUSTOMER.type})
-    assert await store.seen.first("acme", "s", several, types) == "c"
-    assert await store.seen.first("acme", "other", several, types) is None
-    assert await store.seen.first("acme", "s", several, frozenset()) is None
-    assert await store.seen.first("acme", "s", [], types) is None
+async def test_the_likeliest_id_that_is_near_a_value_and_was_seen_is_found(store: Store) -> None:
+    seen = [seen_as("c-1010"), seen_as("c-1011"), seen_as("c-0110", type="other"), seen_as(7)]
+    await store.seen.remember("acme", "s", seen)
+
+    async def near(scope: str, value: Json, *types: str) -> object:
+        found = await store.seen.trace("acme", scope, asked(value, *types), {"/v"})
+        assert not found.sightings
+        return found.near.get("/v")
+
+    assert await near("s", "c-1001", CUSTOMER.type) == "c-1010"  # two swapped, not a wrong one
+    assert await near("s", "c-1001", "other") is None
+    assert await near("s", "c-0101", CUSTOMER.type, "other") == "c-0110"
+    assert await near("s", "7", CUSTOMER.type) == 7
+    assert await near("other", "c-1001", CUSTOMER.type) is None
+    assert await near("s", "c-1001") is None  # of no type: asked for its record alone
+
+
+async def test_near_a_value_that_was_seen_nothing_is_looked_for(store: Store) -> None:
+    await store.seen.remember("acme", "s", [seen_as("c-1001"), seen_as("c-1010")])
+    found = await store.seen.trace("acme", "s", asked("c-1001", CUSTOMER.type), {"/v"})
+    assert (found.sightings, found.near) == ({"/v": (CUSTOMER,)}, {})
 
 
 async def test_a_taint_is_of_one_scope_and_no_value(store: Store) -> None:

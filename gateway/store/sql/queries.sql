@@ -97,8 +97,16 @@ SET at = excluded.at, expires = excluded.expires, tool = excluded.tool, trust = 
 -- name: find_values
 -- Where values were seen within a scope.
 SELECT vhash, type, record, tool, trust FROM seen_values
-WHERE tenant = :tenant AND scope = :scope AND expires > :now AND {where}
+WHERE tenant = :tenant AND scope = :scope AND expires > :now
+    AND vhash IN (SELECT value FROM json_each(:hashes)) {where}
 ORDER BY at DESC, type, record LIMIT :limit;
+
+-- name: find_hashes
+-- Which of some values were seen within a scope, as one of some types.
+SELECT DISTINCT vhash FROM seen_values
+WHERE tenant = :tenant AND scope = :scope AND expires > :now
+    AND vhash IN (SELECT value FROM json_each(:hashes))
+    AND type IN (SELECT value FROM json_each(:types));
 
 -- name: forget_values
 -- Remove values whose time is over.
