@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from gateway.actions.runs import reach
 from gateway.app.keeping import Keeping
 from gateway.config.settings import ExposeSettings
+from gateway.crossing import bringing
 from gateway.crossing.belonging import Belonging
 from gateway.crossing.running import Running
 from gateway.relay.errands import Errands
 from gateway.relay.repeat import Again
 from gateway.relay.run_tools import RunTools
+from gateway.relay.run_words import Bringers
 from gateway.relay.tools import OwnTools
 from gateway.relay.wait import Wait
 from gateway.revision import Revision
@@ -59,6 +61,13 @@ def run_tools(keeping: Keeping, running: Running, belonging: Belonging) -> RunTo
                 return each
         return ""
 
+    def bringers(actor: Actor) -> Bringers:
+        revision, now = belonging.revision(), running.clock.now()
+        return Bringers(
+            of_types=lambda types: bringing.of_types(revision, actor, types, now=now),
+            of_evidence=lambda: bringing.of_evidence(revision, actor, now=now),
+        )
+
     return RunTools(
         running=running,
         bound=bound,
@@ -66,6 +75,7 @@ def run_tools(keeping: Keeping, running: Running, belonging: Belonging) -> RunTo
         seen=seen,
         tainted=keeping.is_tainted,
         reach=lambda: reach(belonging.revision().contracts),
+        bringers=bringers,
         chain=belonging.chain,
     )
 

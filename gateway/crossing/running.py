@@ -278,9 +278,7 @@ class Running:
 
     async def _open(self, run_id: str, sees: Sees) -> Run:
         run = await self.get(run_id, sees)
-        if run.phase.is_final:
-            raise RunRefused(kind=Kind.BLOCKED, reason=f"the run is over: it is `{run.phase}`")
-        return run
+        return _or_refuse(moves.over(run) if run.phase.is_final else run)
 
     def _told(self, by: By) -> Told:
         return lambda before, after: [self._event(before, after, by)]
@@ -342,7 +340,7 @@ def _with(run: Run, name: str, field: Collected, template: Template | None) -> R
 
 def _without(run: Run, name: str) -> Run | Blocked:
     if run.phase.is_final:
-        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+        return moves.over(run)
     return replaced(run, fields={key: each for key, each in run.fields.items() if key != name})
 
 

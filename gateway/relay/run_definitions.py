@@ -98,3 +98,18 @@ ALL: Final[Mapping[Own, JsonObject]] = {
         effect="write",
     ),
 }
+
+
+def start(templates: str) -> JsonObject:
+    """Return the definition of `run_start` that names the templates there are, if any."""
+    base = ALL[Own.RUN_START]
+    if not templates:
+        return base
+    schema = base["inputSchema"]
+    assert isinstance(schema, dict)  # noqa: S101 - `define` made it
+    properties = schema["properties"]
+    assert isinstance(properties, dict)  # noqa: S101 - the same
+    template = properties["template"]
+    assert isinstance(template, dict)  # noqa: S101 - the same
+    named: JsonObject = {**template, "description": f"the kind of work: {templates}"}
+    return {**base, "inputSchema": {**schema, "properties": {**properties, "template": named}}}

@@ -5,16 +5,16 @@ model's word unless a result bears it out, and what is paused stays so.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from gateway.crossing.run_wishes import By, Kind, NewRun, RunRefused, Sees
 from gateway.crossing.running import Running, Step, to_phase
-from gateway.relay import run_definitions
+from gateway.relay import run_definitions, run_words
+from gateway.relay.run_words import Bringers
 from gateway.relay.tools import OwnTool, invalid, told
 from gateway.runs import binding
 from gateway.runs.binding import BadRun, Chain, Conflict
-from gateway.runs.guards import unmet
 from gateway.runs.handover import Reach, Receiver, given
 from gateway.runs.moves import Blocked
 from gateway.runs.origins import MODEL
@@ -36,7 +36,6 @@ _STATUS: Final = {
     Kind.CHANGED: Status.BUSY,
 }
 _AFTER_S: Final = {Kind.CHANGED: 1.0, Kind.TOO_MANY: 60.0}
-_GOES_ON: Final = (Phase.RETRIEVING, Phase.ACTING, Phase.FINALIZING, Phase.COMPLETED)
 _START: Final = "begin one with `run_start`, or name one with `run_id`"
 
 Seen: TypeAlias = Callable[[Actor, str, Json, Sequence[str]], Awaitable[str]]
@@ -57,6 +56,8 @@ class RunTools:
     """Whether somebody was given what others can write, in whatever run."""
     reach: Callable[[], Reach]
     """What values take to be seen, by the contracts in force."""
+    bringers: Callable[[Actor], Bringers]
+    """Which tools bring a caller what his run lacks."""
     chain: Chain = field(default_factory=Chain)
 
     def tools(self, where: Callable[[Own], Callable[[], bool]]) -> tuple[OwnTool, ...]:
@@ -72,6 +73,7 @@ class RunTools:
         return tuple(
             OwnTool(
                 definition=run_definitions.ALL[name],
+                shown=self._shown_start if name is Own.RUN_START else None,
                 is_offered=where(name),
                 answer=self._guarded(answer),
             )
@@ -93,6 +95,10 @@ class RunTools:
 
         return guarded
 
+    def _shown_start(self) -> JsonObject:
+        """Return the definition by which a model learns what kinds of work there are."""
+        return run_definitions.start(run_words.offered(self.running.templates()))
+
     async def _start(self, call: ProposedCall) -> Answer | Refusal:
         """Begin a run, and have what this call came by lead to it from now on."""
         places = binding.places(call, self.chain)
@@ -110,7 +116,11 @@ class RunTools:
             template=str(arguments.get("template", "")),
         )
         run = await self.running.start(new, _by(call), places)
-        return self._said(call, run, f"The run `{run.run_id}` has begun.")
+        text = f"The run `{run.run_id}` has begun."
+        offered = "" if run.template else run_words.offered(self.running.templates())
+        return self._said(
+            call, run, f"{text} It has no template, of {offered}." if offered else text
+        )
 
     async def _status(self, call: ProposedCall) -> Answer | Refusal:
         run = await self._run(call)
@@ -128,18 +138,29 @@ class RunTools:
             return invalid(reason, code="source")
         types = (named,) if named else _types(template, name)
         source = await self.seen(actor_of(call.principal), run.run_id, value, types)
-        if named and not source:
-            return Refusal(
-                status=Status.PROVENANCE_FAILED,
-                code="not_seen",
-                reason=f"this value was not returned as `{named[:64]}` in this run",
-                next="look it up with a tool first, then set the field with what that returned",
-            )
+        if not source and (named or (_takes_no_word(template, name) and not _stands(run, name))):
+            return self._unseen(call, run, types)
         collected = self.running.collected(value, source or MODEL, Trust.MODEL, _by(call))
         after = await self.running.set_fields(
             run.run_id, self._sees(run), _by(call), {name: collected}
         )
         return self._said(call, after, f"`{name}` is set, from `{collected.source}`.")
+
+    def _unseen(self, call: ProposedCall, run: Run, types: Sequence[str]) -> Refusal:
+        """Refuse a value that no result of the run has brought, and name the tools that do."""
+        bring = self._bring(call, run).of_types(types)
+        named = " or ".join(f"`{each[:64]}`" for each in types)
+        return Refusal(
+            status=Status.PROVENANCE_FAILED,
+            code="not_seen",
+            reason=f"this value was not returned as {named} in this run",
+            next=run_words.look_up(bring, "set the field"),
+        )
+
+    def _bring(self, call: ProposedCall, run: Run) -> Bringers:
+        actor = actor_of(call.principal)
+        within = actor.scopes & run.scopes if run.parent else actor.scopes
+        return self.bringers(replace(actor, scopes=within))
 
     async def _set_phase(self, call: ProposedCall) -> Answer | Refusal:
         phase, note = Phase(str(call.arguments["phase"])), _text(call, "note")
@@ -201,7 +222,8 @@ class RunTools:
 
     def _said(self, call: ProposedCall, run: Run, text: str) -> Answer:
         template = self.running.template(run)
-        missing = _missing(run, template)
+        missing = run_words.missing(run, template)
+        how = run_words.ways(missing, template, self._bring(call, run))
         scopes = call.principal.scopes
         receiver = Receiver(scopes=scopes & run.scopes if run.parent else scopes)
         fields = given(run, receiver, self.reach())
@@ -218,26 +240,13 @@ class RunTools:
             "open_operations": run.open_ops,
             "pending_approvals": run.pending_approvals,
             "missing": {phase: list[Json](texts) for phase, texts in missing.items()},
+            "how": {**how},
         }
         if run.stop_reason is not None:
             said["stop_reason"] = run.stop_reason.value
         if run.note:
             said["note"] = run.note
-        parts = [text]
-        if run.is_paused:
-            parts.append("It is paused: a person or the host has to resume it.")
-        lacks = [f"{phase} needs {', '.join(texts)}" for phase, texts in missing.items()]
-        parts += [f"{'; '.join(lacks)}."] if lacks else []
-        return told(" ".join(parts), said)
-
-
-def _missing(run: Run, template: Template | None) -> dict[str, tuple[str, ...]]:
-    """Return by phase that still lies ahead which of its guards don't hold."""
-    if template is None or run.phase.is_final:
-        return {}
-    ahead = _GOES_ON[_GOES_ON.index(run.phase) + 1 :] if run.phase in _GOES_ON else _GOES_ON
-    lacks = {str(phase): unmet(template.guards(phase), run) for phase in ahead}
-    return {phase: texts for phase, texts in lacks.items() if texts}
+        return told(f"{text} {run_words.stands(run, fields, missing, how)}".rstrip(), said)
 
 
 def _types(template: Template | None, name: str) -> tuple[str, ...]:
@@ -245,6 +254,18 @@ def _types(template: Template | None, name: str) -> tuple[str, ...]:
     rule = template.fields.get(name) if template is not None else None
     sources = rule.sources if rule is not None else ()
     return tuple(each for each in sources if each not in SPEAKERS)
+
+
+def _takes_no_word(template: Template | None, name: str) -> bool:
+    """Whether a model can set a field only to what a result has brought."""
+    rule = template.fields.get(name) if template is not None else None
+    return rule is not None and MODEL not in rule.sources and bool(_types(template, name))
+
+
+def _stands(run: Run, name: str) -> bool:
+    """Whether a field stays as it is, whatever a model brings for it."""
+    kept = run.fields.get(name)
+    return run.phase.is_final or (kept is not None and kept.trust is Trust.HOST)
 
 
 def _by(call: ProposedCall) -> By:

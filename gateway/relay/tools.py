@@ -27,6 +27,8 @@ class OwnTool:
     """Whether it is of use by the revision in force, and the configuration shows it."""
     answer: Callable[[ProposedCall], Awaitable[Answer | Refusal]]
     """Answer a call; raises StoreUnavailable."""
+    shown: Callable[[], JsonObject] | None = None
+    """The definition as lists have it by the revision in force; None: as it is."""
     stands_for: Callable[[ProposedCall], Awaitable[ProposedCall | None]] | None = None
     """The call that one of this tool stands for, which is weighed in its place; None: no other.
 
@@ -54,7 +56,11 @@ class OwnTools:
 
     def definitions(self) -> tuple[JsonObject, ...]:
         """Return what tools/list shows of them."""
-        return tuple(each.definition for each in self.tools if each.is_offered())
+        return tuple(
+            each.definition if each.shown is None else each.shown()
+            for each in self.tools
+            if each.is_offered()
+        )
 
     def has(self, call: ProposedCall) -> bool:
         """Whether a call is of one of them, or about a task of our own."""

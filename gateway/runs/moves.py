@@ -8,9 +8,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from gateway.runs.guards import unmet
-from gateway.runs.templates import Guard, Template
+from gateway.runs.origins import MODEL
+from gateway.runs.templates import FieldRule, Guard, Template
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.runs import Collected, Holder, Mode, Mover, Phase, Run, StopReason
+from gateway.types.runs import (
+    SPEAKERS,
+    Collected,
+    Holder,
+    Mode,
+    Mover,
+    Phase,
+    Run,
+    StopReason,
+)
 from gateway.types.values import replaced, value
 
 _SECOND: Final = 1_000_000
@@ -46,6 +56,11 @@ _IN_MODE: Final[Mapping[Mode, frozenset[Mover]]] = {
     Mode.AGENT: frozenset({M.HOST, M.PERSON, M.AGENT}),
     Mode.AUTO: frozenset({M.HOST, M.PERSON, M.AGENT, M.CALL}),
 }
+_AFTER: Final[Mapping[Phase, str]] = {
+    P.COMPLETED: "begin another one for new work",
+    P.HANDOFF: "leave it to whoever has it now; a person or the host can resume it",
+    P.FAILED: "it can be handed over, or resumed by a person or the host",
+}
 _GUARDED: Final = frozenset({M.AGENT, M.CALL})
 _LETS_GO: Final = frozenset({M.HOST, M.PERSON})  # out of a pause, and out of what was given up
 
@@ -70,15 +85,24 @@ def refusal(met: Blocked) -> Refusal:
     )
 
 
+def over(run: Run) -> Blocked:
+    """Return why a run at its end does not change, and what there is to do instead."""
+    return Blocked(reason=f"the run is over: it is `{run.phase}`", next=_AFTER.get(run.phase, ""))
+
+
 def may_move(run: Run, to: Phase, by: Mover, template: Template | None) -> Blocked | None:
     """Say why a run may not go on to a phase; None where it may. Not for ends: see `ended`."""
     if run.is_paused:
         return Blocked(reason="the run is paused", next="a person or the host has to resume it")
+    if run.phase.is_final:
+        return over(run)
     if run.held_by is not None and by in _GUARDED:
         return held(run.held_by)
     allowed = MOVES.get((run.phase, to), frozenset())
     if by not in allowed:
-        return Blocked(reason=f"the phase `{run.phase}` does not lead on to `{to}`")
+        return Blocked(
+            reason=f"the phase `{run.phase}` does not lead on to `{to}`", next=_ways(run.phase, by)
+        )
     if by not in _IN_MODE[run.mode]:
         whose = "its host moves" if run.mode is Mode.HOST else "`run_set_phase` moves"
         return Blocked(
@@ -86,7 +110,7 @@ def may_move(run: Run, to: Phase, by: Mover, template: Template | None) -> Block
             next=f"have the run moved to `{to}` first",
         )
     missing = unmet(_guards(template, to), run) if by in _GUARDED else ()
-    return _missing(to, missing) if missing else None
+    return _missing(to, missing, by) if missing else None
 
 
 def moved(run: Run, to: Phase, by: Mover, template: Template | None, *, now: int) -> Run | Blocked:
@@ -116,7 +140,7 @@ def ended(
         return Blocked(reason=f"`{to}` is not the end of a run")
     is_left = run.phase is Phase.FAILED and to is Phase.HANDOFF
     if run.phase.is_final and not is_left:
-        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+        return over(run)
     if by not in _LETS_GO and to is not Phase.HANDOFF:
         stopped = _stopped(run, now)
         if stopped is not None:
@@ -140,7 +164,7 @@ def ended(
 def paused(run: Run, *, note: str = "") -> Run | Blocked:
     """Return a run that lets no write through until it is resumed; its phase is kept."""
     if run.phase.is_final:
-        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+        return over(run)
     if run.is_paused:
         return Blocked(reason="the run is paused already")
     return replaced(run, is_paused=True, note=note)
@@ -149,7 +173,7 @@ def paused(run: Run, *, note: str = "") -> Run | Blocked:
 def blocked(run: Run, *, note: str) -> Run | Blocked:
     """Return a run that was stopped without having failed, because something is missing."""
     if run.phase.is_final:
-        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+        return over(run)
     if run.stop_reason is StopReason.BLOCKED:
         return Blocked(reason="the run is blocked already")
     return replaced(run, is_paused=True, stop_reason=StopReason.BLOCKED, note=note)
@@ -158,7 +182,7 @@ def blocked(run: Run, *, note: str) -> Run | Blocked:
 def lapsed(run: Run, *, note: str, now: int) -> Run | Blocked:
     """Return a paused or blocked run at its end: nobody has come back to it."""
     if run.phase.is_final:
-        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+        return over(run)
     if not run.is_paused:
         return Blocked(reason="the run is not paused")
     return replaced(
@@ -179,7 +203,7 @@ def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
     have decided about what is still asked of them.
     """
     if run.phase is Phase.COMPLETED:
-        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+        return over(run)
     was_over = run.phase.is_final
     if not run.is_paused and not was_over:
         return Blocked(reason="the run is not paused")
@@ -202,7 +226,7 @@ def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
 def collected(run: Run, name: str, field: Collected, template: Template | None) -> Run | Blocked:
     """Return a run with one more field; a template says which there are, and where from."""
     if run.phase.is_final:
-        return Blocked(reason=f"the run is over: it is `{run.phase}`")
+        return over(run)
     if template is not None:
         rule = template.fields.get(name)
         if rule is None:
@@ -212,8 +236,24 @@ def collected(run: Run, name: str, field: Collected, template: Template | None) 
             )
         if rule.sources and field.source not in rule.sources:
             wanted = " or ".join(f"`{each}`" for each in rule.sources)
-            return Blocked(reason=f"`{name}` has to come from {wanted}, not from `{field.source}`")
+            return Blocked(
+                reason=f"`{name}` has to come from {wanted}, not from `{field.source}`",
+                next=_spoken(rule, field.source),
+            )
     return replaced(run, fields={**run.fields, name: field})
+
+
+def left_open(run: Run) -> tuple[str, ...]:
+    """Say what a run has begun and not ended: operations, and requests to people."""
+    ops, asked = run.open_ops, run.pending_approvals
+    said: list[str] = []
+    if ops:
+        way, whose = ("is", "it") if ops == 1 else ("are", "they")
+        many = f"{ops} operation{'' if ops == 1 else 's'}"
+        said.append(f"{many} {way} under way, or nobody knows how {whose} ended")
+    if asked:
+        said.append(f"{asked} request{' has' if asked == 1 else 's have'} to be decided")
+    return tuple(said)
 
 
 def is_late(run: Run, now: int) -> bool:
@@ -225,6 +265,25 @@ def is_idle(run: Run, now: int) -> bool:
     """Whether nothing was called for too long; what people take to decide is not counted."""
     waits = run.phase is Phase.AWAITING_APPROVAL or run.phase.is_final
     return run.idle_s > 0 and not waits and run.active_at + round(run.idle_s * _SECOND) < now
+
+
+def _spoken(rule: FieldRule, source: str) -> str:
+    """Say what somebody does whose word is not taken for a field."""
+    if source != MODEL:
+        heard = [each for each in rule.sources if each in SPEAKERS]
+        return f"if it is the word of the {' or '.join(heard)}, say so" if heard else ""
+    types = [f"`{each}`" for each in rule.sources if each not in SPEAKERS]
+    if types:
+        return f"look it up with a tool that returns {' or '.join(types)}, in this run"
+    return "ask the user: only the host can set it"
+
+
+def _ways(phase: Phase, by: Mover) -> str:
+    """Say where somebody may take a run from a phase."""
+    if phase is Phase.AWAITING_APPROVAL:
+        return "wait until people have decided; it goes back by itself"
+    ways = [f"`{to}`" for (at, to), movers in MOVES.items() if at is phase and by in movers]
+    return f"from there it goes to {' or '.join(ways)}" if ways else ""
 
 
 def _stopped(run: Run, now: int) -> Blocked | None:
@@ -257,20 +316,19 @@ def _incomplete(run: Run, by: Mover, template: Template | None) -> Blocked | Non
     if run.is_paused:
         return Blocked(reason="the run is paused", next="a person or the host has to resume it")
     if by is Mover.AGENT and run.mode is Mode.HOST:
-        return Blocked(reason="the host says when this run is completed")
-    missing: tuple[str, ...] = ()
-    if run.open_ops:
-        missing += (f"{run.open_ops} operations are under way, or nobody knows how they ended",)
-    if run.pending_approvals:
-        missing += (f"{run.pending_approvals} requests have to be decided",)
-    missing += unmet(_guards(template, Phase.COMPLETED), run)
-    return _missing(Phase.COMPLETED, missing) if missing else None
+        return Blocked(
+            reason="the host says when this run is completed",
+            next="tell the user what you have done, and leave the rest to the host",
+        )
+    missing = left_open(run) + unmet(_guards(template, Phase.COMPLETED), run)
+    return _missing(Phase.COMPLETED, missing, by) if missing else None
 
 
-def _missing(to: Phase, missing: tuple[str, ...]) -> Blocked:
+def _missing(to: Phase, missing: tuple[str, ...], by: Mover) -> Blocked:
     told = "; ".join(missing)
+    how = " (`run_status` says how)" if by in _GUARDED else ""
     return Blocked(
         reason=f"the run is not ready to be `{to}`: {told}",
         missing=missing,
-        next="see to what is missing, then call again",
+        next=f"see to what is missing{how}, then call again",
     )

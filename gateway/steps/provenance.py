@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gateway.case import Case, Origin
-from gateway.crossing import written
+from gateway.crossing import bringing, written
 from gateway.runs import forms, origins
 from gateway.runs.origins import Asked
 from gateway.types.decisions import Constraint
@@ -19,6 +19,11 @@ from gateway.types.tools import (
 )
 from gateway.types.values import replaced
 
+_UNNAMED = "look the value up with a tool first, then call again with what that returned"
+_COLLECT = (
+    "have the run collect it first, by `run_set_field` or the host; then call again with that"
+)
+_ALLOWED = "call again with a value that is allowed there"
 _NEAR = "if you meant `{}`, call again with that; else look the value up with a tool first"
 
 
@@ -190,13 +195,29 @@ def _failed(case: Case, rule: ProvenanceRule, pointer: JsonPointer) -> Case | Re
                 status=Status.PROVENANCE_FAILED,
                 code="origin_unknown",
                 reason=reason,
-                next="" if near is None else _NEAR.format(near),
+                next=_then(case, rule) if near is None else _NEAR.format(near),
                 details=(detail,),
             )
         case OnFail.APPROVE:
             return _held(case, reason)
         case OnFail.LOG:
             return replaced(case, notes=(*case.notes, reason))
+
+
+def _then(case: Case, rule: ProvenanceRule) -> str:
+    """Say how the caller comes by a value that would do: by tools that he finds in his list."""
+    results = [each for each in rule.sources if each.kind is SourceKind.RESULTS]
+    types = {operand for each in results for operand in each.operands}
+    named = bringing.of_types(case.revision, case.actor, types, now=case.facts.now)
+    if not types:
+        is_kept = any(each.kind is SourceKind.COLLECTED for each in rule.sources)
+        return _COLLECT if is_kept else _ALLOWED
+    if not named:
+        return _UNNAMED
+    ways = " or ".join(f"`{each}`" for each in named)
+    is_early = not case.run_id and all(each.within_run for each in results)
+    first = "begin a run with `run_start`, " if is_early else ""
+    return f"{first}look the value up with {ways}, then call again with what that returned"
 
 
 def _tainted(case: Case, wanted: WhenTainted) -> Case | Refusal:

@@ -39,7 +39,13 @@ def offered(revision: Revision, *, is_on: bool = False, **expose: Any) -> set[st
         wait=Wait(find=holding.find, wait=holding.wait),
         again=Again(operation=nothing, remains=nothing, tool_of=nothing, own=nothing),
         runs=RunTools(
-            running=a_running(is_on), bound=nothing, owner=nothing, seen=nothing, reach=nothing
+            running=a_running(is_on),
+            bound=nothing,
+            owner=nothing,
+            seen=nothing,
+            tainted=nothing,
+            reach=nothing,
+            bringers=nothing,
         ),
         errands=holding.errands,
     )

@@ -191,7 +191,7 @@ async def test_an_agent_works_in_a_run_of_its_own(place: Place) -> None:
         assert outcome(early)["status"] == "phase_blocked"
         await called(agent, "run_set_phase", phase="retrieving")
         invented = await house.call(agent, "run_set_field", {"name": "customer_id", "value": "c-9"})
-        assert outcome(invented)["status"] == "phase_blocked"
+        assert outcome(invented)["status"] == "provenance_failed"
         await house.call(agent, "alpha__find", {"v": 0})
         known = await called(agent, "run_set_field", name="customer_id", value="c-1")
         assert known["fields"] == {"customer_id": "c-1"}

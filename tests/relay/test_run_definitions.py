@@ -5,6 +5,7 @@ import pytest
 
 from gateway import jsontext
 from gateway.contracts.schemas import compile_tool
+from gateway.relay import run_definitions
 from gateway.relay.run_definitions import ALL
 from gateway.types.own import Own
 
@@ -29,3 +30,10 @@ def test_only_looking_is_marked_as_reading() -> None:
         if isinstance(each, dict) and each["readOnlyHint"] is True
     ]
     assert reads == [Own.RUN_STATUS]
+
+
+def test_how_a_run_begins_names_the_templates_there_are() -> None:
+    shown = jsontext.dump(run_definitions.start("`refund`")).decode()
+    assert "the kind of work: `refund`" in shown
+    assert run_definitions.start("") == ALL[Own.RUN_START]
+    assert "`refund`" not in jsontext.dump(ALL[Own.RUN_START]).decode()

@@ -14,6 +14,7 @@ from gateway.crossing.running import Running, to_pause, to_phase, to_resume
 from gateway.events import runs as events
 from gateway.events.redact import Redactor
 from gateway.relay.run_tools import RunTools
+from gateway.relay.run_words import Bringers
 from gateway.relay.tools import OwnTools
 from gateway.runs.handover import Reach
 from gateway.runs.templates import FieldRule, Guard, Template
@@ -40,6 +41,7 @@ REFUND = Template(
     fields={
         "customer_id": FieldRule(required=True, sources=("user", "crm.id")),
         "reason": FieldRule(sources=("model",)),
+        "wish": FieldRule(sources=("user",)),
     },
     enter_when={
         Phase.ACTING: (
@@ -97,6 +99,10 @@ class Desk:
             seen=seen,
             tainted=tainted,
             reach=lambda: Reach(tools={}, types={"crm.id": [self.needs]}),
+            bringers=lambda actor: Bringers(
+                of_types=lambda types: ["crm.find"] if "crm.id" in types else [],
+                of_evidence=lambda: ["crm.read"],
+            ),
         )
         return OwnTools(
             tools=made.tools(lambda name: lambda: self.is_on),
@@ -216,8 +222,11 @@ async def test_a_field_counts_as_from_a_tool_only_if_a_tool_returned_it(store: S
     desk = Desk(store, seen={"crm.id": ["c-1"]})
     run_id = await desk.begun(template="refund")
     invented = await desk.refused("run_set_field", {"name": "customer_id", "value": "c-2"})
-    assert invented.status is Status.PHASE_BLOCKED
+    assert (invented.status, invented.code) == (Status.PROVENANCE_FAILED, "not_seen")
     assert "`crm.id`" in invented.reason
+    assert invented.next == (
+        "look it up with `crm.find` first, then set the field with what that returned"
+    )
     claimed = {"name": "customer_id", "value": "c-2", "source": "crm.id"}
     lied = await desk.refused("run_set_field", claimed)
     assert (lied.status, lied.code) == (Status.PROVENANCE_FAILED, "not_seen")
@@ -231,6 +240,34 @@ async def test_a_field_counts_as_from_a_tool_only_if_a_tool_returned_it(store: S
     assert (await desk.run(run_id)).fields["reason"].source == "model"
     unheard = await desk.refused("run_set_field", {"name": "colour", "value": "red"})
     assert "no field" in unheard.reason
+
+
+async def test_a_field_of_the_user_is_left_to_the_host(store: Store) -> None:
+    desk = Desk(store)
+    await desk.begun(template="refund")
+    refused = await desk.refused("run_set_field", {"name": "wish", "value": "soon"})
+    assert "has to come from `user`, not from `model`" in refused.reason
+    assert refused.next == "ask the user: only the host can set it"
+
+
+async def test_what_is_missing_comes_with_the_way_to_it(store: Store) -> None:
+    desk = Desk(store, seen={"crm.id": ["c-1"]})
+    answer = await desk.call("run_start", {"objective": "a refund", "template": "refund"})
+    assert isinstance(answer, Answer)
+    text = str(answer.result["content"])
+    assert "acting needs fields.customer_id" in text
+    assert "For `fields.customer_id` look it up with `crm.find` first" in text
+    said = await desk.said("run_set_field", {"name": "customer_id", "value": "c-1"})
+    assert "fields.customer_id" not in said["how"]
+
+
+async def test_a_model_learns_which_templates_there_are(store: Store) -> None:
+    desk = Desk(store)
+    listed: Any = next(each for each in desk.tools.definitions() if each["name"] == "run_start")
+    assert "`refund`" in listed["inputSchema"]["properties"]["template"]["description"]
+    answer = await desk.call("run_start", {"objective": "a refund"})
+    assert isinstance(answer, Answer)
+    assert "It has no template, of `refund`." in str(answer.result["content"])
 
 
 async def test_guards_say_what_is_missing_before_an_agent_goes_on(store: Store) -> None:

@@ -45,6 +45,19 @@ def test_a_run_goes_the_ways_there_are(start: Phase, to: Phase) -> None:
             assert "does not lead on" in said(met)
 
 
+def test_where_a_run_can_go_instead_is_said() -> None:
+    def then(phase: Phase, by: Mover = Mover.AGENT) -> str:
+        met = moves.moved(a_run(phase=phase), P.CREATED, by, None, now=START)
+        assert isinstance(met, Blocked)
+        return met.next
+
+    assert then(P.FINALIZING) == "from there it goes to `retrieving` or `acting`"
+    assert then(P.AWAITING_APPROVAL).startswith("wait until people have decided")
+    assert then(P.COMPLETED) == "begin another one for new work"
+    assert "a person or the host can resume it" in then(P.HANDOFF)
+    assert "resumed by a person or the host" in then(P.FAILED)
+
+
 @given(start=st.sampled_from(P), to=st.sampled_from(P), by=st.sampled_from(Mover))
 def test_a_run_goes_no_other_way(start: Phase, to: Phase, by: Mover) -> None:
     met = moves.moved(a_run(phase=start), to, by, None, now=START)
@@ -110,7 +123,7 @@ def test_a_run_with_something_open_is_not_completed_whoever_says_so(by: Mover) -
     assert isinstance(met, Blocked)
     assert met.missing == (
         "2 operations are under way, or nobody knows how they ended",
-        "1 requests have to be decided",
+        "1 request has to be decided",
         "verified",
     )
     assert isinstance(moves.ended(run, P.FAILED, by, HELD, now=START), Run)

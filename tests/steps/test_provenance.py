@@ -18,9 +18,18 @@ from gateway.types.tools import (
     SourceKind,
     SourceTrust,
     WhenTainted,
+    Yield,
 )
 from gateway.types.values import replaced
-from tests.helpers.cases import NOW, a_call, a_case, a_contract
+from tests.helpers.cases import (
+    NOW,
+    a_call,
+    a_case,
+    a_contract,
+    a_definition,
+    a_revision,
+    a_tool,
+)
 
 FROM_CRM = Source(kind=SourceKind.RESULTS, operands=("crm.customer_id",))
 
@@ -340,3 +349,34 @@ def test_only_doubtful_arguments_are_doubtful() -> None:
     assert provenance.asked(case).keys() == {"/customer_id", "/b"}
     own = a_case({"b": 1}, contract=case.contract, call=a_call(cause="lookup"))
     assert provenance.asked(own) == {}
+
+
+IDS = (Yield(type="crm.customer_id", path="/id"),)
+
+
+def then(*sources: Source, yields: tuple[Yield, ...] = IDS, **changes: Any) -> str:
+    find = a_contract(a_tool(a_definition("find_customers")), yields=yields)
+    rule = ProvenanceRule(pointer="/customer_id", sources=sources, on_fail=OnFail.DENY)
+    refusal = judged({"customer_id": "c-1"}, rule, revision=a_revision([find]), **changes)
+    assert isinstance(refusal, Refusal)
+    return refusal.next
+
+
+def test_a_refusal_names_the_tool_that_brings_the_value() -> None:
+    assert then(FROM_CRM) == (
+        "look the value up with `crm.find_customers`, then call again with what that returned"
+    )
+    assert "`crm" not in then(FROM_CRM, yields=())
+
+
+def test_a_value_of_this_run_wants_a_run_first() -> None:
+    within = replace(FROM_CRM, within_run=True)
+    assert then(within).startswith("begin a run with `run_start`, look the value up")
+    assert then(within, run_id="run_1").startswith("look the value up")
+
+
+def test_a_value_that_no_tool_brings_sends_nobody_looking() -> None:
+    collected = Source(kind=SourceKind.COLLECTED, operands=("customer_id",))
+    listed = Source(kind=SourceKind.ALLOWLIST, operands=("c-2",))
+    assert "`run_set_field`" in then(collected)
+    assert then(listed) == "call again with a value that is allowed there"
