@@ -11,6 +11,7 @@ from gateway.admin.problems import Code, Refused
 from gateway.client import wire
 from gateway.errors import JsonError
 from gateway.jsontext import escape
+from gateway.operations import keys
 from gateway.types.json import Json
 
 _T = TypeVar("_T", bound=wire.Request)
@@ -59,6 +60,15 @@ def version(request: Request) -> int | None:
             code=Code.MALFORMED, detail='`If-Match` takes the `ETag` of a run, such as `"3"`'
         )
     return int(found[1])
+
+
+def key(request: Request) -> str:
+    """Return the `Idempotency-Key` of a request; empty without one. Raises Refused."""
+    given = request.headers.getlist("idempotency-key")
+    try:  # two are one list (RFC 9110, 5.3), and a list is no key
+        return keys.of_header(", ".join(given)) if given else ""
+    except keys.KeyRefused as error:
+        raise Refused(code=Code.MALFORMED, detail=str(error)) from None
 
 
 def _checked(value: Json, model: type[_T]) -> _T:

@@ -29,6 +29,7 @@ class Endpoint:
     query: type[wire.Request] | None = None
     status: int = 200
     refuses: Sequence[int] = ()  # beside those of every operation
+    takes_key: bool = False  # of its caller's own, by which one that is made again is known
     is_versioned: bool = False  # it changes a run, and may be made to depend on its version
 
     @property
@@ -76,6 +77,7 @@ ENDPOINTS: Final[Sequence[Endpoint]] = (
         reply=wire.RunState,
         status=201,
         refuses=(409,),
+        takes_key=True,
     ),
     Endpoint(
         id="list",

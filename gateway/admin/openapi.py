@@ -10,6 +10,7 @@ from gateway import __version__
 from gateway.admin.endpoints import ENDPOINTS, Endpoint
 from gateway.admin.problems import KINDS, MEDIA_TYPE
 from gateway.client import wire
+from gateway.operations.keys import LONGEST
 from gateway.types.json import Json, JsonObject
 
 _REF: Final = "#/components/schemas/{model}"
@@ -22,6 +23,14 @@ _IF_MATCH: Final[JsonObject] = {
     "in": "header",
     "description": "the `ETag` that the run has to have; without it, whatever it has",
     "schema": {"type": "string"},
+}
+_KEY: Final[JsonObject] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "a key of the caller's own, bare or in quotes: the same request made again with "
+    "it starts no other run, and gets the one that there is as it stands by then; another request "
+    "with it is refused with `key_used`. It is known as long as the run is kept",
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST},
 }
 _RUN_ID: Final[JsonObject] = {
     "name": "run_id",
@@ -77,6 +86,8 @@ def _schemas() -> JsonObject:
 
 def _operation(each: Endpoint) -> JsonObject:
     parameters: list[Json] = [_RUN_ID] if each.names_run else []
+    if each.takes_key:
+        parameters.append(_KEY)
     if each.is_versioned:
         parameters.append(_IF_MATCH)
     if each.query is not None:

@@ -28,6 +28,7 @@ class Code(StrEnum):
     TOO_LARGE = "too_large"
     NOT_JSON = "unsupported_media_type"
     INVALID = "invalid"
+    KEY_USED = "key_used"
     INTERNAL = "internal"
     UNAVAILABLE = "unavailable"
 
@@ -50,6 +51,7 @@ KINDS: Final[Mapping[Code, _Kind]] = {
     Code.TOO_LARGE: _Kind(status=413, title="The body is too large"),
     Code.NOT_JSON: _Kind(status=415, title="The body is no JSON"),
     Code.INVALID: _Kind(status=422, title="The request does not hold what it should"),
+    Code.KEY_USED: _Kind(status=422, title="The key was used for something else"),
     Code.INTERNAL: _Kind(status=500, title="The gateway failed"),
     Code.UNAVAILABLE: _Kind(status=503, title="The store is away"),
 }

@@ -30,6 +30,7 @@ _CODES: Final[Mapping[Kind, Code]] = {
     Kind.OPEN: Code.CONFLICT,
     Kind.TOO_MANY: Code.CONFLICT,
     Kind.CHANGED: Code.CHANGED,
+    Kind.KEY_USED: Code.KEY_USED,
     Kind.INVALID: Code.INVALID,
 }
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]

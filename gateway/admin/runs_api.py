@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from gateway import jsontext
 from gateway.actions import runs as telling
 from gateway.actions.runs import Gathering, Sight
 from gateway.admin import bodies
@@ -20,7 +21,7 @@ from gateway.runs.handover import Receiver
 from gateway.store.runs import RunFilter, Runs
 from gateway.types.calls import Principal, actor_of
 from gateway.types.json import Json
-from gateway.types.runs import Evidence, Mover, Phase, Run, Trust
+from gateway.types.runs import Attempt, Evidence, Mover, Phase, Run, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,8 @@ class RunsApi:
             parent=wanted.parent,
             fields=_values(wanted.fields),
         )
-        return self._state(await self.running.start(new, _by(who)), who)
+        run = await self.running.start(new, _by(who), attempt=self._attempt(asked, wanted))
+        return self._state(run, who)
 
     async def list_runs(self, asked: Asked) -> wire.RunPage:
         """List runs."""
@@ -184,6 +186,15 @@ class RunsApi:
         note = f"cancelled: {wanted.reason}"
         run = await self._stepped(asked, to_phase(Phase.FAILED, Mover.HOST, note))
         return self._state(run, asked.principal)
+
+    def _attempt(self, asked: Asked, wanted: wire.StartRun) -> Attempt | None:
+        """Return what the same request comes with when it is made once more."""
+        key = bodies.key(asked.request)
+        if not key:
+            return None
+        body: Json = wanted.model_dump(mode="json")
+        owner = self.runs.owner(asked.principal)
+        return Attempt(owner=owner, key=key, body=jsontext.digest(body))
 
     async def _run(self, asked: Asked) -> Run:
         return await self.running.get(_id(asked), _sees(asked.principal))

@@ -1,5 +1,6 @@
 """The requests of `/v1` as values: what is sent, and what an answer is read as."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
@@ -15,6 +16,7 @@ from gateway.types.runs import Phase
 T = TypeVar("T", bound=wire.Reply)
 KEY: Final = "weighbridge/run"  # of the `_meta` of an MCP request
 _RUNS: Final = "/v1/runs"
+_QUOTED, _BEHIND = r'(["\\])', r"\\\1"
 
 
 class RunsError(WeighbridgeError):
@@ -35,12 +37,15 @@ class Call(Generic[T]):
     reply: type[T]
     body: bytes = b""
     version: int | None = None  # that the run has to have
+    once: str = ""  # a key of the caller's own, by which a request made again is known
 
     def headers(self, key: str) -> dict[str, str]:
         """Return the headers; the key is the only credential."""
         found = {"Accept": "application/json", "Authorization": f"Bearer {key}"}
         if self.body:
             found["Content-Type"] = "application/json"
+        if self.once:
+            found["Idempotency-Key"] = f'"{re.sub(_QUOTED, _BEHIND, self.once)}"'
         if self.version is not None:
             found["If-Match"] = f'"{self.version}"'
         return found
@@ -73,9 +78,9 @@ def meta(run_id: str, phase: Phase | None = None) -> JsonObject:
     return {KEY: named}
 
 
-def start(wanted: wire.StartRun) -> Call[wire.RunState]:
-    """Start a run."""
-    return Call(method="POST", path=_RUNS, reply=wire.RunState, body=_json(wanted))
+def start(wanted: wire.StartRun, key: str = "") -> Call[wire.RunState]:
+    """Start a run: one, however often it is sent with the same key."""
+    return Call(method="POST", path=_RUNS, reply=wire.RunState, body=_json(wanted), once=key)
 
 
 def list_runs(wanted: wire.ListRuns) -> Call[wire.RunPage]:

@@ -64,10 +64,12 @@ class Client:
         parent: str = "",
         scopes: Sequence[str] = (),
         fields: Mapping[str, wire.Json] | None = None,
+        key: str = "",
     ) -> wire.RunState:
         """Start a run; on behalf of `user`, or of the key's own user.
 
         With `parent` it is a sub-agent's, whose calls may use no more than `scopes`.
+        With a `key` of your own, the same may be asked again when no answer came: it is one run.
         """
         other = wire.OnBehalfOf(user=user, roles=tuple(roles)) if user else None
         wanted = wire.StartRun(
@@ -80,7 +82,7 @@ class Client:
             fields=dict(fields or {}),
             on_behalf_of=other,
         )
-        return self.send(calls.start(wanted))
+        return self.send(calls.start(wanted, key))
 
     def list_runs(self, wanted: wire.ListRuns | None = None) -> wire.RunPage:
         """Return runs, the newest first."""

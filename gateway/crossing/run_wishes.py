@@ -19,6 +19,7 @@ class Kind(StrEnum):
     CHANGED = "changed"  # it is another version than the one that was meant
     OPEN = "open"  # what would lead to a new run leads to one that is not completed
     TOO_MANY = "too_many"  # as many of its owner go on as may
+    KEY_USED = "key_used"  # the key of an attempt has led to another run
     INVALID = "invalid"  # what was asked for names something that there is not
 
 

@@ -17,12 +17,13 @@ from gateway.events.redact import Redactor
 from gateway.runs import moves
 from gateway.runs.moves import Blocked
 from gateway.runs.templates import Guard, Template
+from gateway.store.run_attempts import KeyUsed
 from gateway.store.run_rows import MOST_AROUND
 from gateway.store.runs import MOST_KEPT, RunFilter, Started, Told, TooManyRuns
 from gateway.store.times import microseconds
 from gateway.types.events import Event
 from gateway.types.json import Json
-from gateway.types.runs import Collected, Evidence, Mode, Mover, Phase, Place, Run, Trust
+from gateway.types.runs import Attempt, Collected, Evidence, Mode, Mover, Phase, Place, Run, Trust
 from gateway.types.values import replaced
 
 _TRIES: Final = 8  # times that somebody else may come first
@@ -51,6 +52,7 @@ class Rows(Protocol):
         *,
         joins: bool = False,
         beside: Sequence[Place] = (),
+        attempt: Attempt | None = None,
     ) -> Run:
         """Keep a new run and have values lead to it, or find the one that they lead to by now."""
         ...
@@ -88,11 +90,19 @@ class Running:
     redactor: Redactor
     clock: Clock
 
-    async def start(self, new: NewRun, by: By, places: Sequence[Place] = ()) -> Run:
+    async def start(
+        self,
+        new: NewRun,
+        by: By,
+        places: Sequence[Place] = (),
+        *,
+        attempt: Attempt | None = None,
+    ) -> Run:
         """Make a run, and have the first of some places lead to it from now on.
 
         Refuses where they lead to one that is not completed: giving up is no way out of a pause,
-        of guards or of limits. Out of what was given up only a person or host leads.
+        of guards or of limits. Out of what was given up only a person or host leads. The run of an
+        `attempt` that was made before is returned as it stands by now.
         """
         if not self.is_on():
             raise RunRefused(
@@ -112,11 +122,16 @@ class Running:
                 lambda made: [self._event(None, made, by)],
                 joins=True,
                 beside=places[1:],
+                attempt=attempt,
             )
+        except KeyUsed as error:
+            raise RunRefused(kind=Kind.KEY_USED, reason=str(error)) from None
         except TooManyRuns as error:
             then = "finish one of them first, or have it paused"
             raise RunRefused(kind=Kind.TOO_MANY, reason=str(error), next=then) from None
         if begun.run_id != run.run_id:
+            if attempt is not None:
+                return await self.get(begun.run_id, Sees(tenant=new.tenant))
             raise _taken(begun)
         return begun
 

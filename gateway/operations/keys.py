@@ -50,6 +50,13 @@ def of_caller(meta: JsonObject, header: str | None) -> str | None:
     return key
 
 
+def of_header(header: str) -> str:
+    """Return the key that stands in an `Idempotency-Key` header; raises `KeyRefused`."""
+    key = _unquoted(header)
+    _judge(key)
+    return key
+
+
 def derive(
     *,
     tenant: str,

@@ -34,6 +34,7 @@ _STATUS: Final = {
     Kind.OPEN: Status.PHASE_BLOCKED,
     Kind.TOO_MANY: Status.LIMIT_EXCEEDED,
     Kind.CHANGED: Status.BUSY,
+    Kind.KEY_USED: Status.IDEMPOTENCY_CONFLICT,
 }
 _AFTER_S: Final = {Kind.CHANGED: 1.0, Kind.TOO_MANY: 60.0}
 _START: Final = "begin one with `run_start`, or name one with `run_id`"

@@ -199,8 +199,7 @@ def lapsed(run: Run, *, note: str, now: int) -> Run | Blocked:
 def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
     """Return a run that goes on in its phase; one whose time was over has all of it again.
 
-    What was given up or handed over goes on as well, and has its guards met anew: after people
-    have decided about what is still asked of them.
+    What was given up or handed over goes on as well, and has its guards met anew.
     """
     if run.phase is Phase.COMPLETED:
         return over(run)
@@ -216,8 +215,6 @@ def resumed(run: Run, template: Template | None, *, now: int) -> Run | Blocked:
         active_at=now,
         finished_at=0,
     )
-    if was_over and run.pending_approvals:
-        back = replaced(back, phase=Phase.AWAITING_APPROVAL, resume_phase=back.phase)
     wall_s = template.wall_s if template is not None else 0.0
     again = now + round(wall_s * _SECOND) if wall_s else 0
     return replaced(back, ends_at=again) if is_late(back, now) else back

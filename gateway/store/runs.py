@@ -5,7 +5,6 @@ only grow, and are no such change.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
@@ -13,21 +12,23 @@ from typing import Final, TypeAlias, TypeVar
 from gateway.clock import Clock
 from gateway.errors import StoreUnavailable, WeighbridgeError
 from gateway.runs import limits
-from gateway.store import keys
+from gateway.store import keys, run_attempts
 from gateway.store.approval_rows import approval_of
 from gateway.store.changes import Change, Log, Made
 from gateway.store.decisions import Once
 from gateway.store.engine import Lock, Parameters, Transaction
 from gateway.store.keys import TenantKeys
 from gateway.store.rows import clean
+from gateway.store.run_attempts import KeyUsed
 from gateway.store.run_filters import RunFilter, conditions
 from gateway.store.run_rows import counted, evidence_of, evidence_row, placed, row_of, run_of
+from gateway.store.run_touches import Touched
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.types.approvals import Approval
 from gateway.types.calls import Principal
 from gateway.types.events import Event
-from gateway.types.runs import Bound, Evidence, Phase, Place, Run
+from gateway.types.runs import Attempt, Bound, Evidence, Phase, Place, Run
 from gateway.types.values import replaced
 
 _T = TypeVar("_T")
@@ -48,15 +49,6 @@ class TooManyRuns(WeighbridgeError):
     """As many runs of one owner go on as may; one line that says so."""
 
 
-@dataclass(slots=True)
-class _Touched:
-    """What happened in a run since its row was last written."""
-
-    active_at: int = 0
-    calls: int = 0
-    tokens: int = 0
-
-
 class Runs:
     """The tables of runs. Every method that waits raises StoreUnavailable."""
 
@@ -65,7 +57,7 @@ class Runs:
         self._worker = worker
         self._keys = tenant_keys
         self._clock = clock
-        self._touched: dict[str, _Touched] = {}
+        self._touched = Touched()
         # Callers and conversations come again and again, and each digest costs as much as a row.
         self._digest = lru_cache(maxsize=_MOST_DIGESTS)(self._digested)
 
@@ -145,18 +137,26 @@ class Runs:
         *,
         joins: bool = False,
         beside: Sequence[Place] = (),
+        attempt: Attempt | None = None,
     ) -> Run:
         """Keep a new run and have values lead to it, whatever they led to before.
 
         With `joins`, the first of them and of what is `beside` them that leads to a run gives that
-        run instead, unless it is completed: of calls that begin one at once, all get the same.
-        Raises `TooManyRuns` where as many of its owner go on as may.
+        run instead, unless it is completed: of calls that begin one at once, all get the same. So
+        does an `attempt` that has led to a run before, whatever became of that. Raises
+        `KeyUsed` where it asked for something else then, and `TooManyRuns` where as many of its
+        owner go on as may.
         """
         of_user = self.owner_of(run.tenant, run.user)
         bindings = [self._binding(run, place) for place in places]
         looked = [*bindings, *(self._binding(run, place) for place in beside)]
 
-        def work(transaction: Transaction) -> Made[Run | None]:
+        now = microseconds(self._clock.now())
+        tried = run_attempts.rows(run, attempt, self._digest, now) if attempt is not None else ()
+
+        def work(transaction: Transaction) -> Made[Run | TooManyRuns | KeyUsed]:
+            if (met := run_attempts.met(transaction, tried)) is not None:
+                return Made(met)
             for named in looked if joins else ():
                 found = transaction.fetch("bound_run", {**named, "of_user": of_user})
                 if not found:
@@ -167,15 +167,15 @@ class Runs:
                 break
             going = transaction.fetch("count_open_runs", {"owner": run.owner})[0].integer("many")
             if going >= MOST_OPEN:
-                return Made(None)
+                return Made(TooManyRuns(f"{MOST_OPEN} runs of this owner go on already"))
             transaction.execute("add_run", row_of(run))
-            for named in bindings:
+            for named in (*bindings, *tried):
                 transaction.execute("bind_run", named)
             return Made(run, told=told(run))
 
         begun = await self._change(work)
-        if begun is None:
-            raise TooManyRuns(f"{MOST_OPEN} runs of this owner go on already")
+        if not isinstance(begun, Run):
+            raise begun
         return begun
 
     async def change(self, before: Run, after: Run, told: Told) -> Run | None:
@@ -260,23 +260,12 @@ class Runs:
 
     def touched(self, run_id: str, at: datetime, *, calls: int = 1, tokens: int = 0) -> None:
         """Note that a call was made in a run, or tokens were used for it; `flush` writes it."""
-        noted = self._touched.setdefault(run_id, _Touched())
-        noted.active_at = max(noted.active_at, microseconds(at))
-        noted.calls += calls
-        noted.tokens += tokens
+        self._touched.note(run_id, microseconds(at), calls=calls, tokens=tokens)
 
     async def flush(self) -> None:
         """Write what was noted; kept for the next time when that fails."""
-        noted, self._touched = self._touched, {}
-        rows: list[Parameters] = [
-            {
-                "run_id": run_id,
-                "active_at": each.active_at,
-                "calls": each.calls,
-                "tokens": each.tokens,
-            }
-            for run_id, each in sorted(noted.items())
-        ]
+        noted = self._touched.taken()
+        rows = noted.rows()
 
         def write(transaction: Transaction) -> None:
             transaction.execute_many("touch_run", rows)
@@ -286,11 +275,7 @@ class Runs:
         try:
             await self._worker.write(write, lock=Lock.EVENTS, durable=False)
         except StoreUnavailable:
-            for run_id, each in noted.items():
-                later = self._touched.setdefault(run_id, _Touched())
-                later.active_at = max(later.active_at, each.active_at)
-                later.calls += each.calls
-                later.tokens += each.tokens
+            self._touched.take_back(noted)
             raise
 
     async def idle(self, now: int | None = None) -> list[Run]:

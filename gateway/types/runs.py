@@ -209,6 +209,15 @@ class Place:
     value: str
 
 
+@value
+class Attempt:
+    """By what requests to start a run are known for the same one."""
+
+    owner: str  # keyed digest of who asks: another one's key is another key
+    key: str  # of his own
+    body: str  # digest of all that he asks for
+
+
 class Only(StrEnum):
     """What alone a phase lets through of calls that may change something."""
 

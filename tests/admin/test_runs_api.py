@@ -1,5 +1,6 @@
 """What programs can do with runs, and whose they get to see."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -186,3 +187,34 @@ async def test_fields_go_with_null_and_a_cancelled_run_is_over(tmp_path: Path) -
         }
         over = (await desk.post(f"{path}/cancel", {"reason": "changed his mind"})).body
         assert (over["phase"], over["note"]) == ("failed", "cancelled: changed his mind")
+
+
+async def test_a_run_that_is_started_again_with_its_key_is_the_one_that_there_is(
+    tmp_path: Path,
+) -> None:
+    wanted = {"objective": "give it back", "on_behalf_of": {"user": "sam"}}
+    async with open_desk(tmp_path) as desk:
+
+        async def start(body: object = wanted, key: str = "k-1", **more: Any) -> Any:
+            return await desk.post("/v1/runs", body, Idempotency_Key=key, **more)
+
+        made, *others = await asyncio.gather(*(start() for _ in range(4)))
+        run_id = made.body["run_id"]
+        assert {each.body["run_id"] for each in others} == {run_id}
+        await desk.post(f"/v1/runs/{run_id}/pause", {"reason": "look first"})
+        again = await start(key='"k-1"')  # in quotes it is the same
+        assert (again.status, again.body["run_id"], again.body["is_paused"]) == (201, run_id, True)
+        assert again.headers["Location"] == f"/v1/runs/{run_id}"
+        other = await start({**wanted, "objective": "something else"})
+        assert (other.status, other.body["code"]) == (422, "key_used")
+        new = [await start(key="k-2"), await desk.post("/v1/runs", wanted)]
+        assert run_id not in {each.body["run_id"] for each in new}
+        for bad in ("", "a, b", "x" * 201):
+            assert (await start(key=bad)).body["code"] == "malformed"
+
+
+async def test_the_key_of_one_host_leads_to_no_run_of_another(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        one = await desk.post("/v1/runs", {}, Idempotency_Key="k")
+        two = await desk.post("/v1/runs", {}, Idempotency_Key="k", key=OTHER)
+        assert one.body["run_id"] != two.body["run_id"]

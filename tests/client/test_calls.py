@@ -4,6 +4,7 @@ import pytest
 
 from gateway.client import calls, wire
 from gateway.client.calls import RunsError
+from gateway.operations import keys
 from gateway.types.runs import Phase
 
 PROBLEM = b"""{"type": "urn:weighbridge:problem:phase_blocked", "title": "t", "status": 409,
@@ -60,3 +61,10 @@ def test_references_are_checked_before_they_are_sent() -> None:
     assert calls.evidence([{"source": "kb://1", "version": "2"}]).items[0].version == "2"
     with pytest.raises(ValueError, match="source"):
         calls.evidence([{"chunk": "1"}])
+
+
+def test_a_key_of_the_hosts_own_stands_in_quotes() -> None:
+    sent = calls.start(wire.StartRun(), 'a "b" \\c').headers("wba_x")
+    assert sent["Idempotency-Key"] == '"a \\"b\\" \\\\c"'
+    assert keys.of_header(sent["Idempotency-Key"]) == 'a "b" \\c'
+    assert "Idempotency-Key" not in calls.start(wire.StartRun()).headers("wba_x")

@@ -177,13 +177,6 @@ def test_its_model_leaves_a_run_that_may_not_go_on_as_it_is(
 
 
 @pytest.mark.parametrize("phase", [P.FAILED, P.HANDOFF])
-def test_what_goes_on_waits_for_what_people_still_have_to_decide(phase: Phase) -> None:
-    after = moves.resumed(a_run(phase=phase, pending_approvals=1), None, now=START)
-    assert isinstance(after, Run)
-    assert (after.phase, after.resume_phase) == (P.AWAITING_APPROVAL, P.RETRIEVING)
-
-
-@pytest.mark.parametrize("phase", [P.FAILED, P.HANDOFF])
 def test_what_was_given_up_goes_on_and_meets_its_guards_anew(phase: Phase) -> None:
     over = a_run(phase=phase, stop_reason=StopReason.FAILED, finished_at=START, ends_at=START)
     after = moves.resumed(over, HELD, now=START + 1)
