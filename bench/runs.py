@@ -2,9 +2,9 @@
 
 python -m bench.runs [--steps 100000] [--engine sqlite|postgres|both] [--only machine|processes]
 
-First one run after the other in any order of calls, moves, pauses, decisions and ends, with calls
-that are judged at one time and claimed at another; then two processes that use and change the same
-runs as fast as they can, held against the order of the log.
+First one run, one inside of it and one beside it, in any order of calls, moves, pauses, decisions
+and ends, with calls that are judged at one time and claimed at another; then two processes that use
+and change the same runs as fast as they can, held against the order of the log.
 """
 
 import argparse
@@ -50,7 +50,8 @@ def machine(url: str, steps: int) -> None:
         store.close()
     print(
         f"  in any order: {world.rules} steps in {time.monotonic() - began:.0f} s: {world.sent} "
-        f"writes sent, {world.held} met another run than they were judged by, 0 violations",
+        f"writes sent ({world.again} once more, {world.taken_over} of them another run's before), "
+        f"{world.held} met another run than they were judged by, 0 violations",
         flush=True,
     )
 

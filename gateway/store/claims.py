@@ -328,7 +328,7 @@ class _Claiming:
 
     def _take(self, wanted: Operation, found: Operation | None, *, approved: bool = False) -> Claim:
         """Take it, and what it uses up; a call that is over a limit changes nothing."""
-        is_retry = found is not None and found.state is OpState.FAILED_RETRYABLE
+        is_retry = found is not None and self._is_retry(found)
         if not (self._only is None or (is_retry if self._only is Only.RETRY else approved)):
             return self._blocked(wanted)
         exceeded = counters.take(self._transaction, wanted.call_id, self._wanted.limits, self._at)
@@ -354,6 +354,11 @@ class _Claiming:
         self._transaction.execute("dispatch_operation", {**row, "now": self._now})
         again = self._transaction.fetch("get_operation", {"op_id": found.op_id})
         return Claim(met=Met.TAKEN, operation=operation_of(again[0]))
+
+    def _is_retry(self, found: Operation) -> bool:
+        """Whether it is what the run of this call had begun itself, and was not carried out."""
+        is_own = found.run_id == self._operation.run_id
+        return is_own and found.state is OpState.FAILED_RETRYABLE
 
     def _blocked(self, operation: Operation) -> Claim:
         return Claim(met=Met.PHASE_BLOCKED, operation=operation)

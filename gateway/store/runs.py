@@ -21,7 +21,15 @@ from gateway.store.keys import TenantKeys
 from gateway.store.rows import clean
 from gateway.store.run_attempts import KeyUsed
 from gateway.store.run_filters import RunFilter, conditions
-from gateway.store.run_rows import counted, evidence_of, evidence_row, placed, row_of, run_of
+from gateway.store.run_rows import (
+    counted,
+    evidence_of,
+    evidence_row,
+    pending,
+    placed,
+    row_of,
+    run_of,
+)
 from gateway.store.run_touches import Touched
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
@@ -348,7 +356,13 @@ class Runs:
 
 
 def change(transaction: Transaction, before: Run, after: Run, told: Told) -> Made[Run | None]:
-    """Move a run from the version it was read in, inside of a transaction under the events lock."""
+    """Move a run from the version it was read in, inside of a transaction under the events lock.
+
+    One that goes on after its end waits for people who still have to decide.
+    """
+    goes_on = before.phase.is_final and not after.phase.is_final
+    if goes_on and pending(transaction, before.run_id):
+        after = replaced(after, phase=Phase.AWAITING_APPROVAL, resume_phase=after.phase)
     row = row_of(replaced(after, run_id=before.run_id, version=before.version))
     if transaction.execute("change_run", row) != 1:
         return Made(None)

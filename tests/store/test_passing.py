@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import pytest
 
+from gateway.runs import moves
 from gateway.store import passing
 from gateway.store.changes import Change, Made
 from gateway.store.engine import Transaction
@@ -12,10 +13,11 @@ from gateway.store.run_rows import MOST_AROUND
 from gateway.store.store import Store
 from gateway.types.approvals import Choice
 from gateway.types.events import Event
-from gateway.types.runs import Holder, Passage, Phase, Run, StopReason
+from gateway.types.operations import Met, OpState
+from gateway.types.runs import Holder, Only, Passage, Phase, Run, StopReason
 from gateway.types.values import replaced
 from tests.helpers.approvals import asked, vote
-from tests.helpers.operations import claim, wanted
+from tests.helpers.operations import claim, settle, wanted
 from tests.helpers.runs import START, begun, moved, tales, told
 
 _T = TypeVar("_T")
@@ -129,6 +131,37 @@ async def test_a_run_waits_as_long_as_one_of_its_requests_is_undecided(store: St
         ("moved", "awaiting_approval"),
         ("moved", "finalizing"),
     ]
+
+
+async def test_a_run_that_goes_on_after_its_end_waits_for_people_who_still_have_to_decide(
+    store: Store,
+) -> None:
+    run = await moved(store, await begun(store), Phase.ACTING)
+    request = await asked(store, run_id=run.run_id)
+    over = await moved(store, await attended(store, run), Phase.FAILED, resume_phase=None)
+    back = moves.resumed(over, None, now=START)
+    assert isinstance(back, Run)
+    waits = await store.runs.change(over, back, told)
+    assert waits is not None
+    assert replaced(waits, pending_approvals=1) == await current(store, run)
+    assert (waits.phase, waits.resume_phase) == (Phase.AWAITING_APPROVAL, Phase.RETRIEVING)
+    await vote(store, request, choice=Choice.DENY)
+    assert (await current(store, run)).phase is Phase.RETRIEVING
+
+
+async def test_a_failed_run_does_not_send_once_more_what_another_one_had_begun(
+    store: Store,
+) -> None:
+    runs = [await moved(store, await begun(store), Phase.ACTING) for _ in range(2)]
+    calls = [wanted(run_id=each.run_id) for each in runs]
+    first = await claim(store, calls[0])
+    assert await settle(store, first.operation, OpState.FAILED_RETRYABLE)
+    for run, call, met in zip(
+        reversed(runs), reversed(calls), (Met.PHASE_BLOCKED, Met.TAKEN), strict=True
+    ):
+        failed = await moved(store, run, Phase.FAILED)
+        passage = Passage(run=failed, only=Only.RETRY)
+        assert (await claim(store, call, passage=passage)).met is met
 
 
 async def test_attending_twice_changes_nothing_more(store: Store) -> None:
