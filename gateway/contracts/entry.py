@@ -12,7 +12,7 @@ from gateway.contracts.promises import (
     IdempotencySection,
     OutcomeSection,
 )
-from gateway.contracts.sections import Duration, OneField, Pointer, Section, Words
+from gateway.contracts.sections import Duration, OneField, Pointer, Section, Spot, Words
 from gateway.types.runs import SPEAKERS
 from gateway.types.tools import (
     Effect,
@@ -112,10 +112,19 @@ class YieldSection(Section):
 class DocumentsSection(Section):
     """Where a result has its documents; the others are pointers inside of one."""
 
-    path: Pointer
+    path: Spot  # empty: the result is one
     source: OneField | None = None
     version: OneField | None = None
     chunk: OneField | None = None
+
+    @model_validator(mode="after")
+    def _known_again(self) -> "DocumentsSection":
+        if not self.path and self.source is None:
+            raise PydanticCustomError(
+                "documents",
+                "needs a `source`, such as `/id`, where the whole result is the document",
+            )
+        return self
 
 
 class RetrievalSection(Section):

@@ -86,9 +86,8 @@ def retrieval_section(one: Retrieval | None) -> JsonObject:
         return {}
     found, documents = one.documents, JsonObject()
     if found is not None:
-        documents = said(
-            path=found.path, source=found.source, version=found.version, chunk=found.chunk
-        )
+        inner = said(source=found.source, version=found.version, chunk=found.chunk)
+        documents = {"path": found.path, **inner}
     return said(query=one.query, documents=documents)
 
 

@@ -39,12 +39,16 @@ def as_json(args: dict[str, JsonValue]) -> JsonObject:
     return cast("JsonObject", args)  # the same values under another name
 
 
-def _pattern(value: str) -> str:
+def _spot(value: str) -> str:
     try:
         tokens(value)
     except ValueError as error:
         raise PydanticCustomError("pointer", "{why}", {"why": f"value {error}"}) from None
-    if not value:
+    return value
+
+
+def _pattern(value: str) -> str:
+    if not _spot(value):
         raise PydanticCustomError("pointer", "has to name a field, such as `/customer_id`")
     return value
 
@@ -70,6 +74,7 @@ def _tool(value: str) -> str:
     return value
 
 
+Spot = Annotated[str, AfterValidator(_spot)]  # the same, or empty for all of it
 Pointer = Annotated[str, AfterValidator(_pattern)]  # with `*` for any key or index
 OneField = Annotated[Pointer, AfterValidator(_one_field)]
 Duration = Annotated[float, BeforeValidator(_duration)]

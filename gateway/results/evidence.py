@@ -22,9 +22,12 @@ class Reference:
 
 
 def references(paths: DocumentPaths, data: Json) -> list[Reference]:
-    """Return the documents in the data of a result, each once, 1,000 at most."""
+    """Return the documents in the data of a result, each once, 1,000 at most.
+
+    A result that is to be one itself, and does not say which, is none.
+    """
     found = dict.fromkeys(reference(paths, place, each) for place, each in _documents(paths, data))
-    return list(found)
+    return [each for each in found if each.source]
 
 
 def reference(paths: DocumentPaths, place: JsonPointer, document: Json) -> Reference:

@@ -54,7 +54,7 @@ class Sieve:
             return _as_it_is, None
         steps = jsontext.tokens(paths.path)
         # The list is what is sifted, where each of its items is a document.
-        steps = steps[:-1] if steps[-1] == "*" else steps
+        steps = steps[:-1] if steps[-1:] == ("*",) else steps
         return lambda place, each: as_row(evidence.reference(paths, place, each)), steps
 
 

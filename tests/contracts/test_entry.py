@@ -52,6 +52,7 @@ def test_a_time_has_a_unit(text: str) -> None:
         ("yields", [{"type": "a", "path": "/a", "as": "money"}], "'number'"),
         ("retrieval", {}, "`query`, `documents` or both"),
         ("retrieval", {"documents": {"path": "/a/*", "version": "/*"}}, "name one field"),
+        ("retrieval", {"documents": {"path": ""}}, "needs a `source`"),
         ("when_tainted", "log", "'approve'"),
         ("idempotency", {"retry": "always"}, "'never'"),
         ("outcome", {"readback": {"args": {}}}, "Field required"),

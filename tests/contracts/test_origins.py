@@ -60,3 +60,5 @@ def test_only_what_was_said_is_written() -> None:
     assert rule_section(rule) == {"from": ["actor(user)"], "on_fail": "log"}
     assert retrieval_section(Retrieval(query="/q")) == {"query": "/q"}
     assert retrieval_section(None) == {}
+    whole = Retrieval(documents=DocumentPaths(path="", source="/id"))
+    assert retrieval_section(whole) == {"documents": {"path": "", "source": "/id"}}

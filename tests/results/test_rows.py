@@ -87,6 +87,16 @@ def test_documents_are_judged_by_their_references(path: str) -> None:
     assert sieve.counted == RowCount(kept=1, removed=1)
 
 
+def test_a_result_that_is_one_document_leaves_whole_or_not_at_all() -> None:
+    whole = DocumentPaths(path="", source="/doc", version="/v")
+    cases: list[tuple[str, Json]] = [("2", {"doc": "b", "v": "2"}), ("1", None)]
+    for version, left in cases:
+        sieve = Sieve([a_filter("", second)], whole)
+        assert sieve.sift({"doc": "b", "v": version}) == left
+        assert not sieve.missing
+        assert sieve.only(left) == left
+
+
 def test_where_nobody_says_where_documents_are_they_are_missing() -> None:
     sieve = Sieve([a_filter("", second)])
     sieve.sift(HITS)
