@@ -47,7 +47,7 @@ def apply(
     method: Method = Method.CALL_TOOL,
     *,
     documents: DocumentPaths | None = None,
-    is_checked: bool = False,
+    schema: Json = None,
 ) -> Minimised:
     """Keep and redact in `structuredContent`, and in the texts of blocks, documents and messages.
 
@@ -57,7 +57,8 @@ def apply(
 
     With `keep` or `rows`, of the rest only the members stay that the protocol defines for the
     method. With `rows`, the only text beside a structure is the structure's own. What has no such
-    rows is removed, unless its form `is_checked`: then it has none.
+    rows is removed, unless it was held against the `schema` that people reviewed: then it has none,
+    and what that names beside them stays.
     """
     if not output.holds_back:
         return Minimised(result=result, count=0)
@@ -72,7 +73,7 @@ def apply(
         is_structured,
         is_closed=is_closed,
         documents=documents,
-        is_checked=is_checked,
+        schema=schema,
     )
     kept = minimising.known(result, names)
     left = minimising.result(kept)
@@ -89,7 +90,7 @@ class _Minimising:
     is_structured: bool  # there is a structure, from which the text is known
     is_closed: bool = False  # only members that are known leave
     documents: DocumentPaths | None = None
-    is_checked: bool = False  # the structure matches the schema that people reviewed
+    schema: Json = None  # that people reviewed, and that the structure matches
     rows: RowCount = NO_ROWS
 
     def known(self, value: JsonObject, names: frozenset[str]) -> JsonObject:
@@ -126,7 +127,7 @@ class _Minimising:
         """Minimise every member that says something, whatever kind of result it is."""
         minimised = dict(result)
         if self.is_structured:
-            sifted = self.sifted(result["structuredContent"], is_checked=self.is_checked)
+            sifted = self.sifted(result["structuredContent"], self.schema)
             structure = {} if sifted is None else sifted
             minimised["structuredContent"] = self.value(structure, self.tally)
             if self.output.rows:
@@ -146,7 +147,7 @@ class _Minimising:
                 minimised[member] = self.text(text)
         return minimised
 
-    def sifted(self, value: Json, *, is_checked: bool = False) -> Json:
+    def sifted(self, value: Json, schema: Json = None) -> Json:
         """Return a value with the rows that may leave, or None when nobody can tell its rows."""
         if not self.output.rows:
             return value
@@ -154,12 +155,10 @@ class _Minimising:
         value = sieve.sift(value)
         self.rows = self.rows.plus(sieve.counted)
         self.tally.count += 1 if sieve.counted.removed else 0
-        if sieve.missing and not is_checked:
+        if sieve.missing and schema is None:
             self.tally.count += 1
             return None
-        if is_checked:
-            return value
-        only = sieve.only(value)
+        only = sieve.only(value, schema)
         self.tally.count += 1 if only != value else 0
         return only
 

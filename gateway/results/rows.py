@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from gateway import jsontext
 from gateway.results import documents, evidence
 from gateway.results.evidence import Reference
+from gateway.results.named import Named, after
 from gateway.types.decisions import NO_ROWS, RowCount, RowFilter
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.tools import DocumentPaths
@@ -40,9 +41,14 @@ class Sieve:
             value = None if isinstance(sifted, _Gone) else sifted
         return value
 
-    def only(self, value: Json) -> Json:
-        """Return a value with nothing but what is on the way to rows: others may be beside it."""
+    def only(self, value: Json, schema: Json = None) -> Json:
+        """Return a value with nothing but what is on the way to rows: others may be beside it.
+
+        What stands there by a schema that people reviewed is no such thing.
+        """
         ways = [steps for path in self._groups if (steps := self._rows_of(path)[1]) is not None]
+        if schema is not None:
+            return Named(schema).left(value, ways)
         left = _on_the_way(value, ways)
         return None if isinstance(left, _Gone) else left
 
@@ -63,26 +69,21 @@ def _on_the_way(value: Json, ways: Sequence[tuple[str, ...]]) -> Json | _Gone:
         return value
     match value:
         case dict():
-            members = {key: _on_the_way(each, _after(ways, key)) for key, each in value.items()}
+            members = {key: _on_the_way(each, after(ways, key)) for key, each in value.items()}
             return {
                 key: each
                 for key, each in members.items()
-                if _after(ways, key) and not isinstance(each, _Gone)
+                if after(ways, key) and not isinstance(each, _Gone)
             }
         case list():
             items = [
-                _on_the_way(each, _after(ways, str(index)))
+                _on_the_way(each, after(ways, str(index)))
                 for index, each in enumerate(value)
-                if _after(ways, str(index))
+                if after(ways, str(index))
             ]
             return [each for each in items if not isinstance(each, _Gone)]
         case _:
             return _GONE
-
-
-def _after(ways: Sequence[tuple[str, ...]], step: str) -> list[tuple[str, ...]]:
-    """Return what is left of the ways that take a step."""
-    return [steps[1:] for steps in ways if steps[:1] in ((step,), ("*",))]
 
 
 class _Layer:

@@ -26,16 +26,16 @@ class Normalise:
 
     def __call__(self, case: Case, verified: Verified) -> Answer | Refusal:
         """Return the answer, or a refusal when what is left can't be cut to size."""
-        return self._left(case, verified, is_checked=_is_checked(case, verified.delivered.result))
+        return self._left(case, verified, schema=_schema(case, verified.delivered.result))
 
-    def _left(self, case: Case, verified: Verified, *, is_checked: bool) -> Answer | Refusal:
+    def _left(self, case: Case, verified: Verified, *, schema: Json = None) -> Answer | Refusal:
         delivered = verified.delivered
         secret = tuple(
             path
             for path, sensitivity in case.contract.sensitive_results.items()
             if sensitivity is Sensitivity.SECRET
         )
-        minimised = self._minimised(case, delivered.result, secret, is_checked=is_checked)
+        minimised = self._minimised(case, delivered.result, secret, schema=schema)
         counted = minimised.rows
         result = _as_asked(case, _with_text(minimised.result))
         redactions = delivered.redactions + minimised.count
@@ -63,7 +63,7 @@ class Normalise:
             return refusal
         delivered = Delivered(result=original, size=len(jsontext.dump(original)))
         verified = Verified(delivered=delivered, verification=conditions.NOT_DECLARED)
-        left = self._left(case, verified, is_checked=False)
+        left = self._left(case, verified)
         if isinstance(left, Refusal):
             return replace(refusal, original=None)
         kept = {name: each for name, each in left.result.items() if name in (*original, "_meta")}
@@ -79,7 +79,7 @@ class Normalise:
             redactions=outcome.redactions,
         )
         verified = Verified(delivered=delivered, verification=outcome.verification)
-        left = self._left(case, verified, is_checked=False)
+        left = self._left(case, verified)
         if isinstance(left, Refusal):
             return left
         return replace(outcome, result=left.result, redactions=left.redactions)
@@ -94,7 +94,7 @@ class Normalise:
         result: JsonObject,
         secret: tuple[str, ...] = (),
         *,
-        is_checked: bool = False,
+        schema: Json = None,
     ) -> minimise.Minimised:
         output, tenant = minimise.with_secrets(case.decision.output, secret), case.actor.tenant
         counted, contract = NO_ROWS, case.contract
@@ -108,7 +108,7 @@ class Normalise:
             lambda value: self.digest(tenant, value),
             case.call.method,
             documents=contract.retrieval.documents if contract.retrieval is not None else None,
-            is_checked=is_checked,
+            schema=schema,
         )
         if counted is NO_ROWS:
             return minimised
@@ -132,11 +132,12 @@ def _worded(case: Case, refusal: Refusal) -> Refusal:
     return replace(refusal, reason=reason, error=replace(error, message=reason, data=data))
 
 
-def _is_checked(case: Case, result: JsonObject) -> bool:
-    """Whether the structure has been held against the schema that people reviewed."""
+def _schema(case: Case, result: JsonObject) -> Json:
+    """Return the schema that people reviewed, where the structure was held against it."""
     contract = case.contract
-    is_known = contract.output_schema is not None and not contract.lenient_output
-    return is_known and result.get("isError") is not True
+    if contract.lenient_output or result.get("isError") is True:
+        return None
+    return contract.output_schema
 
 
 def _told(counted: RowCount) -> tuple[str, ...]:

@@ -226,8 +226,8 @@ def as_text(value: Json) -> JsonObject:
     return {"type": "text", "text": jsontext.dump(value).decode()}
 
 
-def left(result: JsonObject, output: OutputPolicy = OURS, *, is_checked: bool = False) -> Minimised:
-    found = minimise.apply(result, output, digest, is_checked=is_checked)
+def left(result: JsonObject, output: OutputPolicy = OURS, *, schema: Json = None) -> Minimised:
+    found = minimise.apply(result, output, digest, schema=schema)
     said = str(found.result)
     assert not any(each in said for each in ("c-2", "globex", "Bob", "4711"))
     return found
@@ -290,7 +290,9 @@ def test_a_structure_of_another_form_leaves_only_when_its_form_was_checked() -> 
     assert left(renamed).result["structuredContent"] == {}
     empty: JsonObject = {"content": [], "structuredContent": {"total": 0}}
     assert left(empty).result["structuredContent"] == {}
-    assert left(empty, is_checked=True).result["structuredContent"] == {"total": 0}
+    schema: JsonObject = {"properties": {"total": {}, "customers": {}}}
+    assert left(empty, schema=schema).result["structuredContent"] == {"total": 0}
+    assert left(renamed, schema=schema).result["structuredContent"] == {}
 
 
 def test_rows_are_filtered_before_fields_are() -> None:
@@ -346,24 +348,33 @@ def results(draw: st.DrawFn) -> JsonObject:
     return {"content": [*texts], **structured, **beside}
 
 
-@given(results(), st.booleans())
-def test_nothing_of_a_foreign_row_leaves_in_whatever_form(
-    result: JsonObject, is_checked: bool
-) -> None:
-    found = minimise.apply(result, OURS, digest, is_checked=is_checked)
+@given(results(), st.sampled_from([None, {}, {"properties": {"customers": {}}}]))
+def test_nothing_of_a_foreign_row_leaves_in_whatever_form(result: JsonObject, schema: Json) -> None:
+    found = minimise.apply(result, OURS, digest, schema=schema)
     assert MARK not in jsontext.dump(found.result).decode()
 
 
-@pytest.mark.parametrize("is_checked", [True, False])
-def test_rows_beside_the_path_leave_only_by_a_schema_that_people_reviewed(is_checked: bool) -> None:
+@pytest.mark.parametrize(
+    ("schema", "beside"),
+    [
+        (None, {}),
+        ({}, {}),
+        ({"properties": {"orders": {}}, "additionalProperties": True}, {}),
+        ({"properties": {"orders": {}, "related": {}}}, {"related": [2]}),
+        (
+            {"allOf": [{"$ref": "#/$defs/r"}], "$defs": {"r": {"properties": {"related": {}}}}},
+            {"related": [2]},
+        ),
+    ],
+)
+def test_rows_beside_the_path_leave_only_where_the_schema_that_people_reviewed_names_them(
+    schema: Json, beside: JsonObject
+) -> None:
     rows = RowFilter(path="/orders", where="w", rule="r", holds=lambda row: True)
     result: JsonObject = {"content": [], "structuredContent": {"orders": [1], "related": [2]}}
-    left = minimise.apply(
-        result, OutputPolicy(rows=(rows,)), str, Method.CALL_TOOL, is_checked=is_checked
-    )
-    beside: JsonObject = {"related": [2]} if is_checked else {}
+    left = minimise.apply(result, OutputPolicy(rows=(rows,)), str, Method.CALL_TOOL, schema=schema)
     assert left.result["structuredContent"] == {"orders": [1]} | beside
-    assert left.count == (0 if is_checked else 1)
+    assert left.count == (0 if beside else 1)
 
 
 @pytest.mark.parametrize(

@@ -241,14 +241,14 @@ def test_rows_that_were_left_out_are_counted_and_their_number_is_not_told() -> N
 def test_a_form_without_rows_leaves_only_when_a_schema_vouches_for_it(
     lenient: bool, left: JsonObject
 ) -> None:
-    tool = a_tool(a_definition(outputSchema={"type": "object"}))
+    tool = a_tool(a_definition(outputSchema={"type": "object", "properties": {"n": {}}}))
     case = a_case(
         tool=tool,
         contract=a_contract(tool, lenient_output=lenient),
         decision=Decision(effect=DecisionEffect.ALLOW, output=ROWS),
     )
     shaping = Normalise(max_result_bytes=1000, digest=digest)
-    delivered = Delivered(result={"content": [], "structuredContent": {"n": 1}}, size=1)
+    delivered = Delivered(result={"content": [], "structuredContent": {"n": 1, "m": 2}}, size=1)
     verified = Verified(
         delivered=delivered, verification=Verification(state=VerificationState.NOT_DECLARED)
     )
