@@ -9,6 +9,8 @@ from typing import Final, assert_never
 from gateway.types.json import Json
 from gateway.types.tools import Form
 
+TEXT: Final = "s:"  # how the normal forms of ids begin
+WHOLE: Final = "n:"
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,30}(?:\.[0-9]{1,30})?")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:$|[T ])")
 _LONGEST_DATE: Final = 40
@@ -24,7 +26,7 @@ def normal(value: Json, form: Form) -> str | None:
     """
     match form:
         case Form.ID:
-            return _id(value)
+            return identity(value)
         case Form.TEXT:
             return _text(value)
         case Form.NUMBER:
@@ -39,8 +41,27 @@ def normal(value: Json, form: Form) -> str | None:
 
 def same(left: Json, right: Json) -> bool:
     """Say whether two values are the same thing by the strictest form."""
-    known = _id(left)
-    return known is not None and known == _id(right)
+    known = identity(left)
+    return known is not None and known == identity(right)
+
+
+def identity(value: Json) -> str | None:
+    """Return the normal form of an id: a text never equals a number.
+
+    None for flags, gaps and containers, which identify nothing.
+    """
+    match value:
+        case bool() | None | "":
+            return None
+        case str():
+            return TEXT + (value if value.isascii() else unicodedata.normalize("NFC", value))
+        case int():
+            return f"{WHOLE}{value}"
+        case float() | Decimal():
+            found = number(value)
+            return None if found is None else f"{WHOLE}{_plain(found)}"
+        case _:
+            return None
 
 
 def number(value: Json) -> Decimal | None:
@@ -97,22 +118,6 @@ def above(value: Json) -> tuple[str, ...]:
     for place, digit in enumerate(digits):
         larger += [f">{size}:{digits[:place]}{more}" for more in range(int(digit) + 1, 10)]
     return (*larger, f">{size}:{digits}")
-
-
-def _id(value: Json) -> str | None:
-    """A text never equals a number. Flags, gaps and containers identify nothing."""
-    match value:
-        case bool() | None | "":
-            return None
-        case str():
-            return "s:" + (value if value.isascii() else unicodedata.normalize("NFC", value))
-        case int():
-            return f"n:{value}"
-        case float() | Decimal():
-            found = number(value)
-            return None if found is None else f"n:{_plain(found)}"
-        case _:
-            return None
 
 
 def _text(value: Json) -> str | None:

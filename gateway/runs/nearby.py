@@ -4,10 +4,11 @@ Nothing is ever accepted for being near: that is what an attack looks like, and 
 """
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
+from gateway.runs.forms import TEXT, WHOLE, identity
 from gateway.types.json import Json
 
 _LONGEST: Final = 40  # characters of an id; longer ones are copied rather than remembered
@@ -21,47 +22,68 @@ _LOOKALIKES: Final[Mapping[str, str]] = {
 }
 
 
-def neighbours(value: Json) -> tuple[Json, ...]:
-    """Return other ids that one slip would make of a value, the likeliest first, up to 3,000.
+def neighbours(value: Json) -> tuple[str, ...]:
+    """Return the normal forms of other ids that one slip would make of a value, up to 3,000.
 
-    A slip is another case, blanks around it, the same digits as a number or a text, or one
-    character that is wrong, too many, swapped with the next, or missing in a short id.
+    The likeliest come first. A slip is another case, blanks around it, the same digits as a number
+    or a text, or one character that is wrong, too many, swapped with the next, or missing in a
+    short id.
     """
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ()
     text = str(value)
     if not 1 <= len(text) <= _LONGEST or "@" in text:  # addresses are no ids
         return ()
-    found = dict.fromkeys(_slips(unicodedata.normalize("NFC", text)))
     if isinstance(value, str):
-        found.pop(text, None)
-        others: list[Json] = [int(text)] if _is_whole(text) else []
-        others += list(found)
-    else:
-        others = [text, *(int(each) for each in found if each != text and _is_whole(each))]
-    return tuple(others[:_MOST])
+        text = unicodedata.normalize("NFC", text)
+        slips = _slips(text, _hexadecimal if _is_hex(text) else _like)
+        normals = [f"{TEXT}{each}" for each in slips if each]
+        if not text.isascii():  # only there a slip may leave marks that belong together apart
+            normals = [unicodedata.normalize("NFC", each) for each in normals]
+        if _is_whole(text):
+            normals.insert(0, f"{WHOLE}{text}")
+    else:  # of a number nothing but another number is looked for, and the same one as a text
+        normals = [f"{WHOLE}{each}" for each in _slips(text, _digits) if _is_whole(each)]
+        normals.insert(0, f"{TEXT}{text}")
+    found = dict.fromkeys(normals)
+    found.pop(identity(value) or "", None)
+    return tuple(found)[:_MOST]
+
+
+def named(normal: str) -> Json:
+    """Return the id that one of these normal forms is of."""
+    return int(normal.removeprefix(WHOLE)) if normal.startswith(WHOLE) else normal[len(TEXT) :]
 
 
 def _is_whole(text: str) -> bool:
-    return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
+    return text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0")
 
 
-def _slips(text: str) -> Iterator[str]:
-    yield from (text.strip(), text.lower(), text.upper(), text.swapcase())
-    for place in range(len(text) - 1):
-        yield text[:place] + text[place + 1] + text[place] + text[place + 2 :]
-    for place in range(len(text)):
-        yield text[:place] + text[place + 1 :]
-    like = _hexadecimal if _is_hex(text) else _like
+def _slips(text: str, like: Callable[[str], str]) -> list[str]:
+    """Return what one slip makes of a text, with `like` for what may stand in a character's place.
+
+    As lists: a call that is refused for an invented id has hundreds of them to look up.
+    """
+    found = [text.strip(), text.lower(), text.upper(), text.swapcase()]
+    found += [
+        text[:place] + text[place + 1] + text[place] + text[place + 2 :]
+        for place in range(len(text) - 1)
+    ]
+    found += [text[:place] + text[place + 1 :] for place in range(len(text))]
     for place, mark in enumerate(text):
-        for other in like(mark):
-            yield text[:place] + other + text[place + 1 :]
+        before, after = text[:place], text[place + 1 :]
+        found += [f"{before}{other}{after}" for other in like(mark)]
     if len(text) > _SHORT:
-        return
+        return found
     for place in range(len(text) + 1):
+        before, after = text[:place], text[place:]
         around = {other for mark in text[max(0, place - 1) : place + 1] for other in like(mark)}
-        for other in sorted(around):
-            yield text[:place] + other + text[place:]
+        found += [f"{before}{other}{after}" for other in sorted(around)]
+    return found
+
+
+def _digits(mark: str) -> str:
+    return _DIGITS if mark in _DIGITS else ""
 
 
 def _is_hex(text: str) -> bool:

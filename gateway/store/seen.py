@@ -191,17 +191,14 @@ def _sightings(
 
 def _nearest(transaction: Transaction, place: Parameters, keyed: Keyed, sought: Sought) -> Json:
     """Return the likeliest of the ids near a value that was seen as one of its types, or None."""
-    near: dict[str, Json] = {}
-    for each in nearby.neighbours(sought.value) if sought.types else ():
-        normal = forms.normal(each, Form.ID)
-        if normal is not None:
-            near.setdefault(normal, each)
+    near = nearby.neighbours(sought.value) if sought.types else ()
     if not near:
         return None
-    digests = dict(zip(keyed.marks(near), near.values(), strict=True))
+    digests = dict(zip(keyed.marks(near), near, strict=True))
     wanted = {**place, "hashes": _listed(digests), "types": _listed(sought.types)}
     found = {row.text("vhash") for row in transaction.fetch("find_hashes", wanted)}
-    return next((each for digest, each in digests.items() if digest in found), None)
+    likeliest = next((each for digest, each in digests.items() if digest in found), None)
+    return None if likeliest is None else nearby.named(likeliest)
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.runs.nearby import neighbours
+from gateway.runs.forms import identity
+from gateway.runs.nearby import named, neighbours
 from gateway.types.json import Json
 
 
@@ -21,17 +22,21 @@ from gateway.types.json import Json
         (341, 3417),
         ("f3a0", "f3a1"),
         ("INV-O1", "INV-01"),
+        ("e\u0301-1", "\u00e9-2"),
     ],
 )
 def test_one_slip_leads_to_what_was_meant(given: Json, meant: Json) -> None:
-    assert meant in neighbours(given)
+    normal = identity(meant)
+    assert normal in neighbours(given)
+    again = named(normal)
+    assert (again, type(again)) == (meant, type(meant))
 
 
 @pytest.mark.parametrize(
     ("given", "other"), [("c-1001", "c-2002"), (3417, 9999), ("c-1001", "c-1001"), (7, True)]
 )
 def test_two_slips_lead_nowhere(given: Json, other: Json) -> None:
-    assert not any(each == other and type(each) is type(other) for each in neighbours(given))
+    assert identity(other) not in neighbours(given)
 
 
 @pytest.mark.parametrize("value", [None, True, 1.5, [], {}, "", "x" * 41, "a@b.example"])
