@@ -1,8 +1,10 @@
 """Checks of what rules say of runs: the templates that they name, and the fields that they read."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from gateway.policy.files import Path
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_samples import fields_in, unguarded_fields
 from gateway.policy.lint_words import slips
@@ -25,6 +27,11 @@ def check(survey: Survey) -> Iterator[Finding]:
         if each.rule.when is not None:
             yield from _words(each, each.rule.when, known)
             yield from _fields(each, each.rule.when, survey, known)
+        for path, text in _others(each):
+            yield from _words(each, text, known, *path)
+            yield from _unknown_fields(each, text, known, *path)
+        for path, text in _filters(each):
+            yield from _empty_until(each, text, known, *path)
 
 
 def _unknown_templates(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> Iterator[Finding]:
@@ -38,33 +45,86 @@ def _unknown_templates(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> 
             )
 
 
-def _words(each: Surveyed, text: str, known: Mapping[str, WrittenTemplate]) -> Iterator[Finding]:
+def _others(each: Surveyed) -> Iterator[tuple[Path, str]]:
+    """Yield the expressions of a rule that are no condition on the call, with their places."""
+    rule = each.rule
+    for index, limit in enumerate(rule.limits):
+        if limit.sum is not None:
+            yield ("limits", index, "sum"), limit.sum
+    for kind in ("set", "max", "min", "default") if rule.constrain is not None else ():
+        for name, value in getattr(rule.constrain, kind).items():
+            if isinstance(value, str):
+                yield ("constrain", kind, name), value
+    yield from _filters(each)
+
+
+def _filters(each: Surveyed) -> Iterator[tuple[Path, str]]:
+    """Yield the conditions on what leaves of a result."""
+    output = each.rule.output
+    if output is None:
+        return
+    for index, rows in enumerate(output.rows):
+        yield ("output", "rows", index, "where"), rows.where
+    if output.documents is not None:
+        yield ("output", "documents"), output.documents
+
+
+def _empty_until(
+    each: Surveyed, text: str, known: Mapping[str, WrittenTemplate], *path: str | int
+) -> Iterator[Finding]:
+    """Tell of what lets nothing through until a run has a field: often more than was meant."""
+    about = _about(each, known)
+    sure = _certain(each, about)
+    for name in fields_in(text):
+        if name not in sure and not re.search(rf"has\(\s*run\.fields\.{name}\s*\)", text):
+            yield each.finding(
+                Level.INFO,
+                "optional-field",
+                f"no row leaves before the run has `{name}`, and none where a call has no run; "
+                f"`has(run.fields.{name})` asks whether it is there",
+                *path,
+            )
+
+
+def _words(
+    each: Surveyed, text: str, known: Mapping[str, WrittenTemplate], *path: str | int
+) -> Iterator[Finding]:
     for slip in slips(text, {"run.template": ("", *known)}):
         before = text[: slip.offset].split("\n")
-        place = each.file.inside(each.path("when"), len(before), len(before[-1]) + 1)
+        place = each.file.inside(each.path(*(path or ("when",))), len(before), len(before[-1]) + 1)
         yield each.finding_at(Level.ERROR, "unknown-word", slip.message, place)
+
+
+def _unknown_fields(
+    each: Surveyed, text: str, known: Mapping[str, WrittenTemplate], *path: str | int
+) -> Iterator[Finding]:
+    """Find fields that no run has, or has in the other map only."""
+    about = _about(each, known)
+    fields = {name for template in about for name in template.section.fields}
+    for of, never in _nevers(about).items():
+        for name in fields_in(text, of):
+            if name not in fields:
+                message = f"no run template here has a field `{name}`{suggest(name, [*fields])}"
+                yield each.finding(Level.ERROR, "unknown-field", message, *path)
+            elif name in never:
+                other = "said" if of == "fields" else "fields"
+                message = (
+                    f"`run.{of}` never has `{name}`, by its `from`; write `run.{other}.{name}`"
+                )
+                yield each.finding(Level.ERROR, "unknown-field", message, *path)
 
 
 def _fields(
     each: Surveyed, text: str, survey: Survey, known: Mapping[str, WrittenTemplate]
 ) -> Iterator[Finding]:
+    """Find what a condition can't know of every run."""
+    yield from _unknown_fields(each, text, known, "when")
     about = _about(each, known)
     fields = {name for template in about for name in template.section.fields}
     certain = {"fields": _certain(each, about), "said": set[str]()}
-    never = {"fields": _never(about, _is_never_known), "said": _never(about, _is_never_said)}
-    for of, sure in certain.items():
+    for of, never in _nevers(about).items():
         named = fields_in(text, of)
-        for name in named:
-            if name not in fields:
-                message = f"no run template here has a field `{name}`{suggest(name, [*fields])}"
-                yield each.finding(Level.ERROR, "unknown-field", message, "when")
-            elif name in never[of]:
-                other = "said" if of == "fields" else "fields"
-                message = (
-                    f"`run.{of}` never has `{name}`, by its `from`; write `run.{other}.{name}`"
-                )
-                yield each.finding(Level.ERROR, "unknown-field", message, "when")
-        optional = [n for n in named if n in fields - never[of] and n not in sure]
+        optional = [name for name in named if name in fields - never and name not in certain[of]]
         for name in unguarded_fields(text, optional, survey.sets, of):
             yield each.finding(
                 Level.ERROR,
@@ -73,6 +133,11 @@ def _fields(
                 f"write `has(run.{of}.{name}) && ...`",
                 "when",
             )
+
+
+def _nevers(about: Sequence[WrittenTemplate]) -> dict[str, set[str]]:
+    """Return by map the fields that are never in it."""
+    return {"fields": _never(about, _is_never_known), "said": _never(about, _is_never_said)}
 
 
 def _about(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> Sequence[WrittenTemplate]:

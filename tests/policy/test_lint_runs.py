@@ -14,8 +14,8 @@ runs:
 """
 
 
-def found(rule: str) -> list[str]:
-    rules = files(f"rules:\n  - {{id: a, decision: deny, {rule}}}\n")
+def found(rule: str, decision: str = "deny") -> list[str]:
+    rules = files(f"rules:\n  - {{id: a, decision: {decision}, {rule}}}\n")
     view = survey(rules, CONTRACTS, (), templates=load(TEMPLATES, file="r.yaml"))
     return [
         f"{each.line}:{each.column} {each.level} {each.check}: {each.message}"
@@ -104,3 +104,51 @@ def test_what_is_never_so_or_breaks_is_told(rule: str, said: str) -> None:
 )
 def test_what_holds_for_some_run_and_breaks_for_none_is_not_told(rule: str) -> None:
     assert found(rule) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (
+            "constrain: {set: {tenant: run.fields.custmer_id}}",
+            "error unknown-field: no run template here has a field `custmer_id`; "
+            "did you mean `customer_id`?",
+        ),
+        (
+            "constrain: {max: {amount: run.said.customer_id}}",
+            "error unknown-field: `run.said` never has `customer_id`, by its `from`; "
+            "write `run.fields.customer_id`",
+        ),
+        (
+            "output: {rows: [{path: /rows, where: row.id == run.fields.amout}]}",
+            "error unknown-field: no run template here has a field `amout`; did you mean `amount`?",
+        ),
+        (
+            "output: {rows: [{path: /rows, where: row.id == 1.0 || run.template == 'refnd'}]}",
+            "error unknown-word: `run.template` is never `refnd`; did you mean `refund`?",
+        ),
+        (
+            "output: {documents: row.source == run.fields.guess}",
+            "error unknown-field: `run.fields` never has `guess`, by its `from`; "
+            "write `run.said.guess`",
+        ),
+        (
+            "limits: [{id: b, per: [user], sum: run.fields.none, max: 1, window: 1h}]",
+            "error unknown-field: no run template here has a field `none`",
+        ),
+    ],
+)
+def test_a_field_is_known_wherever_a_rule_names_it(rule: str, said: str) -> None:
+    assert said in "\n".join(found(rule, "allow"))
+
+
+def test_a_filter_that_lets_nothing_through_without_a_field_is_told() -> None:
+    where = "output: {{rows: [{{path: /rows, where: '{}'}}]}}"
+    [told] = found(where.format("row.id == run.fields.amount"), "allow")
+    assert "info optional-field: no row leaves before the run has `amount`" in told
+    assert (
+        found(where.format("has(run.fields.amount) && row.id == run.fields.amount"), "allow") == []
+    )
+    late = "match: {templates: [refund], phases: [acting]}, "
+    assert found(late + where.format("row.id == run.fields.customer_id"), "allow") == []
+    assert found("constrain: {set: {tenant: run.fields.customer_id}}", "allow") == []
