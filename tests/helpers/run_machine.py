@@ -138,7 +138,14 @@ class Runs(RuleBasedStateMachine):
         self.books = Books()
         for name, phase in zip(RUNS, phases, strict=True):
             parent = self.ids["outer"] if name == "inner" else ""
-            run = a_run(tenant=self.tenant, mode=mode, template="work", phase=phase, parent=parent)
+            run = a_run(
+                tenant=self.tenant,
+                owner=self.tenant,  # of one owner only so many go on at once
+                mode=mode,
+                template="work",
+                phase=phase,
+                parent=parent,
+            )
             self.world.do(self.store.runs.start(run, [], started))
             around = self.models["outer"] if parent else None
             self.ids[name] = run.run_id
