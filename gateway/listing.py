@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, assert_never
 
+from gateway import jsontext
 from gateway.case import Case
 from gateway.clock import Clock
-from gateway.contracts import asking
+from gateway.contracts import answering, asking
 from gateway.errors import BadCursor
 from gateway.pipeline import LIST_CHECKS, judge
 from gateway.revision import Revision
+from gateway.steps import policy
 from gateway.steps.contract import injected
 from gateway.steps.resolve import Resolve
 from gateway.types.calls import Method, Nobody, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
-from gateway.types.tools import Effect, Listed, Tool
+from gateway.types.tools import Effect, Listed, Sensitivity, Tool
 
 _MOST_VIEWS = 1024
 
@@ -216,9 +218,31 @@ def exposed(kind: Listed, case: Case) -> JsonObject:
     schema = tool.definition.get("inputSchema")
     if kind is Listed.TOOLS and isinstance(schema, dict):
         definition["inputSchema"] = asking.asked(schema, injected(case.contract))
+    if kind is Listed.TOOLS:
+        definition = _answered(case, definition)
     meta = tool.definition.get("_meta")
     definition["_meta"] = {**(meta if isinstance(meta, dict) else {}), form.mark: about}
     return definition
+
+
+def _answered(case: Case, definition: JsonObject) -> JsonObject:
+    """Have the output schema ask for nothing that may be withheld, by whatever rule."""
+    schema = definition.get("outputSchema")
+    if not isinstance(schema, dict):
+        return definition
+    rules = case.revision.policy.candidates(policy.request(case).target).enforced
+    demands = [rule.obligations for rule in rules]
+    secret = [
+        path
+        for path, sensitivity in case.contract.sensitive_results.items()
+        if sensitivity is Sensitivity.SECRET
+    ]
+    redacted = [redaction.path for each in demands for redaction in each.output.redact] + secret
+    if not redacted and not any(each.output.holds_back or each.rows for each in demands):
+        return definition
+    shown = answering.loosened(schema, {jsontext.tokens(path)[-1] for path in redacted if path})
+    rest = {key: each for key, each in definition.items() if key != "outputSchema"}
+    return rest if shown is None else {**definition, "outputSchema": shown}
 
 
 def _overridden_hints(case: Case) -> dict[str, Json]:

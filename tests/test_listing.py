@@ -1,6 +1,7 @@
 """Listing: the checks of calls decide what is seen, for each class of caller."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from gateway.types.calls import AuthMethod
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.json import JsonObject
 from gateway.types.operations import RetryClass
-from gateway.types.tools import Effect, Listed, Quarantine
+from gateway.types.tools import Effect, Listed, Quarantine, Sensitivity
 from tests.helpers.cases import (
     a_contract,
     a_definition,
@@ -132,6 +133,46 @@ def test_an_argument_that_the_gateway_fills_in_is_asked_of_nobody() -> None:
     (listed,) = listing.visible(Listed.TOOLS, a_principal())
     shown = {**schema, "properties": {"v": {"type": "integer"}}, "required": ["v"]}
     assert listed["inputSchema"] == shown
+
+
+ROWS: JsonObject = {
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "total": {"type": "number"}},
+    "required": ["id", "total"],
+}
+
+
+def shown(output: str = "", **changes: Any) -> Any:
+    tool = a_tool(a_definition("find", outputSchema=ROWS))
+    policy = "rules:\n  - {id: a, decision: allow, match: {tools: ['*']}}\n"
+    if output:
+        policy += f"  - {{id: b, decision: obligation, match: {{tools: ['*']}}, {output}}}\n"
+    law = Law(a_revision([a_contract(tool, **changes)], policy))
+    shelf = Shelf((tool,))
+    listing = Listing(
+        catalogue=shelf,
+        resolve=a_resolve(shelf, law),
+        revision=lambda: law.revision,
+        clock=SystemClock(),
+    )
+    [definition] = listing.visible(Listed.TOOLS, a_principal())
+    return definition.get("outputSchema")
+
+
+def test_an_output_schema_asks_for_nothing_that_policy_may_withhold() -> None:
+    kinds = {"id": {"type": "string"}, "total": {"type": "number"}}
+    assert shown() == ROWS
+    assert shown("output: {keep: [/id]}") == {"type": "object", "properties": kinds}
+    rows = "output: {rows: [{path: /rows, where: row.id == 'a'}]}"
+    assert shown(rows) == {"type": "object", "properties": kinds}
+
+
+def test_a_value_that_leaves_in_another_form_is_promised_in_none() -> None:
+    hashed = {"type": "object", "properties": {"id": {"type": "string"}, "total": {}}}
+    assert shown("output: {redact: [{path: /total, as: hash}]}") == hashed
+    assert shown(sensitive_results={"/total": Sensitivity.SECRET}) == hashed
+    assert shown(sensitive_results={"/total": Sensitivity.PERSONAL}) == ROWS
+    assert shown("output: {redact: [{path: /iban, as: mask}]}") is None
 
 
 def test_pages_follow_each_other_without_gap_or_repetition() -> None:
