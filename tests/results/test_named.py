@@ -43,7 +43,13 @@ def test_beside_rows_is_only_what_the_schema_names(
 
 
 def test_a_schema_that_leads_nowhere_or_in_circles_names_nothing() -> None:
-    for schema in ({"$ref": "#/gone"}, {"$ref": "https://x"}, {"$ref": "#"}, {"allOf": [True, 1]}):
+    circles: tuple[JsonObject, ...] = (
+        {"$ref": "#/gone"},
+        {"$ref": "https://x"},
+        {"$ref": "#"},
+        {"allOf": [True, 1]},
+    )
+    for schema in circles:
         assert Named(schema).left({"rows": [1], "more": 1}, [("rows",)]) == {"rows": [1]}
     places: JsonObject = {"prefixItems": [{"properties": {"a": {}}}]}
     assert Named(places).left([{"a": 1, "b": 2, "r": 3}], [("0", "r")]) == [{"a": 1, "r": 3}]
