@@ -11,7 +11,7 @@ from gateway.crossing.belonging import Belonging
 from gateway.crossing.running import Running
 from gateway.relay.errands import Errands
 from gateway.relay.repeat import Again
-from gateway.relay.run_tools import RunTools
+from gateway.relay.run_tools import RunTools, Sighted
 from gateway.relay.run_words import Bringers
 from gateway.relay.tools import OwnTools
 from gateway.relay.wait import Wait
@@ -22,7 +22,8 @@ from gateway.types.calls import Principal
 from gateway.types.guarantees import Repeat
 from gateway.types.json import Json
 from gateway.types.own import Own
-from gateway.types.runs import Bound, Place
+from gateway.types.runs import Bound, Place, Trust
+from gateway.types.tools import SourceTrust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +55,16 @@ def run_tools(keeping: Keeping, running: Running, belonging: Belonging) -> RunTo
     async def bound(principal: Principal, places: Sequence[Place]) -> list[Bound]:
         return await keeping.store.runs.bound(principal, places, with_counts=True)
 
-    async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> str:
-        for each in types:
-            asked = {"": Asked(value=value, types=frozenset({each}))}
-            if await keeping.find_origins(actor, run_id, asked):
-                return each
-        return ""
+    async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> Sighted:
+        if not types:  # no type stands for any here
+            return Sighted()
+        asked = {"": Asked(value=value, types=frozenset(types))}
+        found = await keeping.find_origins(actor, run_id, asked)
+        origins = sorted(found.get("", ()), key=lambda each: types.index(each.type))
+        sure = next((each for each in origins if each.trust is not SourceTrust.EXTERNAL), None)
+        if sure is not None:
+            return Sighted(type=sure.type)
+        return Sighted(type=origins[0].type, trust=Trust.HINT) if origins else Sighted()
 
     def bringers(actor: Actor) -> Bringers:
         revision, now = belonging.revision(), running.clock.now()

@@ -79,7 +79,7 @@ def traced(case: Case, written: Mapping[JsonPointer, Json]) -> Facts:
         pointer: tuple(
             origin
             for name, field in fields.items()
-            if field.is_known and forms.same(value, field.value)
+            if field.is_borne_out and forms.same(value, field.value)
             for origin in facts.origins.get(of_field(name), ())
         )
         for pointer, value in written.items()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from gateway.policy.files import Path
@@ -12,6 +13,7 @@ from gateway.policy.run_files import WrittenTemplate
 from gateway.policy.run_rules import FieldSection
 from gateway.policy.survey import Survey, Surveyed
 from gateway.types.runs import Phase
+from gateway.types.tools import SourceTrust
 from gateway.yamltext.models import suggest
 
 MODEL: Final = "model"  # whose word proves nothing
@@ -19,19 +21,44 @@ MODEL: Final = "model"  # whose word proves nothing
 _LATE: Final = frozenset({Phase.ACTING, Phase.AWAITING_APPROVAL, Phase.FINALIZING})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Doubt:
+    """The sources of fields that prove nothing: of some values, and of whatever they bring."""
+
+    some: frozenset[str]
+    always: frozenset[str]
+
+    def is_never_said(self, field: FieldSection) -> bool:
+        """Say whether nothing is taken for it that proves nothing."""
+        return bool(field.sources) and self.some.isdisjoint(field.sources or ())
+
+    def is_never_known(self, field: FieldSection) -> bool:
+        """Say whether only what proves nothing is taken for it."""
+        return bool(field.sources) and self.always.issuperset(field.sources or ())
+
+
+def _doubt(survey: Survey) -> _Doubt:
+    """Tell sources apart: beside the word of a model, what others can write proves nothing."""
+    trusts = [(each.type, each.trust) for one in survey.contracts for each in one.yields]
+    others = {name for name, trust in trusts if trust is SourceTrust.EXTERNAL}
+    sure = {name for name, trust in trusts if trust is not SourceTrust.EXTERNAL}
+    return _Doubt(some=frozenset(others | {MODEL}), always=frozenset(others - sure | {MODEL}))
+
+
 def check(survey: Survey) -> Iterator[Finding]:
     """Run every check of this module."""
     known = {template.name: template for template in survey.templates}
+    doubt = _doubt(survey)
     for each in survey.rules:
         yield from _unknown_templates(each, known)
         if each.rule.when is not None:
             yield from _words(each, each.rule.when, known)
-            yield from _fields(each, each.rule.when, survey, known)
+            yield from _fields(each, each.rule.when, survey, known, doubt)
         for path, text in _others(each):
             yield from _words(each, text, known, *path)
-            yield from _unknown_fields(each, text, known, *path)
+            yield from _unknown_fields(each, text, known, doubt, *path)
         for path, text in _filters(each):
-            yield from _empty_until(each, text, known, *path)
+            yield from _empty_until(each, text, known, doubt, *path)
 
 
 def _unknown_templates(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> Iterator[Finding]:
@@ -70,11 +97,15 @@ def _filters(each: Surveyed) -> Iterator[tuple[Path, str]]:
 
 
 def _empty_until(
-    each: Surveyed, text: str, known: Mapping[str, WrittenTemplate], *path: str | int
+    each: Surveyed,
+    text: str,
+    known: Mapping[str, WrittenTemplate],
+    doubt: _Doubt,
+    *path: str | int,
 ) -> Iterator[Finding]:
     """Tell of what lets nothing through until a run has a field: often more than was meant."""
     about = _about(each, known)
-    sure = _certain(each, about)
+    sure = _certain(each, about, doubt)
     for name in fields_in(text):
         if name not in sure and not re.search(rf"has\(\s*run\.fields\.{name}\s*\)", text):
             yield each.finding(
@@ -96,12 +127,16 @@ def _words(
 
 
 def _unknown_fields(
-    each: Surveyed, text: str, known: Mapping[str, WrittenTemplate], *path: str | int
+    each: Surveyed,
+    text: str,
+    known: Mapping[str, WrittenTemplate],
+    doubt: _Doubt,
+    *path: str | int,
 ) -> Iterator[Finding]:
     """Find fields that no run has, or has in the other map only."""
     about = _about(each, known)
     fields = {name for template in about for name in template.section.fields}
-    for of, never in _nevers(about).items():
+    for of, never in _nevers(about, doubt).items():
         for name in fields_in(text, of):
             if name not in fields:
                 message = f"no run template here has a field `{name}`{suggest(name, [*fields])}"
@@ -115,14 +150,18 @@ def _unknown_fields(
 
 
 def _fields(
-    each: Surveyed, text: str, survey: Survey, known: Mapping[str, WrittenTemplate]
+    each: Surveyed,
+    text: str,
+    survey: Survey,
+    known: Mapping[str, WrittenTemplate],
+    doubt: _Doubt,
 ) -> Iterator[Finding]:
     """Find what a condition can't know of every run."""
-    yield from _unknown_fields(each, text, known, "when")
+    yield from _unknown_fields(each, text, known, doubt, "when")
     about = _about(each, known)
     fields = {name for template in about for name in template.section.fields}
-    certain = {"fields": _certain(each, about), "said": set[str]()}
-    for of, never in _nevers(about).items():
+    certain = {"fields": _certain(each, about, doubt), "said": set[str]()}
+    for of, never in _nevers(about, doubt).items():
         named = fields_in(text, of)
         optional = [name for name in named if name in fields - never and name not in certain[of]]
         for name in unguarded_fields(text, optional, survey.sets, of):
@@ -135,9 +174,12 @@ def _fields(
             )
 
 
-def _nevers(about: Sequence[WrittenTemplate]) -> dict[str, set[str]]:
+def _nevers(about: Sequence[WrittenTemplate], doubt: _Doubt) -> dict[str, set[str]]:
     """Return by map the fields that are never in it."""
-    return {"fields": _never(about, _is_never_known), "said": _never(about, _is_never_said)}
+    return {
+        "fields": _never(about, doubt.is_never_known),
+        "said": _never(about, doubt.is_never_said),
+    }
 
 
 def _about(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> Sequence[WrittenTemplate]:
@@ -145,7 +187,7 @@ def _about(each: Surveyed, known: Mapping[str, WrittenTemplate]) -> Sequence[Wri
     return [known[name] for name in named if name in known] if named else [*known.values()]
 
 
-def _certain(each: Surveyed, about: Sequence[WrittenTemplate]) -> set[str]:
+def _certain(each: Surveyed, about: Sequence[WrittenTemplate], doubt: _Doubt) -> set[str]:
     """Return the fields that rules know of every run which the rule is about."""
     match = each.rule.match
     if not match.templates or not match.phases or not _LATE.issuperset(match.phases):
@@ -154,7 +196,7 @@ def _certain(each: Surveyed, about: Sequence[WrittenTemplate]) -> set[str]:
         {
             name
             for name, field in template.section.fields.items()
-            if field.required and _is_never_said(field)
+            if field.required and doubt.is_never_said(field)
         }
         for template in about
     ]
@@ -168,13 +210,3 @@ def _never(about: Sequence[WrittenTemplate], is_so: Callable[[FieldSection], boo
         for name, field in template.section.fields.items():
             found[name] = found.get(name, True) and is_so(field)
     return {name for name, each in found.items() if each}
-
-
-def _is_never_said(field: FieldSection) -> bool:
-    """Say whether the word of a model is not taken for it."""
-    return bool(field.sources) and MODEL not in (field.sources or ())
-
-
-def _is_never_known(field: FieldSection) -> bool:
-    """Say whether only the word of a model is taken for it."""
-    return bool(field.sources) and set(field.sources or ()) == {MODEL}

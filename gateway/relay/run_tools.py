@@ -39,8 +39,17 @@ _STATUS: Final = {
 _AFTER_S: Final = {Kind.CHANGED: 1.0, Kind.TOO_MANY: 60.0}
 _START: Final = "begin one with `run_start`, or name one with `run_id`"
 
-Seen: TypeAlias = Callable[[Actor, str, Json, Sequence[str]], Awaitable[str]]
-"""The first of some types that a value was returned as in a run; empty for none of them."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighted:
+    """The type that a value was returned as in a run; empty for none that was asked for."""
+
+    type: str = ""
+    trust: Trust = Trust.MODEL  # HINT: others can write what was returned
+
+
+Seen: TypeAlias = Callable[[Actor, str, Json, Sequence[str]], Awaitable[Sighted]]
+"""How a value was returned in a run, as one of some types: the surest, then the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +147,11 @@ class RunTools:
             reason = "`source` names a type that results yield, and nobody's word"
             return invalid(reason, code="source")
         types = (named,) if named else _types(template, name)
-        source = await self.seen(actor_of(call.principal), run.run_id, value, types)
+        sighted = await self.seen(actor_of(call.principal), run.run_id, value, types)
+        source = sighted.type
         if not source and (named or (_takes_no_word(template, name) and not _stands(run, name))):
             return self._unseen(call, run, types)
-        collected = self.running.collected(value, source or MODEL, Trust.MODEL, _by(call))
+        collected = self.running.collected(value, source or MODEL, sighted.trust, _by(call))
         after = await self.running.set_fields(
             run.run_id, self._sees(run), _by(call), {name: collected}
         )

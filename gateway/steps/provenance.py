@@ -158,7 +158,7 @@ def _collected(
 ) -> bool:
     """Say whether a field of the run accounts for a value: never by the word of a model alone."""
     field = written.fields_of(case).get(name)
-    if field is None or not field.is_known:
+    if field is None or not field.is_borne_out:
         return False
     if not (
         forms.same(value, field.value) or (rule.max_of and origins.at_most(value, field.value))

@@ -63,7 +63,7 @@ class Trust(StrEnum):
     HOST = "host"  # a program that the model can't speak through
     MODEL = "model"
     CLIENT = "client"  # what a client sends by itself, for other purposes
-    HINT = "hint"  # good enough for finding, never for a right
+    HINT = "hint"  # good enough for finding, never for a right: so is what others can write
 
 
 class BindingKind(StrEnum):
@@ -122,9 +122,14 @@ class Collected:
         return self.trust is Trust.HOST and self.source in ("host", "user")
 
     @property
-    def is_known(self) -> bool:
-        """Whether rules may go by it: a host has said so, or a result that the gateway saw."""
+    def is_borne_out(self) -> bool:
+        """Whether there is more than the word of a model for it: a host's, or a result."""
         return self.is_spoken or self.source not in SPEAKERS
+
+    @property
+    def is_known(self) -> bool:
+        """Whether rules may go by it: a host has said so, or a result that no others can write."""
+        return self.is_borne_out and self.trust is not Trust.HINT
 
 
 @value

@@ -1,12 +1,21 @@
 """What a model merely says of its run drives no filter, and no argument that policy writes."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from gateway.types.tools import Effect, OnFail, ProvenanceRule, Risk, Source, SourceKind
+from gateway.types.tools import (
+    Effect,
+    OnFail,
+    ProvenanceRule,
+    Risk,
+    Source,
+    SourceKind,
+    SourceTrust,
+    Yield,
+)
 from tests.helpers.fake_server import Record, Script, record_of, text, tool
 from tests.helpers.gateway import Gateway, outcome, running
 from tests.journeys import house
@@ -31,7 +40,7 @@ rules:
     output: {rows: [{path: /orders, where: row.customer == run.fields.customer_id}]}
 """
 TEMPLATE = "runs: {desk: {fields: {customer_id: {}}}}\n"
-TOOLS = [tool(name, inputSchema=STRINGS) for name in ("orders", "pay", "book")]
+TOOLS = [tool(name, inputSchema=STRINGS) for name in ("orders", "pay", "book", "mail", "find")]
 ROWS: Json = {"orders": [{"id": 1, "customer": "c-1"}, {"id": 2, "customer": "c-2"}]}
 
 
@@ -59,14 +68,21 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Plac
     field = Source(kind=SourceKind.COLLECTED, operands=("customer_id",))
     rule = ProvenanceRule(pointer="/customer", sources=(field,), on_fail=OnFail.DENY)
     write: dict[str, Any] = {"effect": Effect.WRITE, "risk": Risk.LOW, "provenance": (rule,)}
-    orders, pay, book = TOOLS
+    orders, pay, book, mail, find = TOOLS
+    yields = Yield(type="crm.id", path="/id")
     reviewed = house.contracts(
-        house.contract(orders), house.contract(pay, **write), house.contract(book, **write)
+        house.contract(orders),
+        house.contract(pay, **write),
+        house.contract(book, **write),
+        house.contract(mail, yields=(replace(yields, trust=SourceTrust.EXTERNAL),)),
+        house.contract(find, yields=(yields,)),
     )
     steps: dict[str, list[Any]] = {
         "orders": [{"reply": {"content": [], "structuredContent": ROWS}}],
         "pay": [{"reply": text("paid")}],
         "book": [{"reply": text("booked")}],
+        "mail": [{"reply": {"content": [], "structuredContent": {"id": "c-2"}}}],
+        "find": [{"reply": {"content": [], "structuredContent": {"id": "c-1"}}}],
     }
     alpha = house.stdio(Script(tools=TOOLS, on_call=steps), folder)
     config = house.config({"alpha": alpha})
@@ -86,3 +102,16 @@ async def test_the_word_of_a_model_opens_no_row_and_pays_nobody(place: Place) ->
         answer = outcome(await place.call(f"alpha__{tool_name}", sent))
         assert answer["status"] in ("denied", "provenance_failed")
     assert {each["params"]["name"] for each in place.alpha.calls()} <= {"orders"}
+
+
+async def test_what_others_can_write_opens_no_row_either(place: Place) -> None:
+    async def rows_of(value: str) -> str:
+        named = {"name": "customer_id", "value": value, "source": "crm.id"}
+        assert outcome(await place.call("run_set_field", named))["status"] == "ok"
+        return str((await place.call("alpha__orders", {}))["structuredContent"]["orders"])
+
+    await place.call("run_start", {"objective": "x", "template": "desk"})
+    for name in ("mail", "find"):
+        assert outcome(await place.call(f"alpha__{name}", {}))["status"] == "ok"
+    assert await rows_of("c-2") == "[]"
+    assert "c-1" in await rows_of("c-1")

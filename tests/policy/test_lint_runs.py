@@ -1,10 +1,13 @@
 """Lint of rules that are about runs."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.policy import lint_runs
 from gateway.policy.run_files import load
 from gateway.policy.survey import survey
+from gateway.types.tools import SourceTrust, Yield
 from tests.policy.example import CONTRACTS, files
 
 TEMPLATES = """\
@@ -152,3 +155,24 @@ def test_a_filter_that_lets_nothing_through_without_a_field_is_told() -> None:
     late = "match: {templates: [refund], phases: [acting]}, "
     assert found(late + where.format("row.id == run.fields.customer_id"), "allow") == []
     assert found("constrain: {set: {tenant: run.fields.customer_id}}", "allow") == []
+
+
+def test_what_others_can_write_is_said_and_not_known() -> None:
+    (first, *rest) = CONTRACTS
+
+    def of(*trusts: SourceTrust) -> list[str]:
+        yields = tuple(Yield(type="crm.id", path="/id", trust=trust) for trust in trusts)
+        rules = files("rules:\n  - {id: a, decision: deny, when: has(run.fields.id)}\n")
+        templates = "runs: {desk: {fields: {id: {from: [crm.id]}}}}"
+        view = survey(
+            rules,
+            (replace(first, yields=yields), *rest),
+            (),
+            templates=load(templates, file="r.yaml"),
+        )
+        return [each.message for each in lint_runs.check(view)]
+
+    assert of(SourceTrust.TENANT) == of(SourceTrust.TENANT, SourceTrust.EXTERNAL) == []
+    assert of(SourceTrust.EXTERNAL) == [
+        "`run.fields` never has `id`, by its `from`; write `run.said.id`"
+    ]

@@ -13,7 +13,7 @@ from gateway.crossing.run_wishes import By, Sees
 from gateway.crossing.running import Running, to_pause, to_phase, to_resume
 from gateway.events import runs as events
 from gateway.events.redact import Redactor
-from gateway.relay.run_tools import RunTools
+from gateway.relay.run_tools import RunTools, Sighted
 from gateway.relay.run_words import Bringers
 from gateway.relay.tools import OwnTools
 from gateway.runs.handover import Reach
@@ -85,9 +85,10 @@ class Desk:
         async def bound(principal: Principal, places: Sequence[Place]) -> list[Bound]:
             return await self.store.runs.bound(principal, places, with_counts=True)
 
-        async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> str:
+        async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> Sighted:
             assert (actor.user, run_id.startswith("run_")) == ("sam", True)
-            return next((each for each in types if value in self.seen.get(each, [])), "")
+            found = (each for each in types if value in self.seen.get(each, []))
+            return Sighted(type=next(found, ""))
 
         async def tainted(actor: Actor) -> bool:
             return self.is_wary and actor.user == "sam"
