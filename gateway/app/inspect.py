@@ -7,13 +7,12 @@ from pathlib import Path
 import anyio
 
 from gateway.app.entries import entries, misconfigured
+from gateway.app.naming import naming
 from gateway.clock import SystemClock
 from gateway.config.load import Loaded
-from gateway.config.settings import ExposeSettings
 from gateway.events.redact import Redactor
 from gateway.relay.questions import CAPABILITY_OF, capabilities_for
 from gateway.servers.fleet import Servers
-from gateway.servers.names import Naming
 from gateway.servers.opening import Surroundings
 from gateway.servers.state import ServerState
 from gateway.types.calls import Method
@@ -83,8 +82,3 @@ def _seen(servers: Servers, loaded: Loaded) -> Inspection:
         states=servers.states(),
         misconfigured=misconfigured(loaded.settings),
     )
-
-
-def naming(expose: ExposeSettings) -> Naming:
-    """Return how tools are named towards agents."""
-    return Naming(transparent=expose.transparent, longest=expose.max_name)

@@ -13,7 +13,7 @@ from gateway.app.approving import Around as Asking
 from gateway.app.attending import attending
 from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
-from gateway.app.inspect import naming
+from gateway.app.naming import naming
 from gateway.app.keeping import Keeping
 from gateway.app.offering import Offering, run_tools
 from gateway.app.operating import Around, Operating, operating

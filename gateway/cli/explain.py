@@ -8,7 +8,7 @@ import click
 
 from gateway import jsontext, yamltext
 from gateway.actions import templates, trial
-from gateway.app.inspect import naming
+from gateway.app.naming import naming
 from gateway.case import Verdict
 from gateway.cli import output
 from gateway.cli.options import config_option, json_option

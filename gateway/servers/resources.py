@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from gateway import jsontext
-from gateway.servers import uris
+from gateway.servers import templates, uris
 from gateway.servers.listing import Offer
 from gateway.types.tools import Ambiguous, Kind, Tool
 
@@ -76,7 +76,7 @@ class Resources:
 
     def _by_template(self, alias: str, uri: str) -> Offer | None:
         for template, offer in self._templates.get(alias, _NONE).items():
-            if uris.fits(template, uri):
+            if templates.fits(template, uri):
                 return offer
         return None
 

@@ -6,13 +6,9 @@ form is for templates, whose expansion has to give the server's own URI as it st
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes
 
-from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
-
 _START = "weighbridge://"
-_MOST_COMPILED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +47,4 @@ def parse(uri: str) -> Place | None:
     try:
         return Place(server, unquote_to_bytes(tail).decode("utf-8", "surrogatepass"))
     except UnicodeDecodeError:
-        return None
-
-
-def fits(template: str, uri: str) -> bool:
-    """Whether a template (RFC 6570) could have been expanded to a URI."""
-    compiled = _compiled(template)
-    return compiled is not None and compiled.match(uri) is not None
-
-
-@lru_cache(maxsize=_MOST_COMPILED)
-def _compiled(template: str) -> UriTemplate | None:
-    try:
-        return UriTemplate.parse(template)
-    except InvalidUriTemplate:  # it stays listed; nothing is found by it
         return None

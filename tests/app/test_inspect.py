@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from gateway.app.inspect import inspect, naming
-from gateway.config.settings import ExposeSettings
-from gateway.servers.names import Naming
+from gateway.app.inspect import inspect
 from gateway.servers.state import ServerStatus
 from tests.helpers.fake_server import EVERYTHING, Script, alive, record_of, tool, until_async
 from tests.helpers.workspaces import a_workspace
@@ -72,9 +70,3 @@ async def test_a_secret_that_a_server_says_is_masked_whosever_it_is(tmp_path: Pa
     alpha = found.states[0]
     assert "bad keys" in alpha.reason + alpha.stderr_tail
     assert "s3cr3t" not in str(alpha)
-
-
-def test_names_follow_the_configuration() -> None:
-    assert naming(ExposeSettings()) == Naming()
-    short = ExposeSettings(transparent=True, max_name=32)
-    assert naming(short) == Naming(transparent=True, longest=32)

@@ -36,6 +36,19 @@ def test_the_help_imports_no_command() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_commands_that_call_nobody_import_no_network() -> None:
+    light = ("policy", "approvals", "runs", "ops", "events", "keys", "status")
+    program = (
+        "import importlib, sys\n"
+        f"for name in {light}:\n"
+        "    importlib.import_module(f'gateway.cli.{name}')\n"
+        "heavy = {'mcp', 'mcp_types', 'aiohttp', 'starlette', 'uvicorn', 'opentelemetry'}\n"
+        "assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_command_that_does_not_exist_is_a_wrong_call() -> None:
     done = weighbridge("weigh")
     assert done.exit_code == 2

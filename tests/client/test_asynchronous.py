@@ -5,10 +5,18 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from gateway import client
 from gateway.client import AsyncClient, RunsError
 from gateway.client.wire import ListRuns
 from gateway.types.runs import Mode, Phase
 from tests.admin.hosting import HOST, READER, open_desk
+
+
+def test_the_package_has_every_name_that_it_lists_and_no_other() -> None:
+    for name in client.__all__:
+        assert getattr(client, name).__name__ == name
+    with pytest.raises(AttributeError, match="SyncClient"):
+        getattr(client, "SyncClient")  # noqa: B009 - no type checker knows it
 
 
 async def test_every_verb_does_what_it_says(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 import anyio
 import pytest
@@ -142,7 +143,7 @@ async def test_another_callers_token_leads_nowhere() -> None:
 async def test_nobody_answers_for_ever() -> None:
     async with parking() as (park, states):
         case = a_read()
-        first = await park.run(case, asking(within_s=0.05))
+        first = await park.run(case, asking(within_s=0.5))
         call = answered(states, case, first, {"late": True})
         with anyio.fail_after(15):
             while park.waiting:
@@ -153,10 +154,20 @@ async def test_nobody_answers_for_ever() -> None:
 
 
 async def test_an_end_that_nobody_fetches_is_forgotten() -> None:
+    over = asyncio.Event()
+
+    async def work(case: Case) -> Finished:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(case.call.caller.ask, "elicitation/create", {}, within_s=60))
+            await over.wait()  # not by a time-out: it could come before the question is told
+            tasks.cancel_scope.cancel()
+        return Finished(result={}, status=Status.OK)
+
     async with parking(linger_s=0.01) as (park, states):
         case = a_read()
-        first = await park.run(case, asking(within_s=0.01))
+        first = await park.run(case, work)
         call = answered(states, case, first, {})
+        over.set()
         with anyio.fail_after(15):
             while not park.has_nothing:
                 await anyio.sleep(0.01)

@@ -39,20 +39,3 @@ def test_other_uris_name_no_server(uri: str) -> None:
 
 def test_an_escaped_tail_that_is_no_text_names_nothing() -> None:
     assert uris.parse("weighbridge://a/%ff") is None
-
-
-@pytest.mark.parametrize(
-    ("template", "uri", "fits"),
-    [
-        ("file:///{path}", "file:///a", True),
-        ("file:///{path}", "file:///a/b", False),
-        ("file:///{+path}", "file:///a/b", True),
-        ("db://{table}{?q}", "db://t?q=1", True),
-        ("db://{table", "db://t", False),
-        ("x://{v:3}", "x://abc", False),
-    ],
-)
-def test_templates_are_matched_as_far_as_rfc_6570_can_be_undone(
-    template: str, uri: str, fits: bool
-) -> None:
-    assert uris.fits(template, uri) is fits

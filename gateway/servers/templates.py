@@ -1,0 +1,21 @@
+"""Which URIs a server's template could give: the inverse of RFC 6570, as far as there is one."""
+
+from functools import lru_cache
+
+from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+
+_MOST_COMPILED = 4_096
+
+
+def fits(template: str, uri: str) -> bool:
+    """Whether a template (RFC 6570) could have been expanded to a URI."""
+    compiled = _compiled(template)
+    return compiled is not None and compiled.match(uri) is not None
+
+
+@lru_cache(maxsize=_MOST_COMPILED)
+def _compiled(template: str) -> UriTemplate | None:
+    try:
+        return UriTemplate.parse(template)
+    except InvalidUriTemplate:  # it stays listed; nothing is found by it
+        return None
