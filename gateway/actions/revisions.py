@@ -15,6 +15,7 @@ from gateway.policy import compile as policies
 from gateway.policy import files as policy_files
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint import lint
+from gateway.policy.run_files import WrittenTemplate
 from gateway.revision import Revision, Unreviewed
 from gateway.types.tools import Contract
 
@@ -64,7 +65,7 @@ def read(folder: Path) -> Folder:
     """Read every `.yaml` below a folder; raises FileError for one that can't be read."""
     if not folder.is_dir():
         raise FileError("there is no such folder; make it, or set `policies`", file=str(folder))
-    kinds: dict[str, dict[str, str]] = {"contracts": {}, "runs": {}, "tests": {}, "": {}}
+    kinds = _kinds()
     for path in sorted(folder.rglob("*.yaml")):
         name = PurePosixPath(path.relative_to(folder))
         top = name.parts[0] if len(name.parts) > 1 else ""
@@ -74,6 +75,14 @@ def read(folder: Path) -> Folder:
                 "this folder holds only `contracts/`, `runs/` and `tests/`", file=str(path)
             )
         kind[str(name)] = _text(path)
+    return _folder(kinds)
+
+
+def _kinds() -> dict[str, dict[str, str]]:
+    return {"contracts": {}, "runs": {}, "tests": {}, "": {}}
+
+
+def _folder(kinds: Mapping[str, Mapping[str, str]]) -> Folder:
     return Folder(
         contracts=kinds["contracts"],
         policies=kinds[""],
@@ -110,44 +119,89 @@ def build(
     what the configuration says of operations and people.
     """
     errors: list[FileError] = []
+    read = _read(folder, prefix, errors)
+    if errors:
+        return Built(revision=None, errors=tuple(errors))
+    roles, are_all_roles = (terms.roles, terms.are_all_roles) if terms is not None else ((), False)
+    findings = lint(
+        read.policies,
+        read.contracts,
+        roles=roles,
+        servers=servers,
+        are_all_roles=are_all_roles,
+        templates=read.templates,
+    )
+    if terms is not None:
+        findings = (*findings, *lint_terms.check(read.contracts, terms))
+    try:
+        revision = _revision(folder, read, unreviewed, at)
+    except FilesError as error:
+        return Built(revision=None, errors=error.errors, findings=tuple(findings))
+    return _tested(folder, revision, tuple(findings), prefix)
+
+
+def compiled(folder: Folder, *, unreviewed: Unreviewed, at: datetime, prefix: str = "") -> Revision:
+    """Compile without checks or tests, to look at what was or may come; raises FilesError."""
+    errors: list[FileError] = []
+    read = _read(folder, prefix, errors)
+    if errors:
+        raise FilesError(errors)
+    return _revision(folder, read, unreviewed, at)
+
+
+def folder_of(texts: Mapping[str, str]) -> Folder:
+    """Return the folder that texts were stored from with their revision."""
+    kinds = _kinds()
+    for name, text in texts.items():
+        kinds[name.partition("/")[0] if "/" in name else ""][name] = text
+    return _folder(kinds)
+
+
+def unreviewed_of(id: str, folder: Folder) -> Unreviewed | None:
+    """Say how tools without a contract were met under a revision: its id tells, or nothing does."""
+    return next((each for each in Unreviewed if revision_id(folder, each) == id), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """The files of a folder, each by itself in order."""
+
+    contracts: Sequence[Contract]
+    schemas: Mapping[str, schemas.ToolSchemas]
+    policies: Sequence[policy_files.PolicyFile]
+    templates: Sequence[WrittenTemplate]
+
+
+def _read(folder: Folder, prefix: str, errors: list[FileError]) -> _Read:
     contracts = _contracts(folder, prefix, errors)
-    compiled = _schemas(contracts, errors)
+    found = _schemas(contracts, errors)
     parsed: list[policy_files.PolicyFile] = []
     for name, text in folder.policies.items():
         try:
             parsed.append(policy_files.load(text, file=prefix + name))
         except FileError as error:
             errors.extend(each(error))
-    written = templates.read(folder.runs, prefix, errors)
-    if errors:
-        return Built(revision=None, errors=tuple(errors))
-    roles, are_all_roles = (terms.roles, terms.are_all_roles) if terms is not None else ((), False)
-    findings = lint(
-        parsed,
-        contracts,
-        roles=roles,
-        servers=servers,
-        are_all_roles=are_all_roles,
-        templates=written,
+    return _Read(
+        contracts=contracts,
+        schemas=found,
+        policies=parsed,
+        templates=templates.read(folder.runs, prefix, errors),
     )
-    if terms is not None:
-        findings = (*findings, *lint_terms.check(contracts, terms))
-    try:
-        policy = policies.compile_policy(parsed)
-    except FilesError as error:
-        return Built(revision=None, errors=error.errors, findings=tuple(findings))
+
+
+def _revision(folder: Folder, read: _Read, unreviewed: Unreviewed, at: datetime) -> Revision:
+    policy = policies.compile_policy(read.policies)
     policy.revision = revision_id(folder, unreviewed)
-    revision = Revision(
+    return Revision(
         id=policy.revision,
-        contracts={contract.tool: contract for contract in contracts},
-        schemas=compiled,
+        contracts={contract.tool: contract for contract in read.contracts},
+        schemas=read.schemas,
         policy=policy,
-        templates=templates.templates(written),
+        templates=templates.templates(read.templates),
         unreviewed=unreviewed,
         activated_at=at,
         texts=folder.texts,
     )
-    return _tested(folder, revision, tuple(findings), prefix)
 
 
 def each(error: FileError) -> tuple[FileError, ...]:

@@ -7,6 +7,7 @@ import click
 from gateway import __version__
 from gateway.actions import revisions
 from gateway.cli import output
+from gateway.cli.difference import command as diff
 from gateway.cli.explain import command as explain
 from gateway.cli.options import config_option, json_option
 from gateway.cli.policies import folder_option, policies
@@ -116,3 +117,4 @@ def test(
 
 
 command.add_command(explain)
+command.add_command(diff)

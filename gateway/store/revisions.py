@@ -1,5 +1,6 @@
 """Every revision that was ever in force, whole: decisions name theirs."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -59,6 +60,15 @@ class Revisions:
         """Return one revision, or None."""
         found = await self._fetch("get_revision", {"id": id})
         return found[0] if found else None
+
+    async def beginning(self, with_: str) -> list[StoredRevision]:
+        """Return the revisions whose ids begin with a text, newest first.
+
+        Of other texts than `sha256:` and hexadecimal digits there are none.
+        """
+        if re.fullmatch(r"sha256:[0-9a-f]*", with_) is None:
+            return []
+        return await self._fetch("revisions_like", {"pattern": with_ + "%"})
 
     async def latest(self, limit: int = 20) -> list[StoredRevision]:
         """Return the revisions that were activated last, newest first."""

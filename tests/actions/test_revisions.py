@@ -9,7 +9,7 @@ import pytest
 
 from gateway.actions import revisions
 from gateway.contracts import writing
-from gateway.errors import FileError
+from gateway.errors import FileError, FilesError
 from gateway.revision import Unreviewed
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.tools import Effect
@@ -167,3 +167,32 @@ def test_templates_are_linted_with_the_rules_and_contracts(tmp_path: Path) -> No
     assert found.problem == (
         "runs/lookup.yaml:1:47: `crm.fnd` has no contract; did you mean `crm.find`?"
     )
+
+
+def test_a_folder_comes_back_from_the_texts_that_were_kept() -> None:
+    texts = {
+        "a.yaml": "rules: []",
+        "contracts/b.yaml": "tools: {}",
+        "tests/c.yaml": "",
+        "runs/d": "",
+    }
+    folder = revisions.folder_of(texts)
+    assert folder.texts == texts
+    assert [*folder.policies] == ["a.yaml"]
+
+
+def test_an_id_tells_how_tools_without_a_contract_were_met() -> None:
+    folder = revisions.folder_of({"a.yaml": "rules: []"})
+    for each in Unreviewed:
+        assert revisions.unreviewed_of(revisions.revision_id(folder, each), folder) is each
+    assert revisions.unreviewed_of("sha256:other", folder) is None
+
+
+def test_a_policy_is_compiled_for_a_look_though_its_tests_fail() -> None:
+    folder = revisions.folder_of({"a.yaml": "rules: []", "tests/t.yaml": "nonsense"})
+    found = revisions.compiled(folder, unreviewed=Unreviewed.REFUSE, at=NOW)
+    assert found.id == revisions.revision_id(folder, Unreviewed.REFUSE)
+    for text in ("rules: [{id: a}]", "rules: [{id: a, decision: allow, when: 'args.('}]"):
+        broken = revisions.folder_of({"a.yaml": text})
+        with pytest.raises(FilesError):
+            revisions.compiled(broken, unreviewed=Unreviewed.REFUSE, at=NOW, prefix="p/")

@@ -24,3 +24,14 @@ async def test_the_one_that_was_activated_last_is_the_latest(store: Store) -> No
     back = replace(FIRST, at=NOW + timedelta(hours=2), activated_by="kim")
     await store.revisions.save(back)
     assert await store.revisions.latest(limit=1) == [back]
+
+
+async def test_revisions_are_found_by_how_their_ids_begin(store: Store) -> None:
+    for number, end in enumerate(("aa", "ab", "b")):
+        at = NOW + timedelta(hours=number)
+        await store.revisions.save(replace(FIRST, id=f"sha256:{end}", at=at))
+    found = await store.revisions.beginning("sha256:a")
+    assert [each.id for each in found] == ["sha256:ab", "sha256:aa"]
+    assert len(await store.revisions.beginning("sha256:")) == 3
+    assert await store.revisions.beginning("sha256:%") == []
+    assert await store.revisions.beginning("aa") == []
