@@ -85,6 +85,7 @@ class Entrance:
             runs=self.store.runs,
             events=self.store.events,
             revision=self.revision,
+            operators=self.settings.runs.operators,
         )
 
     @property

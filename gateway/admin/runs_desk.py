@@ -1,7 +1,8 @@
 """The pages of runs: what is worked on, and one run with all that happened in it.
 
-Whoever is logged in for a tenant sees its runs, and may pause one, go on with it or take it over.
-None of that lets a call through that rules or people have to allow.
+Whoever is logged in for a tenant sees its runs. Who has the role for it, where the configuration
+names one, may pause a run, go on with it or take it over; none of that lets a call through that
+rules or people have to allow.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ _MOST: Final = 500
 _LONGEST: Final = 300
 _MOST_LINES: Final = 500
 _ACTIONS: Final = ("pause", "resume", "handoff")
+_NOT_YOURS: Final = "none of your roles changes runs; ask somebody who has one"
 _WHY: Final = "say why; it stands in the log, and the agent is told"
 
 
@@ -48,6 +50,7 @@ class RunsDesk:
     runs: Runs
     events: EventLog
     revision: Callable[[], Revision]
+    operators: frozenset[str] = frozenset()  # roles of those who may change a run; empty: all
 
     def routes(self) -> Sequence[Route]:
         """Return the pages with their paths."""
@@ -115,6 +118,8 @@ class RunsDesk:
         *,
         needs_reason: bool,
     ) -> Response:
+        if not self._may_change(current):
+            return self.room.refuse(current, _NOT_YOURS, status=403)
         fields = await self.room.form(request, current)
         if isinstance(fields, Response):
             return fields
@@ -129,6 +134,9 @@ class RunsDesk:
                 raise HTTPException(404) from None
             return await self._page(request, current, problem=str(refused), status=409)
         return RedirectResponse(f"{_HOME}/{run_id}", status_code=303)
+
+    def _may_change(self, current: Current) -> bool:
+        return not self.operators or not self.operators.isdisjoint(current.person.roles)
 
     async def _page(
         self, request: Request, current: Current, *, problem: str = "", status: int = 200
@@ -155,6 +163,7 @@ class RunsDesk:
                 telling.missing(run, template),
                 timeline.lines(sorted(events, key=lambda each: each.seq)),
                 self._now,
+                may_change=self._may_change(current),
             ),
             is_cut=len(events) == _MOST_LINES,
             path=path,

@@ -134,9 +134,14 @@ def card(run: Run, now: int) -> RunCard:
 
 
 def sheet(
-    package: Package, missing: Mapping[str, Sequence[str]], lines: Sequence[Line], now: int
+    package: Package,
+    missing: Mapping[str, Sequence[str]],
+    lines: Sequence[Line],
+    now: int,
+    *,
+    may_change: bool = True,
 ) -> RunSheet:
-    """Return a run with all that there is to see of it."""
+    """Return a run with all that there is to see of it, and what whoever looks may do with it."""
     run = package.run
     is_over = run.phase.is_final
     return RunSheet(
@@ -167,9 +172,9 @@ def sheet(
         ],
         next=[visible(each) for each in package.next],
         timeline=[_happened(each) for each in lines],
-        can_pause=not is_over and not run.is_paused,
-        can_resume=run.is_paused or run.phase in (Phase.FAILED, Phase.HANDOFF),
-        can_hand_over=not is_over or run.phase is Phase.FAILED,
+        can_pause=may_change and not is_over and not run.is_paused,
+        can_resume=may_change and (run.is_paused or run.phase in (Phase.FAILED, Phase.HANDOFF)),
+        can_hand_over=may_change and (not is_over or run.phase is Phase.FAILED),
     )
 
 

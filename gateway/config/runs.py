@@ -6,7 +6,8 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from gateway.config.section import Many, Section
+from gateway.config.identity import Name
+from gateway.config.section import Many, Section, Unique
 from gateway.config.units import Duration, Word
 from gateway.runs.binding import CONVERSATIONS, SESSIONS
 from gateway.types.runs import Phase
@@ -78,6 +79,11 @@ class RunsSettings(Section):
         default=False,
         description="begin a run for each conversation, session or caller that has none, instead "
         "of only for those that ask for one",
+    )
+    operators: Unique[Name] = Field(
+        default=frozenset(),
+        description="roles of the people who pause runs, go on with them and take them over on "
+        "the page; without one, everybody who can log in",
     )
     idle: Duration = Field(
         default=1800.0,

@@ -9,7 +9,7 @@ from gateway.runs.templates import FieldRule, Template
 from gateway.store.events import EventFilter
 from gateway.types.operations import OpState
 from gateway.types.runs import Evidence, Phase, Run
-from tests.admin.house import House, open_house
+from tests.admin.house import PEOPLE, House, open_house
 from tests.helpers.operations import claim, settle, wanted
 from tests.helpers.runs import a_field, begun
 
@@ -111,6 +111,23 @@ async def test_a_run_is_paused_and_goes_on_by_hand(tmp_path: Path) -> None:
         told: Any = found[1].json()
         assert (told["stage"], told["body"]["by"]) == ("paused", "person")
         assert told["actor"]["user"] == "ann"
+
+
+async def test_only_who_has_the_role_for_it_changes_runs(tmp_path: Path) -> None:
+    settings = {**PEOPLE, "runs": {"operators": ["controller"]}}
+    async with open_house(tmp_path, settings) as house:
+        run = await kept(house, phase=Phase.ACTING)
+        path = f"/runs/{run.run_id}"
+        ann, ben = await house.logged_in("ann"), await house.logged_in("ben")
+        seen = await ann.get(path)
+        assert (seen.status, [form for form in seen.tokens if form.startswith(path)]) == (200, [])
+        tokens = (await ben.get(path)).tokens
+        for action in ("pause", "resume", "handoff"):
+            answer = await ann.post(f"{path}/{action}", {"reason": "x"})
+            assert (answer.status, "none of your roles" in answer.text) == (403, True)
+        assert (await house.store.runs.get(run.run_id) or run).version == run.version
+        paused = await ben.post(f"{path}/pause", {"token": tokens[f"{path}/pause"], "reason": "x"})
+        assert paused.status == 303
 
 
 async def test_whoever_takes_a_run_over_ends_it_for_its_agent(tmp_path: Path) -> None:
