@@ -61,6 +61,17 @@ _RUNS: Final = {
     Stage.STOPPED: "the run stopped",
     Stage.HANDED_OVER: "the run was handed over",
 }
+_APPROVALS: Final = {
+    Stage.REQUESTED: "people were asked",
+    Stage.VOTED: "somebody voted",
+    Stage.REFUSED: "a decision did not count",
+    Stage.ESCALATED: "more people may decide",
+    Stage.DECIDED: "people decided",
+    Stage.EXPIRED: "nobody decided in time",
+    Stage.USED: "the approval was used",
+    Stage.VOIDED: "the request was taken back",
+    Stage.REOPENED: "it may be asked for again",
+}
 
 
 def lines(events: Sequence[StoredEvent]) -> tuple[Line, ...]:
@@ -95,15 +106,21 @@ def _line(seq: int, event: JsonObject, kind: str, stage: str, body: JsonObject) 
         seq=seq,
         at=str(event.get("ts", "")),
         kind=kind,
-        title=_RUNS[Stage(stage)] if kind == EventKind.RUN else _TITLES.get(kind, kind),
+        title=_title(kind, stage),
         tool=_text(body, "tool") or _text(body, "name"),
         outcome=_outcome(event, kind, stage, body),
-        detail=_detail(kind, body),
+        detail=_detail(kind, stage, body),
         by=_text(actor, "user") if isinstance(actor, dict) else "",
         call=_text(event, "call"),
         op=_text(body, "op"),
         approval=_text(body, "approval"),
     )
+
+
+def _title(kind: str, stage: str) -> str:
+    by_stage = {EventKind.RUN: _RUNS, EventKind.APPROVAL: _APPROVALS}
+    found = by_stage.get(EventKind(kind), {}).get(Stage(stage))
+    return found or _TITLES.get(kind, kind)
 
 
 def _outcome(event: JsonObject, kind: str, stage: str, body: JsonObject) -> str:
@@ -117,18 +134,56 @@ def _outcome(event: JsonObject, kind: str, stage: str, body: JsonObject) -> str:
             return _text(body, "state")
         case EventKind.RETRIEVAL:
             return ""
+        case EventKind.APPROVAL if stage == Stage.REFUSED:
+            return _text(body, "cast")
         case _:
             return _text(body, "status") or _text(body, "action") or stage
 
 
-def _detail(kind: str, body: JsonObject) -> str:
-    if kind == EventKind.SIDE_EFFECT:
-        check, evidence = _text(body, "verification"), _text(body, "evidence")
-        is_checked = check not in ("", VerificationState.NOT_DECLARED)
-        told_of = (f"check: {check}" if is_checked else "", evidence)
-        return "; ".join(each for each in told_of if each)
-    told = (_text(body, name) for name in ("reason", "why", "note", "evidence"))
-    return next((each for each in told if each), "") or _fields(body)
+def _detail(kind: str, stage: str, body: JsonObject) -> str:
+    match kind:
+        case EventKind.SIDE_EFFECT:
+            check, evidence = _text(body, "verification"), _text(body, "evidence")
+            is_checked = check not in ("", VerificationState.NOT_DECLARED)
+            return _joined(f"check: {check}" if is_checked else "", evidence)
+        case EventKind.RETRIEVAL:
+            return _joined(_text(body, "query"), _brought(body))
+        case _:
+            told = (_text(body, name) for name in ("reason", "why", "note", "evidence"))
+            found = next((each for each in told if each), "") or _fields(body)
+            return found or (_spent(body) if stage == Stage.CHANGED else "")
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(each for each in parts if each)
+
+
+def _brought(body: JsonObject) -> str:
+    """Say how much a read brought, and how much of it policy held back."""
+    count, rows = body.get("count"), body.get("rows")
+    documents = _many(count, "document") if isinstance(count, int) and count else ""
+    if not isinstance(rows, dict):
+        return documents
+    kept, removed, failed = (rows.get(name) for name in ("kept", "removed", "failed"))
+    if not isinstance(kept, int) or not isinstance(removed, int) or not removed:
+        return documents
+    blind = f", {failed} of them because nobody could judge them" if failed else ""
+    return _joined(documents, f"{removed} of {_many(kept + removed, 'row')} held back{blind}")
+
+
+def _spent(body: JsonObject) -> str:
+    """Say what a host has told of, in all."""
+    evidence, tokens = body.get("evidence"), body.get("tokens")
+    told = [
+        _many(count, word)
+        for count, word in ((evidence, "reference"), (tokens, "token"))
+        if isinstance(count, int)
+    ]
+    return f"{' and '.join(told)} by now" if told else ""
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _fields(body: JsonObject) -> str:

@@ -34,7 +34,8 @@ _HOME: Final = "/runs"
 _LISTED: Final = 50
 _MOST: Final = 500
 _LONGEST: Final = 300
-_MOST_LINES: Final = 500
+_MOST_LINES: Final = 500  # of what happened, on one page
+_DIGITS: Final = 18
 _ACTIONS: Final = ("pause", "resume", "handoff")
 _NOT_YOURS: Final = "none of your roles changes runs; ask somebody who has one"
 _WHY: Final = "say why; it stands in the log, and the agent is told"
@@ -66,15 +67,13 @@ class RunsDesk:
     async def listed(self, request: Request, current: Current) -> Response:
         """List runs of the tenant, the newest first."""
         asked = request.query_params
-        phase, limit = asked.get("phase", ""), asked.get("limit", "")
+        phase, limit = asked.get("phase", ""), _number(asked.get("limit", ""))
         wanted = RunFilter(
             tenant=current.person.tenant,
             phase=phase if phase in [*Phase] else "",
             user=asked.get("user", "").strip()[:_LONGEST],
             template=asked.get("template", "").strip()[:_LONGEST],
-            limit=min(_MOST, max(1, int(limit)))
-            if limit.isascii() and limit.isdecimal()
-            else _LISTED,
+            limit=min(_MOST, limit) or _LISTED,
         )
         found = await self.runs.find(wanted)
         now = self._now
@@ -148,8 +147,13 @@ class RunsDesk:
             raise HTTPException(404) from None
         template = self.running.template(run)
         package = await self.gathering.package(run, template, Receiver(), self.revision().contracts)
+        before = _number(request.query_params.get("before", ""))
         wanted = EventFilter(
-            tenant=run.tenant, run=run.run_id, limit=_MOST_LINES, newest_first=True
+            tenant=run.tenant,
+            run=run.run_id,
+            before=before,
+            limit=_MOST_LINES,
+            newest_first=True,
         )
         events = await self.events.query(wanted)
         path = f"{_HOME}/{run.run_id}"
@@ -165,7 +169,8 @@ class RunsDesk:
                 self._now,
                 may_change=self._may_change(current),
             ),
-            is_cut=len(events) == _MOST_LINES,
+            older=events[-1].seq if len(events) == _MOST_LINES else 0,
+            is_older=bool(before),
             path=path,
             tokens={each: current.token(f"{path}/{each}") for each in _ACTIONS},
             problem=problem,
@@ -174,6 +179,12 @@ class RunsDesk:
     @property
     def _now(self) -> int:
         return microseconds(self.room.clock.now())
+
+
+def _number(text: str) -> int:
+    """Return a number of a query; 0 for anything that is none."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _DIGITS
+    return int(text) if is_number else 0
 
 
 def _sees(current: Current) -> Sees:

@@ -21,14 +21,15 @@ from gateway.crossing.run_wishes import By, Sees
 from gateway.crossing.running import Step, to_pause, to_phase, to_resume
 from gateway.runs.handover import Receiver
 from gateway.runs.templates import Template
-from gateway.store.events import EventFilter
+from gateway.store.events import EventFilter, StoredEvent
 from gateway.store.runs import RunFilter
+from gateway.store.times import microseconds
 from gateway.types.actors import Actor
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import VerificationState
 from gateway.types.runs import Mover, Phase, Run, StopReason
 
 _HEADERS: Final = ("run", "phase", "template", "for", "age", "calls", "objective")
-_MOST_LINES: Final = 1_000
 _ALL: Final = Sees()
 T = TypeVar("T")
 
@@ -90,31 +91,45 @@ def list_runs(
 @command.command("show", epilog="Example: weighbridge runs show run_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
 @click.argument("run_id", metavar="RUN")
 @config_option
+@click.option(
+    "--events",
+    "most",
+    type=click.IntRange(0, 100_000),
+    default=200,
+    show_default=True,
+    help="So many of its newest events are told.",
+)
 @json_option
-def show(run_id: str, path: Path, as_json: bool) -> None:
+def show(run_id: str, path: Path, most: int, as_json: bool) -> None:
     """Show one run whole: what it is for, what it collected and did, and what to do about it.
 
-    With --json, all that somebody needs to take it over, and its timeline.
+    With --json, all that somebody needs to take it over, and its timeline; `is_cut` says whether
+    more has happened before that.
     """
     templates = _templates(path)
 
-    async def read(ledger: Ledger) -> tuple[wire.RunState, wire.Package, Sequence[Line]]:
+    async def read(ledger: Ledger) -> tuple[wire.RunState, wire.Package, list[StoredEvent]]:
         run = await ledger.running(templates).get(run_id, _ALL)
-        events = await ledger.store.events.query(EventFilter(run=run_id, limit=_MOST_LINES))
+        wanted = EventFilter(run=run_id, limit=most + 1, newest_first=True)
+        events = await ledger.store.events.query(wanted)
         template = templates.get(run.template)
         package = await _package(ledger, run, template)
-        return runs.state(run, template, runs.ALL), package, timeline.lines(events)
+        return runs.state(run, template, runs.ALL), package, events
 
-    state, package, lines = _with(path, read)
+    state, package, events = _with(path, read)
+    is_cut = len(events) > most
+    lines = timeline.lines(events[:most][::-1])
     if as_json:
         happened: list[Json] = [_as_json(each) for each in lines]
-        told: JsonObject = {**_json(state), "package": _json(package), "timeline": happened}
-        output.as_json(told)
+        whole: JsonObject = {**_json(state), "package": _json(package)}
+        output.as_json({**whole, "timeline": happened, "is_cut": is_cut})
         return
     _tell(state)
     _tell_package(package)
+    if is_cut and most:
+        click.echo(f"(the newest {most} events of it; --events gives more)", err=True)
     for each in lines:
-        _line(each.at, " ".join(part for part in _said(each) if part))
+        _line(each.at[:19].replace("T", " "), " ".join(part for part in _said(each) if part))
 
 
 @command.command(epilog='Example: weighbridge runs pause run_01KB2Y8H… --reason "wrong customer"')
@@ -162,7 +177,7 @@ def handoff(run_id: str, path: Path, reason: str, to: str, by: str, as_json: boo
     if as_json:
         output.as_json(_json(package))
         return
-    _line("run", f"{package.run_id} is handed over: {package.reason}")
+    _line("run", f"{package.run_id} is handed over; {package.reason}")
     _tell_package(package)
 
 
@@ -204,7 +219,7 @@ def _change(path: Path, run_id: str, by: str, step: Step, as_json: bool) -> None
     if as_json:
         output.as_json(_json(runs.brief(run, runs.ALL)))
     else:
-        stands = "paused" if run.is_paused else run.phase.value
+        stands = _held(run.is_paused, run.stop_reason) or run.phase.value
         _line("run", f"{run.run_id} is {stands}{f': {run.note}' if run.note else ''}")
 
 
@@ -249,10 +264,10 @@ def _templates(path: Path) -> Mapping[str, Template]:
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    stands = f"{run.phase.value} (paused)" if run.is_paused else run.phase.value
+    held = _held(run.is_paused, run.stop_reason)
     return (
         run.run_id,
-        stands,
+        f"{run.phase.value} ({held})" if held else run.phase.value,
         run.template or "–",
         f"{run.user}@{run.tenant}",
         age(run.created_at),
@@ -261,25 +276,34 @@ def _row(run: Run) -> tuple[str, ...]:
     )
 
 
+def _held(is_paused: bool, stop: StopReason | None) -> str:
+    """Say how a run is held up; empty where it is not."""
+    return ("blocked" if stop is StopReason.BLOCKED else "paused") if is_paused else ""
+
+
 def _tell(state: wire.RunState) -> None:
     _line("run", state.run_id)
     _line("objective", state.objective)
     _line("for", f"{state.user}@{state.tenant}")
-    stands = f"{state.phase}{', paused' if state.is_paused else ''}"
-    _line("phase", f"{stands} ({state.mode} mode)")
+    held = _held(state.is_paused, state.stop_reason)
+    _line("phase", f"{state.phase}{held and f', {held}'} ({state.mode} mode)")
     for name, text in (("template", state.template), ("task", state.task_id)):
         _line(name, text)
     _line("stopped", state.stop_reason or "")
     _line("note", state.note)
     for phase, missing in state.missing.items():
         _line("missing", f"for {phase}: {', '.join(missing)}")
+    begun, active = (age(microseconds(at)) for at in (state.created_at, state.active_at))
+    _line("begun", f"{begun} ago by {state.client}; last used {active} ago")
     _line("spent", f"{state.calls} calls, {state.tokens} tokens, {state.evidence} references")
 
 
 def _tell_package(package: wire.Package) -> None:
     for op in [*package.unknown, *package.operations]:
         mark = "! " if op.is_unknown else ""
-        _line("operation", f"{op.op_id}  {mark}{op.state}, {op.verification}  {op.tool}")
+        is_checked = op.verification != VerificationState.NOT_DECLARED
+        check = f", {op.verification}" if is_checked else ""
+        _line("operation", f"{op.op_id}  {mark}{op.state}{check}  {op.tool}")
     for approval in package.approvals:
         _line("waits", f"{approval.approval_id}  {approval.tool}")
     for each in package.fields:

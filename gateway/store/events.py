@@ -42,6 +42,7 @@ _CONDITIONS: Final = {
     "since": "at >= :since",
     "until": "at < :until",
     "after": "seq > :after",
+    "before": "seq < :before",
 }
 
 
@@ -63,6 +64,7 @@ class EventFilter:
     since: datetime | None = None
     until: datetime | None = None
     after: int = 0  # the number of an event; only later ones match
+    before: int = 0  # the same; only earlier ones
     limit: int = 100
     newest_first: bool = False
 

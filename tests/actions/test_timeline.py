@@ -33,6 +33,35 @@ async def line(store: Store, kind: EventKind, stage: Stage, **body: Any) -> time
         ),
         ("tool_call", "finished", {"status": "ok"}, "ok", ""),
         ("retrieval", "recorded", {"tool": "a.b"}, "", ""),
+        ("retrieval", "recorded", {"query": "boots", "count": 2}, "", "boots; 2 documents"),
+        (
+            "retrieval",
+            "recorded",
+            {"count": 1, "rows": {"kept": 1, "removed": 2, "failed": 0}},
+            "",
+            "1 document; 2 of 3 rows held back",
+        ),
+        (
+            "retrieval",
+            "recorded",
+            {"count": 0, "rows": {"kept": 0, "removed": 1, "failed": 1}},
+            "",
+            "1 of 1 row held back, 1 of them because nobody could judge them",
+        ),
+        (
+            "run",
+            "changed",
+            {"evidence": 1, "tokens": 30},
+            "acting",
+            "1 reference and 30 tokens by now",
+        ),
+        (
+            "approval",
+            "refused",
+            {"status": "pending", "cast": "self_approval", "reason": "it is fine"},
+            "self_approval",
+            "it is fine",
+        ),
         (
             "approval",
             "expired",
@@ -97,3 +126,13 @@ async def test_what_went_wrong_is_marked(store: Store) -> None:
         store, EventKind.APPROVAL, Stage.DECIDED, status="denied", tool="a.b", op="op_1"
     )
     assert (denied.is_bad, denied.tool, denied.op) == (True, "a.b", "op_1")
+
+
+async def test_a_request_is_told_by_what_became_of_it(store: Store) -> None:
+    asked = await line(store, EventKind.APPROVAL, Stage.REQUESTED, status="pending")
+    assert asked.title == "people were asked"
+
+
+async def test_a_vote_that_did_not_count_is_no_question_to_people(store: Store) -> None:
+    refused = await line(store, EventKind.APPROVAL, Stage.REFUSED, status="pending", cast="late")
+    assert (refused.title, refused.outcome) == ("a decision did not count", "late")

@@ -1,15 +1,18 @@
 """The pages on which people look after runs."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway import ids
 from gateway.runs.templates import FieldRule, Template
 from gateway.store.events import EventFilter
 from gateway.types.operations import OpState
 from gateway.types.runs import Evidence, Phase, Run
 from tests.admin.house import PEOPLE, House, open_house
+from tests.helpers.events import an_event
 from tests.helpers.operations import claim, settle, wanted
 from tests.helpers.runs import a_field, begun
 
@@ -63,6 +66,32 @@ async def test_lists_are_narrowed(tmp_path: Path) -> None:
         assert "Nothing matches" in (await ann.get("/runs?phase=failed")).text
         await kept(house)
         assert "Show more" in (await ann.get("/runs?limit=1")).text
+
+
+async def test_what_happened_is_told_page_by_page(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        run, ann = await kept(house), await house.logged_in()
+        events = [
+            an_event(
+                id=ids.ulid(), tenant=run.tenant, run=run.run_id, body={"reason": f"no. {number}."}
+            )
+            for number in range(501)
+        ]
+        house.store.events.append(events)
+        await house.store.events.kept()
+        path = f"/runs/{run.run_id}"
+        newest = (await ann.get(path)).text
+        assert ("no. 500." in newest, "no. 0." in newest) == (True, False)
+        [before] = re.findall(r"\?before=(\d+)", newest)
+        older = (await ann.get(f"{path}?before={before}")).text
+        assert ("no. 0." in older, "the run began" in older, "no. 500." in older) == (
+            True,
+            True,
+            False,
+        )
+        assert ("The newest" in older, "before that" in older) == (True, False)
+        for nonsense in ("x", "-1", "9" * 40):
+            assert "no. 500." in (await ann.get(f"{path}?before={nonsense}")).text
 
 
 async def test_without_a_login_there_is_nothing_to_see(tmp_path: Path) -> None:

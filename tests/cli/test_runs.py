@@ -10,7 +10,7 @@ import pytest
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
 from gateway.types.operations import OpState
-from gateway.types.runs import Evidence, Phase, Run
+from gateway.types.runs import Evidence, Phase, Run, StopReason
 from tests.helpers.approvals import asked
 from tests.helpers.runs import a_field, begun
 from tests.helpers.undoings import a_refund, contracts
@@ -114,6 +114,28 @@ def test_a_run_is_shown_with_what_nobody_knows_first_and_what_to_do(place: Works
     assert next(text for name, text in lines if name == "next").startswith("find out whether")
 
 
+def test_the_newest_of_what_happened_is_shown(place: Workspace) -> None:
+    run = full(place)
+    place.run("runs", "pause", run.run_id, "--reason", "wait")
+    told = place.run("runs", "show", run.run_id, "--events", "1")
+    assert told.stderr == "(the newest 1 events of it; --events gives more)\n"
+    assert told.stdout.splitlines()[-1].endswith("wait")
+    assert "the run began" not in told.stdout
+    none = place.run("runs", "show", run.run_id, "--events", "0")
+    assert (none.stderr, "the run was paused" in none.stdout) == ("", False)
+    _, found = place.json("runs", "show", run.run_id, "--events", "1")
+    assert ([each["title"] for each in found["timeline"]], found["is_cut"]) == (
+        ["the run was paused"],
+        True,
+    )
+
+
+def test_what_is_stopped_for_lack_of_something_is_told_from_a_pause(place: Workspace) -> None:
+    run = a_run(place, phase=Phase.ACTING, is_paused=True, stop_reason=StopReason.BLOCKED)
+    assert "acting (blocked)" in place.run("runs", "list").stdout
+    assert "acting, blocked (auto mode)" in place.run("runs", "show", run.run_id).stdout
+
+
 def test_a_program_gets_all_of_it(place: Workspace) -> None:
     run = full(place)
     code, found = place.json("runs", "show", run.run_id)
@@ -146,7 +168,7 @@ def test_what_is_handed_over_is_shown_to_whoever_takes_it(place: Workspace) -> N
     run = full(place)
     words = ("runs", "handoff", run.run_id, "--to", "tier 2", "--reason", "he is angry")
     told = place.run(*words).stdout
-    assert told.startswith(f"run           {run.run_id} is handed over: for tier 2: he is angry\n")
+    assert told.startswith(f"run           {run.run_id} is handed over; for tier 2: he is angry\n")
     assert "! indeterminate" in told
     assert now(place, run).phase is Phase.HANDOFF
     refused = place.run(*words)

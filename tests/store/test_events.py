@@ -142,6 +142,8 @@ async def test_the_newest_come_first_when_asked_for(store: Store) -> None:
     store.events.append([an_event(id=f"e{number}") for number in range(5)])
     await store.events.kept()
     assert await ids_of(store.events, EventFilter(newest_first=True, limit=2)) == ["e4", "e3"]
+    older = EventFilter(newest_first=True, limit=2, before=4)
+    assert await ids_of(store.events, older) == ["e2", "e1"]
 
 
 @pytest.mark.parametrize("name", ["x\0y", "\ud800", "ß" * 5_000])
