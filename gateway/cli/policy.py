@@ -11,6 +11,7 @@ from gateway.cli.difference import command as diff
 from gateway.cli.explain import command as explain
 from gateway.cli.options import config_option, json_option
 from gateway.cli.policies import folder_option, policies
+from gateway.cli.shadow import command as shadow
 from gateway.policy import findings
 from gateway.policy.findings import Finding, Level
 from gateway.policy.junit import junit
@@ -118,3 +119,4 @@ def test(
 
 command.add_command(explain)
 command.add_command(diff)
+command.add_command(shadow)

@@ -1,6 +1,6 @@
 """Looking through the event log for what no column of it holds."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Final
 
@@ -10,6 +10,20 @@ from gateway.types.json import JsonObject
 _PAGE: Final = 2_000  # events read at once
 
 Keep = Callable[[JsonObject], bool]
+
+
+async def each(
+    log: EventLog, wanted: EventFilter, *, page: int = _PAGE
+) -> AsyncIterator[StoredEvent]:
+    """Yield all the events of a query in the order of the log, however many there are."""
+    after = wanted.after
+    while True:
+        read = await log.query(replace(wanted, after=after, limit=page, newest_first=False))
+        for event in read:
+            after = event.seq
+            yield event
+        if len(read) < page:
+            return
 
 
 async def search(

@@ -106,7 +106,8 @@ class Meters:
             labels = {keys.CODE: shadow.code, **tool, keys.ENFORCEMENT: "shadow"}
             decisions.add(1, {keys.DECISION: shadow.effect.value} | labels)
             if shadow.effect != facts.verdict:
-                self._counters[Name.SHADOW_MISMATCHES].add(1, {keys.SHADOW_RULE: shadow.rule})
+                labels = {keys.SHADOW_RULE: shadow.rule, keys.SHADOW: shadow.effect.value}
+                self._counters[Name.SHADOW_MISMATCHES].add(1, verdict | labels)
         if facts.code in POLICY_ERRORS:
             self._counters[Name.POLICY_ERRORS].add(1, {keys.RULE: facts.rule})
 

@@ -84,8 +84,8 @@ METRICS: Final[Mapping[Name, Metric]] = {
     Name.SHADOW_MISMATCHES: _row(
         Kind.COUNTER,
         "{decision}",
-        (keys.SHADOW_RULE,),
-        "shadow decisions that differ from what was enforced",
+        (keys.SHADOW_RULE, keys.DECISION, keys.SHADOW),
+        "shadow decisions that differ from what was enforced, from one to the other",
     ),
     Name.REDACTIONS: _row(
         Kind.COUNTER, "{value}", _TOOL, "values taken out of results before they left"

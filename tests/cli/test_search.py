@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.search import search
+from gateway.cli.search import each, search
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
 from gateway.types.json import JsonObject
@@ -55,3 +55,10 @@ async def test_the_limit_and_the_other_conditions_hold(store: Store, page: int) 
     assert await found(store, page, tenant="acme") == [3, 9]
     assert await found(store, page, tenant="acme", newest_first=True) == [9, 3]
     assert await found(store, page, after=3, newest_first=True) == [9, 6]
+
+
+async def test_all_events_of_a_query_are_read_page_by_page(store: Store) -> None:
+    await store.events.kept()
+    wanted = EventFilter(tenant="acme")
+    found = [event.seq async for event in each(store.events, wanted, page=2)]
+    assert found == [1, 2, 3, 4, 5, 7, 8, 9, 10]

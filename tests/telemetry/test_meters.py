@@ -108,7 +108,11 @@ def test_shadow_decisions_are_counted_apart_and_so_are_mismatches(bench: Bench) 
     }
     assert counted == {("enforced", "allow"), ("shadow", "allow"), ("shadow", "deny")}
     (point,) = bench.points(Name.SHADOW_MISMATCHES)
-    assert dict(point.attributes) == {"gateway.shadow.rule.id": "stricter"}
+    assert dict(point.attributes) == {
+        "gateway.shadow.rule.id": "stricter",
+        "gateway.decision": "allow",
+        "gateway.shadow.decision": "deny",
+    }
 
 
 def test_refusing_limits_redactions_and_policy_errors_are_counted(bench: Bench) -> None:
