@@ -66,6 +66,10 @@ class StatementRefused(StoreUnavailable):
     """The database works, and will never take this; nothing of it was kept."""
 
 
+class LogChanged(WeighbridgeError):
+    """The event log isn't what its last checkpoint says; no other one is signed on top."""
+
+
 class ConfigurationError(WeighbridgeError):
     """The gateway refuses to start as it is configured."""
 

@@ -31,6 +31,7 @@ class Snapshot:
     store: JsonObject
     telemetry: Sequence[JsonObject]
     approvals: JsonObject  # how many requests wait for a decision
+    checkpoints: JsonObject  # how far checkpoints of the event log go, and who was handed them
     identity: Sequence[str] = ()  # why keys of issuers can't be had or renewed
 
     def as_json(self) -> JsonObject:
@@ -52,6 +53,7 @@ class Snapshot:
             "telemetry": list(self.telemetry),
             "identity": list(self.identity),
             "approvals": self.approvals,
+            "checkpoints": self.checkpoints,
         }
 
 

@@ -9,6 +9,7 @@ import anyio.to_thread
 from gateway import __version__, ids
 from gateway.actions import revisions
 from gateway.app.inspect import Inspection, everything, inspect
+from gateway.app.signing import OFF, key_path, signer_of
 from gateway.app.surfaces import lacks
 from gateway.clock import SystemClock
 from gateway.config.addresses import is_private_url
@@ -22,6 +23,7 @@ from gateway.identity.provider import Provider
 from gateway.policy.findings import Level
 from gateway.revision import Revision, Unreviewed
 from gateway.servers.state import ServerStatus
+from gateway.store import key_files
 from gateway.store.store import Store
 from gateway.telemetry import environment as telemetry
 
@@ -30,7 +32,7 @@ from gateway.telemetry import environment as telemetry
 class Diagnosis:
     """One thing that was looked at."""
 
-    part: str  # config | servers | policies | contracts | approvals | identity | store | telemetry
+    part: str  # config, servers, policies, contracts, approvals, identity, store, log, telemetry
     ok: bool
     found: str
     mend: str = ""
@@ -56,6 +58,8 @@ async def examine(
     found += await _identity(loaded)
     found += await _provider(loaded)
     found.append(await _store(loaded))
+    if found[-1].ok:
+        found += await _log(loaded)
     found += _telemetry(environ)
     return tuple(found)
 
@@ -269,6 +273,33 @@ async def _store(loaded: Loaded) -> Diagnosis:
             else "make the place writable, or set `store`",
         )
     return Diagnosis(part="store", ok=True, found="the store can be used")
+
+
+async def _log(loaded: Loaded) -> tuple[Diagnosis, ...]:
+    """Say whether the event log is made provable, and can be."""
+    settings = loaded.settings.events.checkpoints
+    path = key_path(loaded.settings)
+    if path is None:
+        return (_unproven(OFF, "then set `events.checkpoints.key` to its file, on each gateway"),)
+    if settings.key is None and not path.exists():
+        said = "the first checkpoint of the event log makes its key, beside the store"
+        return (Diagnosis(part="log", ok=True, found=said),)
+    try:
+        signer = await anyio.to_thread.run_sync(signer_of, path, settings)
+    except ConfigurationError as error:
+        return (_unproven(str(error), "look at `events.checkpoints`"),)
+    found: list[Diagnosis] = []
+    if key_files.is_open(path):
+        mend = f"take the others' rights away: `chmod 600 {path}`"
+        found.append(_unproven(f"`{path}`: others can read the key for checkpoints", mend))
+    said = f"checkpoints of the event log are signed as `{signer.name}`"
+    if not settings.to:
+        said += "; none leaves the store, `events.checkpoints.to` names places outside of it"
+    return (*found, Diagnosis(part="log", ok=True, found=said))
+
+
+def _unproven(found: str, mend: str) -> Diagnosis:
+    return Diagnosis(part="log", ok=False, found=found, mend=mend)
 
 
 def _open_and_close(url: str) -> None:

@@ -9,6 +9,7 @@ from gateway.actions.activation import Activation
 from gateway.actions.state import Snapshot, counted_here
 from gateway.app.approving import Approving
 from gateway.app.attending import Attending
+from gateway.app.checkpointing import Checkpointing
 from gateway.app.following import follow
 from gateway.app.runs import RunSweeper
 from gateway.app.subscribing import subscribe
@@ -43,6 +44,7 @@ class Gateway:
     attending: Attending
     sweeper: Sweeper
     run_sweeper: RunSweeper
+    checkpointing: Checkpointing
     listing: Listing
     servers: Servers
     activation: Activation
@@ -187,6 +189,7 @@ class Gateway:
             telemetry=[_signal(telemetry.traces), _signal(telemetry.metrics)],
             identity=self.identity_problems(),
             approvals={"pending": self.attending.pending},
+            checkpoints=self.checkpointing.as_json(),
         )
 
     def _tallies(self, revision: Revision) -> dict[str, dict[str, int]]:

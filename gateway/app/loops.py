@@ -26,6 +26,7 @@ def start_loops(
     start(gateway.sweeper.run, name="sweeper")
     start(gateway.run_sweeper.run, name="runs")
     start(gateway.attending.run, name="approvals")
+    start(gateway.checkpointing.run, name="checkpoints")
     start(_reload_on_hangup, reloader, name="signals")
 
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -30,7 +30,8 @@ from gateway.types.records import CallRecord
 
 _log = logging.getLogger("weighbridge")
 _SPANS_S = 2.0  # for the last spans, and
-_EVENTS_S = 5.0  # for the last events, at a stop
+_EVENTS_S = 5.0  # for the last events, at a stop, and
+_CHECKPOINT_S = 2.0  # for the checkpoint over them
 _FIRST_LISTS_S = 1.0  # a front is served after that, whatever the servers do
 
 
@@ -72,6 +73,8 @@ async def open_gateway(
         try:
             async with _running(wiring, instance, stopping) as gateway:
                 yield gateway
+            with anyio.CancelScope(shield=True), anyio.move_on_after(_CHECKPOINT_S):
+                await _last_checkpoint(gateway)
             with anyio.CancelScope(shield=True), anyio.move_on_after(2):
                 await _forget(store, instance)
         finally:
@@ -118,6 +121,13 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
             owned.cancel_scope.cancel()
             servers_told()
     wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="told to"))
+
+
+async def _last_checkpoint(gateway: Gateway) -> None:
+    """Cover what was said last; a log that can't be written has said why already."""
+    with suppress(StoreUnavailable):
+        await gateway.store.events.kept()
+        await gateway.checkpointing.finish()
 
 
 async def _forget(store: Store, instance: str) -> None:

@@ -11,10 +11,11 @@ from gateway.actions.activation import Activation, Reloaded
 from gateway.app.approving import Approving, approving
 from gateway.app.approving import Around as Asking
 from gateway.app.attending import attending
+from gateway.app.checkpointing import checkpointing
 from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
-from gateway.app.naming import naming
 from gateway.app.keeping import Keeping
+from gateway.app.naming import naming
 from gateway.app.offering import Offering, run_tools
 from gateway.app.operating import Around, Operating, operating
 from gateway.app.owner import ProcessOwner
@@ -173,6 +174,7 @@ class Wiring:
                 clock=self.clock,
                 keep=timedelta(seconds=settings.operations.keep),
             ),
+            checkpointing=checkpointing(self.keeping.store, settings, self.clock),
             listing=Listing(
                 catalogue=servers.catalog,
                 resolve=resolve,
@@ -200,6 +202,7 @@ class Wiring:
         people.holding.held = gateway.attending.held
         people.pages.base = settings.admin.public_url or ""
         self.telemetry.watch_approvals(lambda: float(gateway.attending.pending))
+        self.telemetry.watch_checkpoints(gateway.checkpointing.age_s)
         self.telemetry.watch_backlog(lambda: float(self.keeping.store.events.health.backlog))
         return gateway
 

@@ -1,46 +1,29 @@
 """`weighbridge events`: read the event log, while gateways write it or not."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
 
-import anyio
-import anyio.to_thread
 import click
 
-from gateway import __version__, ids
 from gateway.approvals.matching import same_person
-from gateway.cli import output
+from gateway.cli import output, verify
 from gateway.cli.moments import earlier
-from gateway.cli.options import config_option, json_option, load
+from gateway.cli.opening import opened
+from gateway.cli.opening import run as run_async
+from gateway.cli.options import config_option, json_option
 from gateway.cli.search import search
-from gateway.errors import WeighbridgeError
-from gateway.events.envelope import Origin
 from gateway.store.events import EventFilter, StoredEvent
-from gateway.store.store import Store
 from gateway.types.calls import Method
 from gateway.types.events import EventKind, Stage
 from gateway.types.json import Json, JsonObject
 
-T = TypeVar("T")
-
 
 @click.group("events")
 def command() -> None:
-    """Read the event log: who called what, how it was decided, and how it ended."""
+    """Read the event log: who called what, how it was decided, how it ended; and prove it."""
 
 
-@asynccontextmanager
-async def opened(path: Path) -> AsyncGenerator[Store]:
-    """Open the store of a configuration for reading."""
-    url = load(path).settings.store.url
-    origin = Origin(instance=ids.new("cli"), version=__version__)
-    store = await anyio.to_thread.run_sync(lambda: Store.open(url, origin=origin, create=False))
-    try:
-        yield store
-    finally:
-        await anyio.to_thread.run_sync(store.close)
+for each in (verify.command,):
+    command.add_command(each)
 
 
 @command.command(
@@ -114,7 +97,7 @@ def query(
                 return await store.events.query(wanted)
             return await search(store.events, wanted, lambda event: _method(event) == method)
 
-    found = _run(find)
+    found = run_async(find)
     if as_json:
         for event in found:
             output.as_json_line(event.json())
@@ -146,16 +129,9 @@ def tail(path: Path, lines: int, as_json: bool) -> None:
                     output.one_line("  ".join(_row(event.json())))
 
     try:
-        _run(follow)
+        run_async(follow)
     except KeyboardInterrupt:
         return
-
-
-def _run(work: Callable[[], Coroutine[None, None, T]]) -> T:
-    try:
-        return anyio.run(work)
-    except WeighbridgeError as error:
-        output.fail(str(error))
 
 
 _HEADERS = (

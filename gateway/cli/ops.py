@@ -11,10 +11,10 @@ from gateway import jsontext
 from gateway.actions import operations
 from gateway.actions.operations import Resolving
 from gateway.cli import compensate, output
-from gateway.cli.events import opened
 from gateway.cli.ledger import opened as opened_ledger
 from gateway.cli.ledger import run
 from gateway.cli.moments import age, earlier
+from gateway.cli.opening import opened
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
 from gateway.clock import SystemClock

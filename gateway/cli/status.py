@@ -8,8 +8,9 @@ import click
 
 from gateway.actions.state import is_dead
 from gateway.cli import output
-from gateway.cli.events import opened
+from gateway.cli.opening import opened
 from gateway.cli.options import config_option, json_option
+from gateway.cli.proven import checkpoint_lines, checkpoint_problems
 from gateway.clock import SystemClock
 from gateway.contracts.standing import in_words
 from gateway.errors import WeighbridgeError
@@ -110,6 +111,8 @@ def _show(status: JsonObject, problems: list[str]) -> None:
             f"store     {'ok' if store.get('ok') else store.get('reason')}, "
             f"{store.get('backlog')} events waiting"
         )
+    for line in checkpoint_lines(status):
+        output.one_line(f"log       {line}")
     pending = _pending(status)
     if pending:
         who = "a person" if pending == 1 else "people"
@@ -130,6 +133,7 @@ def _show(status: JsonObject, problems: list[str]) -> None:
 def _problems(status: JsonObject) -> Iterator[str]:
     if status.get("problem"):
         yield f"the policy folder is not taken: {status['problem']}"
+    yield from checkpoint_problems(status)
     for server in _objects(status.get("servers")):
         if server.get("status") != "ready":
             reason = _reason(server)

@@ -14,7 +14,7 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]* +(?=\S)")
 # Places of the file that the environment fills with credentials, as a rule.
 _FILLED: Final = frozenset({"args", "env", "headers", "url"})
-_WEBHOOKS: Final = ("approvals", "webhooks")
+_WEBHOOKS: Final = (("approvals", "webhooks"), ("events", "checkpoints", "to"))
 
 Path = tuple[str | int, ...]
 
@@ -61,10 +61,7 @@ def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[st
         for name, text in (*entry.headers.items(), *entry.env.items()):
             if telling.is_credential(name):
                 yield from _forms(text)
-    for webhook in settings.approvals.webhooks:
-        yield from (webhook.secret or "", (webhook.secret or "").removeprefix("whsec_"))
-        if webhook.format == "slack":  # whoever knows such a URL may post there
-            yield webhook.url
+    yield from _of_webhooks(settings)
     if settings.admin.oidc is not None:
         yield settings.admin.oidc.client_secret or ""
     password = urlsplit(settings.store.url).password
@@ -73,8 +70,16 @@ def _texts(settings: Settings, taken: Iterable[tuple[Path, str]]) -> Iterator[st
         yield unquote(password)
 
 
+def _of_webhooks(settings: Settings) -> Iterator[str]:
+    for each in (*settings.approvals.webhooks, *settings.events.checkpoints.to):
+        yield from (each.secret or "", (each.secret or "").removeprefix("whsec_"))
+    for webhook in settings.approvals.webhooks:
+        if webhook.format == "slack":  # whoever knows such a URL may post there
+            yield webhook.url
+
+
 def _is_filled(path: Sequence[str | int]) -> bool:
-    if tuple(path[:2]) == _WEBHOOKS:
+    if any(tuple(path[: len(place)]) == place for place in _WEBHOOKS):
         return path[-1] in {"url", "secret"}
     return path[:1] == ("store",) or (
         path[:1] == ("servers",) and len(path) > 2 and path[2] in _FILLED

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from gateway.config.events import CheckpointsSettings, EventsSettings
 from gateway.config.identity import IdentitySettings
 from gateway.config.servers import ServerSettings
 from gateway.config.settings import Settings
@@ -21,6 +22,7 @@ def resolve(settings: Settings, *, folder: Path, home: str | None) -> Settings:
             "identity": _identity(settings.identity, base),
             "policies": base.path(settings.policies),
             "store": store,
+            "events": _events(settings.events, base),
         }
     )
 
@@ -57,6 +59,23 @@ def _identity(identity: IdentitySettings, base: _Base) -> IdentitySettings:
         for issuer in identity.jwt
     )
     return identity.model_copy(update={"jwt": issuers})
+
+
+def _events(events: EventsSettings, base: _Base) -> EventsSettings:
+    return events.model_copy(update={"checkpoints": _checkpoints(events.checkpoints, base)})
+
+
+def _checkpoints(checkpoints: CheckpointsSettings, base: _Base) -> CheckpointsSettings:
+    key, copies = checkpoints.key, checkpoints.to
+    return checkpoints.model_copy(
+        update={
+            "key": base.path(key) if key is not None else None,
+            "to": tuple(
+                each.model_copy(update={"file": base.path(each.file)}) if each.file else each
+                for each in copies
+            ),
+        }
+    )
 
 
 def _store(url: str, base: _Base) -> str:

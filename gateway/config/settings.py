@@ -19,6 +19,7 @@ from gateway.config.addresses import (
 )
 from gateway.config.admin import AccountSettings, AdminSettings
 from gateway.config.approvals import ApprovalsSettings
+from gateway.config.events import EventsSettings
 from gateway.config.identity import IdentitySettings
 from gateway.config.runs import RunsSettings
 from gateway.config.section import Section, Unique
@@ -294,6 +295,9 @@ class Settings(Section):
         default_factory=IdentitySettings, description=IdentitySettings.__doc__
     )
     store: StoreSettings = Field(default_factory=StoreSettings, description=StoreSettings.__doc__)
+    events: EventsSettings = Field(
+        default_factory=EventsSettings, description=EventsSettings.__doc__
+    )
     policies: Path = Field(
         default=Path("policies"), description="folder of policies, contracts and their tests"
     )

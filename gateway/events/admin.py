@@ -110,6 +110,30 @@ def gateway_stopped(*, id: str, at: datetime, reason: str) -> Event:
     return _event("gateway_stopped", id=id, at=at, body={"reason": reason[:_TEXT]})
 
 
+def log_read(
+    *,
+    id: str,
+    at: datetime,
+    how: str,
+    account: str,
+    by: str = "",
+    tenant: str = "",
+    asked: JsonObject | None = None,
+    events: int | None = None,
+) -> Event:
+    """Say that somebody read the log: by which command or page, what he asked for, how much he got.
+
+    `account` is the user of the machine whose command it was, `by` who is said to have asked, or
+    who was logged in. With `tenant`, where only that one's events were read, it is among them.
+    """
+    body: JsonObject = {"how": how, "by": by[:_TEXT], "account": account}
+    if asked:
+        body["asked"] = {name: _short(value) for name, value in asked.items()}
+    if events is not None:
+        body["events"] = events
+    return replace(_event("log_read", id=id, at=at, body=body), tenant=tenant)
+
+
 def operation_resolved(
     *,
     id: str,
@@ -205,6 +229,10 @@ def _event(action: str, *, id: str, at: datetime, body: JsonObject) -> Event:
     return Event(
         id=id, at=at, kind=EventKind.ADMIN, stage=Stage.RECORDED, body={"action": action, **body}
     )
+
+
+def _short(value: Json) -> Json:
+    return value[:_TEXT] if isinstance(value, str) else value
 
 
 def _listed(texts: Sequence[str]) -> list[Json]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.events import snapshots
+from gateway.events import snapshots, upkeep
 from gateway.events.effects import MOST_CHANGES, NOT_DECLARED
 from gateway.events.forms import (
     ANY,
@@ -365,5 +365,6 @@ ADMIN: Final[JsonObject] = {
             },
         ),
         an_action("logged_out", {"user": TEXT}),
+        *upkeep.ACTIONS,
     ]
 }

@@ -14,6 +14,7 @@ class Lock(IntEnum):
 
     MIGRATIONS = 1
     EVENTS = 2  # and operations, and limits: they go into one log
+    CHECKPOINTS = 3  # of the log; nobody who appends waits for it
 
 
 class Row:

@@ -8,6 +8,7 @@ from gateway.events.envelope import Origin
 from gateway.store import keys
 from gateway.store.approvals import Approvals
 from gateway.store.backlog import Bounds
+from gateway.store.checkpoints import Checkpoints
 from gateway.store.dialects import dialect_of
 from gateway.store.events import EventLog
 from gateway.store.instances import Instances
@@ -31,6 +32,7 @@ class Store:
     """Everything that outlives the process."""
 
     events: EventLog
+    checkpoints: Checkpoints
     limits: Limits
     operations: Operations
     approvals: Approvals
@@ -78,6 +80,7 @@ class Store:
         )
         return cls(
             events=events,
+            checkpoints=Checkpoints(Worker(dialect.connect(_WORKER_BUSY_S)), clock),
             limits=Limits(worker, clock),
             operations=Operations(events, worker, clock, owner=origin.instance),
             approvals=Approvals(events, worker, clock),
@@ -93,5 +96,6 @@ class Store:
     def close(self, timeout_s: float = _CLOSE_S) -> int:
         """Write the events that wait, within a bound; return how many are left unwritten."""
         left = self.events.close(timeout_s)
+        self.checkpoints.close()
         self._worker.close()
         return left

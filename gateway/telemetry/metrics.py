@@ -35,6 +35,7 @@ class Name(StrEnum):
     APPROVALS_PENDING = "gateway.approval.pending"
     APPROVAL_WAIT = "gateway.approval.wait"
     AUDIT_BACKLOG = "gateway.audit.backlog"
+    CHECKPOINT_AGE = "gateway.audit.checkpoint.age"
     DROPPED = "gateway.telemetry.dropped"
 
 
@@ -107,6 +108,9 @@ METRICS: Final[Mapping[Name, Metric]] = {
         "`expired`, `cancelled` or `superseded`",
     ),
     Name.AUDIT_BACKLOG: _row(Kind.GAUGE, "{event}", (), "events that wait for the store"),
+    Name.CHECKPOINT_AGE: _row(
+        Kind.GAUGE, "s", (), "for how long the oldest event that no checkpoint covers has waited"
+    ),
     Name.DROPPED: _row(
         Kind.GAUGE, "{call}", (SIGNAL,), "calls whose telemetry was dropped since the start"
     ),

@@ -144,6 +144,10 @@ class Telemetry:
         """Export how many events wait for the store; `read` is called from another thread."""
         self._gauges[Name.AUDIT_BACKLOG] = lambda: [(read(), {})]
 
+    def watch_checkpoints(self, read: Callable[[], float]) -> None:
+        """Export how long an event has waited for a checkpoint; `read` as above."""
+        self._gauges[Name.CHECKPOINT_AGE] = lambda: [(read(), {})]
+
     def watch_approvals(self, read: Callable[[], float]) -> None:
         """Export how many requests wait for a decision; `read` is called from another thread."""
         self._gauges[Name.APPROVALS_PENDING] = lambda: [(read(), {})]

@@ -33,6 +33,7 @@ def test_everything_of_a_snapshot_is_stored_under_its_own_name() -> None:
         "telemetry": ({"signal": "traces"},),
         "identity": ("https://idp: 503",),
         "approvals": {"pending": 2},
+        "checkpoints": {"size": 12},
     }
     assert values.keys() == {field.name for field in fields(Snapshot)}
     stored = Snapshot(**values).as_json()

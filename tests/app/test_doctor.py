@@ -39,7 +39,9 @@ async def test_a_gateway_that_lacks_nothing_is_told_so_part_by_part(tmp_path: Pa
     entry = house.stdio(Script(tools=[FIND]), tmp_path)
     place = a_workspace(tmp_path, {"alpha": entry}, contracts=[house.contract(FIND)])
     found = await examined(place)
-    assert list(found) == ["config", "servers", "policies", "contracts", "store", "telemetry"]
+    assert list(found) == [
+        *("config", "servers", "policies", "contracts", "store", "log", "telemetry")
+    ]
     assert all(each.ok for part in found.values() for each in part)
     (server,), (contracts,) = found["servers"], found["contracts"]
     assert server.found == "`alpha` answers (stdio, MCP 2026-07-28); tools: 1 exposed"

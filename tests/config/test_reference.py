@@ -22,7 +22,7 @@ def keys_of(value: Json, prefix: str = "") -> list[str]:
             found.append(f"{path}.<name>")
             for entry in item.values():
                 found += keys_of(entry, f"{path}.<name>.")
-        elif isinstance(item, list) and key in {"accounts", "api_keys", "jwt", "webhooks"}:
+        elif isinstance(item, list) and key in {"accounts", "api_keys", "jwt", "to", "webhooks"}:
             found.append(f"{path}[]")
             for entry in item:
                 found += keys_of(entry, f"{path}[].")
@@ -62,6 +62,7 @@ def test_the_example_loads_without_a_warning() -> None:
         "CRM_TOKEN": "crm-token-value",
         "OIDC_SECRET": "oidc-secret-value",
         "APPROVALS_WEBHOOK_SECRET": f"whsec_{'a' * 40}",
+        "CHECKPOINTS_WEBHOOK_SECRET": f"whsec_{'b' * 40}",
     }
     loaded = load(EXAMPLE, environ)
     assert loaded.warnings == ()

@@ -1,0 +1,148 @@
+"""`weighbridge events verify`: whether the log is what its checkpoints say."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from gateway import ids
+from gateway.actions.verifying import verify
+from gateway.cli import output, trusting
+from gateway.cli.opening import opened, run
+from gateway.cli.options import config_option, json_option, load
+from gateway.cli.people import who
+from gateway.clock import SystemClock
+from gateway.events import admin
+from gateway.events.trust import Trust
+from gateway.events.verifying import Cover, Report
+from gateway.types.json import JsonObject
+
+_MOST_SHOWN = 20
+
+
+@click.command(
+    "verify",
+    epilog="Example: weighbridge events verify --checkpoint /mnt/audit/checkpoints.jsonl",
+)
+@config_option
+@click.option(
+    "--checkpoint",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A file with checkpoints from outside of the store; may be repeated.",
+)
+@click.option(
+    "--key",
+    "given",
+    multiple=True,
+    help="A public key, or a file of some, that counts instead of the configured one.",
+)
+@json_option
+def command(path: Path, files: tuple[Path, ...], given: tuple[str, ...], as_json: bool) -> None:
+    """Check every event against every checkpoint, and say which events each covers.
+
+    Exit code 0 when the log is whole, 1 when it is not, 2 when that can't be told. Without a
+    checkpoint from outside, who owns the database and the key could have written it all anew.
+    """
+    keys, marks = trusting.keys(load(path).settings, given), trusting.marks(files)
+
+    async def check() -> Report:
+        async with opened(path) as store:
+            found = await verify(store.checkpoints, Trust(keys), marks)
+            asked: JsonObject = {"checkpoint": [str(file) for file in files]}
+            store.events.append(
+                [
+                    admin.log_read(
+                        id=ids.ulid(),
+                        at=SystemClock().now(),
+                        how="verify",
+                        account=who("").account,
+                        asked=asked if files else None,
+                        events=max(0, found.last - found.first + 1),
+                    )
+                ]
+            )
+            return found
+
+    report = run(check)
+    if as_json:
+        output.as_json(as_document(report))
+    else:
+        for line in lines(report):
+            output.one_line(line)
+    if not report.is_whole:
+        raise SystemExit(output.EXIT_FAILED)
+
+
+def as_document(report: Report) -> JsonObject:
+    """Return what was found, for programs."""
+    covered = max((each.size for each in (report.outside, report.stored) if each), default=0)
+    first_open = max(covered + 1, report.first)
+    is_open = first_open <= report.last
+    return {
+        "whole": report.is_whole,
+        "first": report.first,
+        "last": report.last,
+        "root": report.root.hex(),
+        "checkpoints": report.checked,
+        "outside": _cover(report.outside),
+        "store": _cover(report.stored),
+        "uncovered": {"first": first_open, "last": report.last} if is_open else None,
+        "faults": [
+            {
+                "kind": fault.kind.value,
+                "first": fault.first,
+                "last": fault.last,
+                "what": fault.what,
+            }
+            for fault in report.faults
+        ],
+        "further_faults": report.unlisted,
+    }
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield what was found, for people."""
+    for fault in report.faults[:_MOST_SHOWN]:
+        yield f"FAULT    {_range(fault.first, fault.last)}: {fault.kind.value}: {fault.what}"
+    more = len(report.faults) - _MOST_SHOWN + report.unlisted
+    if more > 0:
+        yield f"FAULT    and {more} more; `--json` lists them"
+    outside, stored = report.outside, report.stored
+    if outside is not None:
+        yield f"outside  {_range(1, outside.size)}: {_said(outside)}"
+    first = outside.size + 1 if outside is not None else 1
+    if stored is not None and stored.size >= first:
+        yield f"store    {_range(first, stored.size)}: {_said(stored)}, and no copy outside"
+        first = stored.size + 1
+    first = max(first, report.first)
+    if first <= report.last:
+        yield f"open     {_range(first, report.last)}: no checkpoint covers this yet"
+    if report.last < report.first:
+        yield "there are no events"
+    whole = "whole" if report.is_whole else "NOT WHOLE"
+    yield (
+        f"{whole}: {_range(report.first, report.last)} read, {report.checked} checkpoints held "
+        "against them"
+    )
+    if outside is None:
+        yield (
+            "no checkpoint came from outside, so whoever owns the database and the key could have "
+            "written all of this anew; give a copy with `--checkpoint`"
+        )
+
+
+def _said(cover: Cover) -> str:
+    keys = ", ".join(f"`{'+'.join(key.split('+')[:2])}`" for key in cover.keys)
+    return f"as the checkpoint of {cover.size} in {cover.place} says, signed by {keys}"
+
+
+def _range(first: int, last: int) -> str:
+    return f"event {first}" if first == last else f"events {first} to {last}"
+
+
+def _cover(cover: Cover | None) -> JsonObject | None:
+    if cover is None:
+        return None
+    return {"size": cover.size, "place": cover.place, "keys": [*cover.keys]}

@@ -1,0 +1,118 @@
+"""Events about the log itself: keys that take over, what left it, and what has to stay."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from gateway.events.forms import COUNT, TEXT, about, an_action
+from gateway.types.events import Event, EventKind, Stage
+from gateway.types.json import JsonObject
+
+ROTATED: Final = "checkpoint_key_rotated"
+_TEXT: Final = 1_000
+
+_BY: Final[JsonObject] = {
+    "by": about(TEXT, "who is said to have done it"),
+    "account": about(TEXT, "the user of the machine whose command it was"),
+}
+_READ: Final = an_action(
+    "log_read",
+    {
+        "how": about(TEXT, "the command or the page, such as `export`"),
+        "by": about(TEXT, "who is said to have asked, or who was logged in; empty: nobody says"),
+        "account": _BY["account"],
+        "asked": about({"type": "object"}, "what was asked for, by the names of the options"),
+        "events": about(COUNT, "how many were given out, where that is known"),
+    },
+)
+ACTIONS: Final[tuple[JsonObject, ...]] = (
+    {**_READ, "required": ["action", "how", "by", "account"]},
+    an_action(
+        ROTATED,
+        {
+            "from": about(TEXT, "the public key that signed so far"),
+            "to": about(TEXT, "the one that signs from now on; the next checkpoint has both"),
+            **_BY,
+        },
+    ),
+    an_action(
+        "log_archived",
+        {
+            "first": about(COUNT, "number of the first event that left the log"),
+            "last": COUNT,
+            "root": about(TEXT, "of the log's tree up to `last`, in hex"),
+            "file": about(TEXT, "where the sealed archive was written, as it was named"),
+            "digest": about(TEXT, "of the archive"),
+            **_BY,
+        },
+    ),
+    an_action("log_hold_set", {"tenant": TEXT, "run": TEXT, "reason": TEXT, **_BY}),
+    an_action("log_hold_lifted", {"tenant": TEXT, "run": TEXT, **_BY}),
+)
+
+
+def key_rotated(*, id: str, at: datetime, old: str, new: str, by: str, account: str) -> Event:
+    """Say that another key signs checkpoints from now on; both are public."""
+    body: JsonObject = {"from": old, "to": new, "by": by[:_TEXT], "account": account}
+    return _event(ROTATED, id=id, at=at, body=body)
+
+
+def archived(
+    *,
+    id: str,
+    at: datetime,
+    first: int,
+    last: int,
+    root: str,
+    file: str,
+    digest: str,
+    by: str,
+    account: str,
+) -> Event:
+    """Say that events left the log, into which sealed file."""
+    body: JsonObject = {
+        "first": first,
+        "last": last,
+        "root": root,
+        "file": file[:_TEXT],
+        "digest": digest,
+        "by": by[:_TEXT],
+        "account": account,
+    }
+    return _event("log_archived", id=id, at=at, body=body)
+
+
+def hold_set(
+    *, id: str, at: datetime, tenant: str, run: str, reason: str, by: str, account: str
+) -> Event:
+    """Say that the events of a tenant or a run have to stay."""
+    body: JsonObject = {"tenant": tenant, "run": run, "reason": reason[:_TEXT]}
+    return replace(
+        _event("log_hold_set", id=id, at=at, body={**body, "by": by[:_TEXT], "account": account}),
+        tenant=tenant,
+        run=run,
+    )
+
+
+def hold_lifted(*, id: str, at: datetime, tenant: str, run: str, by: str, account: str) -> Event:
+    """Say that they may go again."""
+    body: JsonObject = {"tenant": tenant, "run": run, "by": by[:_TEXT], "account": account}
+    event = _event("log_hold_lifted", id=id, at=at, body=body)
+    return replace(event, tenant=tenant, run=run)
+
+
+def new_key(event: JsonObject) -> str:
+    """Return the public key that takes over by an event as it is kept; empty for other events."""
+    if event.get("kind") != EventKind.ADMIN.value:
+        return ""
+    body = event.get("body")
+    if not isinstance(body, dict) or body.get("action") != ROTATED:
+        return ""
+    to = body.get("to")
+    return to if isinstance(to, str) else ""
+
+
+def _event(action: str, *, id: str, at: datetime, body: JsonObject) -> Event:
+    return Event(
+        id=id, at=at, kind=EventKind.ADMIN, stage=Stage.RECORDED, body={"action": action, **body}
+    )

@@ -1,0 +1,343 @@
+"""Checks a log against its checkpoints, event by event, in the memory of one page.
+
+Two trees are followed while they differ: what the events give, and what was kept of them in tiles
+when they were new. Where the second is what was signed, the very events that differ are known.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from gateway.events import tree
+from gateway.events.notes import NoteError
+from gateway.events.tiles import WIDTH
+from gateway.events.tree import Edge
+from gateway.events.trust import Trust
+
+_MOST_FAULTS: Final = 1_000  # that are told one by one
+
+
+class FaultKind(StrEnum):
+    """What can be wrong with a log."""
+
+    MISSING = "missing"  # a number has no event
+    STRAY = "stray"  # an event has a number that an archive took
+    CHANGED = "changed"  # an event isn't what was signed
+    REWRITTEN = "rewritten"  # among these events, something isn't what was signed
+    CUT_OFF = "cut_off"  # events at the end are gone
+    SIGNATURE = "signature"  # a checkpoint is signed by nobody who is trusted
+    COLUMNS = "columns"  # what queries go by isn't what the event says
+    MALFORMED = "malformed"  # an event is no JSON object
+    TILE = "tile"  # the kept hashes aren't those of the events, which are as signed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that is wrong, with the first and the last event that it is about."""
+
+    kind: FaultKind
+    first: int
+    last: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A checkpoint to hold the log against, and where it was found."""
+
+    size: int
+    note: str
+    place: str
+    is_outside: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """An event as it is kept; `wrong` says which columns say something else, given its bytes."""
+
+    seq: int
+    body: bytes
+    wrong: Callable[[bytes], "Wrong"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrong:
+    """What the bytes of one event say about it: what is wrong, and a key that takes over by it."""
+
+    kind: FaultKind | None = None
+    what: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cover:
+    """Up to which event the log is what a checkpoint says."""
+
+    size: int
+    place: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What came out: `first` to `last` were read; whole is what has no faults."""
+
+    first: int
+    last: int
+    root: bytes
+    outside: Cover | None
+    stored: Cover | None
+    checked: int  # checkpoints that were held against the log
+    faults: tuple[Fault, ...]
+    unlisted: int = 0  # further faults
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+
+class Verifier:
+    """Takes the events in order, and says in the end what is wrong."""
+
+    def __init__(self, trust: Trust, outside: Iterable[Mark], start: Edge) -> None:
+        self._trust = trust
+        self._start = start.size
+        self._seen = start.copy()
+        self._kept: Edge | None = None  # what the tiles give, while that is something else
+        self._suspects: list[int] = []
+        self._blind = False  # an event is missing of which nothing is known
+        self._last = start.size  # the number that was read last
+        self._good = {True: start.size, False: start.size}  # outside, any
+        self._lost: dict[bool, Fault | None] = {True: None, False: None}
+        self._covers: dict[bool, Cover | None] = {True: None, False: None}
+        self._checked = 0
+        self._faults: list[Fault] = []
+        self._unlisted = 0
+        self._outside: dict[int, list[Mark]] = {}
+        for mark in outside:
+            self._outside.setdefault(mark.size, []).append(mark)
+
+    @property
+    def size(self) -> int:
+        """Up to which event the log was taken in."""
+        return self._seen.size
+
+    def begin(self, sealed: Sequence[Mark]) -> None:
+        """Check what the log goes on from: the checkpoint of what was archived."""
+        for mark in (*sealed, *self._outside.get(self.size, ())):
+            self._compare(mark)
+
+    def before(self, roots: Mapping[int, bytes]) -> None:
+        """Check outside checkpoints of what was archived, by roots from the kept hashes."""
+        for size, marks in self._outside.items():
+            for mark in marks if size in roots else ():
+                self._hold(mark, lambda root, size=size: root == roots[size])
+
+    def page(
+        self,
+        rows: Sequence[Row],
+        kept: Mapping[int, Sequence[bytes]],
+        marks: Mapping[int, Sequence[Mark]],
+    ) -> None:
+        """Take the next events, with the tiles of level 0 and the checkpoints among them."""
+        for row in rows:
+            if row.seq <= self._last:
+                self._fault(FaultKind.STRAY, row.seq, row.seq, "its number was given before")
+                continue
+            while self._last + 1 < row.seq:
+                self._miss(row.seq - 1, kept, marks)
+            self._last = row.seq
+            if not self._blind:
+                self._take(row, kept)
+                self._marks(marks)
+            self._look(row)
+
+    def end(self, beyond: Iterable[Mark], last_seq: int) -> Report:
+        """Say what is wrong; `beyond` are stored checkpoints that are larger than the log."""
+        if self._suspects:
+            self._differ("and no checkpoint tells whether it or its kept hash was changed")
+        self._tell_rewritten()
+        outside = [mark for marks in self._outside.values() for mark in marks]
+        ahead = [mark for mark in (*outside, *beyond) if mark.size > max(self.size, last_seq)]
+        for mark in sorted(ahead, key=lambda mark: (-mark.size, not mark.is_outside)):
+            if self._checked_note(mark):
+                self._fault(
+                    FaultKind.CUT_OFF,
+                    last_seq + 1,
+                    mark.size,
+                    f"the log ends at {last_seq}, and the checkpoint in {mark.place} covers "
+                    f"{mark.size} events",
+                )
+                break
+        return Report(
+            first=self._start + 1,
+            last=last_seq,
+            root=self._seen.root(),
+            outside=self._covers[True],
+            stored=self._covers[False],
+            checked=self._checked,
+            faults=tuple(_merged(self._faults)),
+            unlisted=self._unlisted,
+        )
+
+    def fault(self, fault: Fault) -> None:
+        """Add what was found by other means."""
+        self._fault(fault.kind, fault.first, fault.last, fault.what)
+
+    def _take(self, row: Row, kept: Mapping[int, Sequence[bytes]]) -> None:
+        leaf = tree.leaf_hash(row.body)
+        known = _of(kept, row.seq)
+        if known is not None and known != leaf:
+            self._suspects.append(row.seq)
+            if self._kept is None:
+                self._kept = self._seen.copy()
+        self._seen.append(leaf)
+        if self._kept is not None:
+            self._kept.append(known or leaf)
+
+    def _look(self, row: Row) -> None:
+        wrong = row.wrong(row.body)
+        if wrong.kind is not None:
+            self._fault(wrong.kind, row.seq, row.seq, wrong.what)
+        if wrong.key:
+            self._trust.announce(wrong.key)
+
+    def _miss(
+        self,
+        last: int,
+        kept: Mapping[int, Sequence[bytes]],
+        marks: Mapping[int, Sequence[Mark]],
+    ) -> None:
+        """Go over a missing event by its kept hash, if there is one; else the tree ends here."""
+        seq = self._last + 1
+        known = _of(kept, seq)
+        if self._blind or known is None:
+            self._fault(FaultKind.MISSING, seq, last, "not in the log")
+            self._blind, self._last = True, last
+            return
+        self._fault(FaultKind.MISSING, seq, seq, "not in the log")
+        self._last = seq
+        self._seen.append(known)
+        if self._kept is not None:
+            self._kept.append(known)
+        self._marks(marks)
+
+    def _marks(self, marks: Mapping[int, Sequence[Mark]]) -> None:
+        stored, outside = marks.get(self.size, ()), self._outside.get(self.size, ())
+        for mark in (*outside, *stored):
+            self._compare(mark)
+
+    def _compare(self, mark: Mark) -> None:
+        kept = self._kept
+        if self._hold(mark, lambda root: self._seen.root() == root, is_last=kept is None):
+            if self._suspects:
+                self._found(FaultKind.TILE, "the kept hash isn't that of the event, as signed")
+        elif kept is not None and self._hold(mark, lambda root: kept.root() == root):
+            self._found(FaultKind.CHANGED, f"not what the checkpoint in {mark.place} was made of")
+            self._seen = kept
+
+    def _hold(self, mark: Mark, is_root: Callable[[bytes], bool], *, is_last: bool = True) -> bool:
+        """Hold the log against a checkpoint; with `is_last`, a difference is a fault."""
+        checked = self._checked_note(mark, tells=is_last)
+        if checked is None:
+            return False
+        root, keys = checked
+        if is_root(root):
+            self._matched(mark, keys)
+            return True
+        if is_last:
+            self._rewritten(mark)
+        return False
+
+    def _checked_note(
+        self, mark: Mark, *, tells: bool = True
+    ) -> tuple[bytes, tuple[str, ...]] | None:
+        """Return root and signers of a checkpoint that may be believed, or note the fault."""
+        try:
+            found, keys = self._trust.checked(mark.note)
+            if found.size != mark.size:
+                raise NoteError(f"its row says {mark.size} and its note {found.size}")
+        except NoteError as error:
+            if tells:
+                what = f"the checkpoint of {mark.size} in {mark.place}: {error}"
+                self._fault(FaultKind.SIGNATURE, mark.size, mark.size, what)
+            return None
+        return found.root, tuple(map(str, keys))
+
+    def _matched(self, mark: Mark, keys: tuple[str, ...]) -> None:
+        self._checked += 1
+        self._good[False] = max(self._good[False], mark.size)
+        if mark.is_outside:
+            self._good[True] = max(self._good[True], mark.size)
+        cover = self._covers[mark.is_outside]
+        if self._lost[mark.is_outside] is None and (cover is None or cover.size < mark.size):
+            self._covers[mark.is_outside] = Cover(size=mark.size, place=mark.place, keys=keys)
+        self._trust.hand_over(mark.note)
+
+    def _rewritten(self, mark: Mark) -> None:
+        """Note the first checkpoint that doesn't fit; those after it can't."""
+        self._checked += 1
+        if self._lost[mark.is_outside] is None:
+            good = self._good[mark.is_outside]
+            self._lost[mark.is_outside] = Fault(
+                kind=FaultKind.REWRITTEN,
+                first=good + 1 if good < mark.size else 1,
+                last=mark.size,
+                what=f"the checkpoint of {mark.size} in {mark.place} was made of other events",
+            )
+
+    def _tell_rewritten(self) -> None:
+        """Tell them, and whether the store's own checkpoints fit though outside ones don't."""
+        stored, found = self._covers[False], self._lost[True]
+        if found is not None and stored is not None and stored.size >= found.last:
+            anew = "the store's own fit, so the log was signed anew, or shown in two forms"
+            self._lost[True] = replace(found, what=f"{found.what}; {anew}")
+        self._faults += [fault for fault in self._lost.values() if fault is not None]
+
+    def _found(self, kind: FaultKind, what: str) -> None:
+        for seq in self._suspects:
+            self._fault(kind, seq, seq, what)
+        self._suspects.clear()
+        self._kept = None
+
+    def _differ(self, what: str) -> None:
+        self._found(FaultKind.CHANGED, f"not what its kept hash was made of, {what}")
+
+    def _fault(self, kind: FaultKind, first: int, last: int, what: str) -> None:
+        fault = Fault(kind=kind, first=first, last=last, what=what)
+        previous = self._faults[-1] if self._faults else None
+        if previous is not None and _follows(previous, fault):
+            self._faults[-1] = replace(previous, last=last)
+        elif len(self._faults) < _MOST_FAULTS:
+            self._faults.append(fault)
+        else:
+            self._unlisted += 1
+
+
+def _of(kept: Mapping[int, Sequence[bytes]], seq: int) -> bytes | None:
+    """Return the hash of an event that its tile holds."""
+    tile = kept.get((seq - 1) // WIDTH)
+    return tile[(seq - 1) % WIDTH] if tile is not None else None
+
+
+def _follows(previous: Fault, fault: Fault) -> bool:
+    return (
+        previous.kind == fault.kind
+        and previous.what == fault.what
+        and previous.last + 1 == fault.first
+        and fault.kind is not FaultKind.SIGNATURE
+    )
+
+
+def _merged(faults: Sequence[Fault]) -> list[Fault]:
+    """Return the faults in the order of the events, those of one kind side by side as one."""
+    ranks = {kind: rank for rank, kind in enumerate(FaultKind)}
+    found: list[Fault] = []
+    for fault in sorted(faults, key=lambda fault: (ranks[fault.kind], fault.first, fault.last)):
+        if found and _follows(found[-1], fault):
+            found[-1] = replace(found[-1], last=fault.last)
+        else:
+            found.append(fault)
+    return sorted(found, key=lambda fault: (fault.first, ranks[fault.kind]))

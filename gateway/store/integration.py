@@ -1,0 +1,156 @@
+"""Takes the events since the last checkpoint into the tree; nothing of it is on the way of a call.
+
+A checkpoint is never put on top of a log that isn't what the last one says: who signs has to know
+that he signed nothing that contradicts it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gateway.errors import LogChanged
+from gateway.events import checkpoints, notes, tiles, tree
+from gateway.events.notes import NoteError
+from gateway.events.tiles import WIDTH, Growth, Tile
+from gateway.events.tree import Edge
+from gateway.store.engine import Parameters, Row, Transaction
+from gateway.store.times import moment
+
+_PAGE: Final = 1_000
+ANY: Final = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCheckpoint:
+    """A checkpoint as it is kept; `edge` is what the tree goes on from."""
+
+    size: int
+    root: bytes
+    edge: tuple[bytes, ...]
+    note: str
+    at: datetime  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grown:
+    """A tree that took in more events, and the tiles that became full by it."""
+
+    before: int  # events that it had
+    edge: Edge
+    tiles: tuple[Tile, ...]
+
+    def rows(self) -> list[Parameters]:
+        """Return the tiles as they are kept."""
+        return [
+            {"level": tile.level, "number": tile.number, "hashes": tiles.pack(tile.hashes)}
+            for tile in self.tiles
+        ]
+
+
+def last(transaction: Transaction) -> StoredCheckpoint | None:
+    """Return the checkpoint that covers most; raises LogChanged when its row was tampered with."""
+    found = transaction.fetch("last_checkpoint", {})
+    return stored(found[0]) if found else None
+
+
+def stored(row: Row) -> StoredCheckpoint:
+    """Read a row; raises LogChanged for one that doesn't say what its note says."""
+    size = row.integer("size")
+    try:
+        signed = checkpoints.parse(notes.parse(row.text("note")).text)
+        (root,) = tiles.unpack(row.text("root"))
+        edge = Edge(size, tiles.unpack(row.text("edge")))
+    except (NoteError, ValueError) as error:
+        raise LogChanged(f"the checkpoint of {size} in the store can't be read") from error
+    if not signed.size == size or not signed.root == root == edge.root():
+        raise LogChanged(f"the checkpoint of {size} in the store isn't what was signed")
+    return StoredCheckpoint(
+        size=size, root=root, edge=edge.hashes, note=row.text("note"), at=moment(row.integer("at"))
+    )
+
+
+def grow(transaction: Transaction, base: StoredCheckpoint | None, *, most: int) -> Grown | None:
+    """Return the tree with up to `most` further events; None when there are none.
+
+    Raises LogChanged. Reads again what is in no full tile yet, so that a change of it shows.
+    """
+    before = base.size if base is not None else 0
+    growth = Growth(_begun(base), lambda level, number: needed(transaction, level, number))
+    end = before + most
+    while growth.edge.size < end:
+        page = _leaves(transaction, growth.edge.size, end)
+        for leaf in page:
+            growth.append(leaf)
+            if base is not None and growth.edge.size == before and growth.edge.root() != base.root:
+                raise LogChanged(
+                    f"events up to {before} aren't what the last checkpoint was made of; run "
+                    "`weighbridge events verify`"
+                )
+        if len(page) < _PAGE:
+            break
+    if growth.edge.size < before:
+        raise LogChanged(
+            f"the log ends at event {growth.edge.size}, and its last checkpoint is of {before}; "
+            "run `weighbridge events verify`"
+        )
+    if growth.edge.size == before:
+        return None
+    return Grown(before=before, edge=growth.edge, tiles=growth.tiles)
+
+
+def kept(transaction: Transaction, level: int, number: int) -> tuple[bytes, ...] | None:
+    """Return the hashes of a full tile, or None; raises LogChanged for a broken one."""
+    found = transaction.fetch("get_tile", {"level": level, "number": number})
+    return hashes(found[0]) if found else None
+
+
+def needed(transaction: Transaction, level: int, number: int) -> tuple[bytes, ...]:
+    """Return the hashes of a tile that there has to be; raises LogChanged."""
+    found = kept(transaction, level, number)
+    if found is None:
+        raise LogChanged(f"the tile {number} of level {level} is missing in the store")
+    return found
+
+
+def hashes(row: Row) -> tuple[bytes, ...]:
+    """Read the hashes of a tile; raises LogChanged when they aren't as many as they have to be."""
+    try:
+        found = tiles.unpack(row.text("hashes"))
+    except ValueError:
+        found = ()
+    if len(found) != WIDTH:
+        raise LogChanged("a tile in the store is no tile; run `weighbridge events verify`")
+    return found
+
+
+def leaves(transaction: Transaction, start: int, end: int) -> list[bytes]:
+    """Return the hashes of leaves from one number up to another; raises LogChanged for gaps."""
+    found: list[bytes] = []
+    while len(found) < end - start:
+        page = _leaves(transaction, start + len(found), end)
+        if not page:
+            raise LogChanged(f"event {start + len(found) + 1} is not in the log")
+        found += page
+    return found
+
+
+def subtrees(transaction: Transaction) -> tiles.Subtrees:
+    """Return what finds the hash over any part of the log, for proofs; it raises LogChanged."""
+    return tiles.Subtrees(
+        lambda level, number: kept(transaction, level, number),
+        lambda start, end: leaves(transaction, start, end),
+    )
+
+
+def _begun(base: StoredCheckpoint | None) -> Edge:
+    """Return the edge where full tiles end."""
+    return Edge() if base is None else Edge(base.size, base.edge).cut(WIDTH)
+
+
+def _leaves(transaction: Transaction, after: int, end: int) -> list[bytes]:
+    """Return the hashes of a page of events; raises LogChanged when a number is missing."""
+    rows = transaction.fetch("leaves_after", {"after": after, "last": end, "limit": _PAGE})
+    for expected, row in enumerate(rows, after + 1):
+        if row.integer("seq") != expected:
+            raise LogChanged(f"event {expected} is not in the log; run `weighbridge events verify`")
+    return [tree.leaf_hash(row.text("body").encode()) for row in rows]

@@ -1,0 +1,58 @@
+from gateway.events.verifying import FaultKind
+from gateway.store import pages
+from gateway.store.store import Store
+from tests.helpers.databases import Connect
+from tests.helpers.tampering import checkpoint, tamper, write
+
+
+async def test_a_page_holds_events_with_their_tiles_and_checkpoints(
+    store: Store, connect: Connect
+) -> None:
+    await write(store, 300)
+    await checkpoint(store)
+    await write(store, 10)
+    with connect().reading() as reading:
+        bounds = pages.bounds(reading)
+        found = pages.page(reading, after=256, last=310)
+        first = pages.page(reading, after=0, last=256)
+    assert (bounds.last_seq, bounds.sealed, bounds.beyond) == (310, None, ())
+    assert (bounds.tiled, bounds.strays) == ({0: 1}, ())
+    assert [row.seq for row in found.rows] == list(range(257, 311))
+    assert (list(found.kept), list(found.marks)) == ([], [300])
+    assert (list(first.kept), list(first.marks)) == ([0], [])
+    assert found.marks[300][0].place == "the store"
+
+
+async def test_an_event_of_an_archive_is_read_without_columns() -> None:
+    row = pages.archived(7, b"{}")
+    assert (row.seq, row.wrong(row.body).kind) == (7, None)
+    assert row.wrong(b"[]").kind is FaultKind.MALFORMED
+
+
+async def test_a_value_of_another_type_is_wrong_and_no_crash(
+    store: Store, connect: Connect, store_url: str
+) -> None:
+    if not store_url.startswith("sqlite"):  # elsewhere columns have types
+        return
+    await write(store, 2)
+    tamper(
+        store_url,
+        "UPDATE events SET body = x'00' WHERE seq = 1",
+        "UPDATE events SET tenant = x'00' WHERE seq = 2",
+    )
+    with connect().reading() as reading:
+        first, second = pages.page(reading, after=0, last=2).rows
+    assert first.wrong(first.body).kind is FaultKind.MALFORMED
+    assert second.wrong(second.body).kind is FaultKind.COLUMNS
+
+
+async def test_roots_of_before_and_tiles_above_are_held_against_tiles(
+    store: Store, connect: Connect
+) -> None:
+    await write(store, 300)
+    made = await checkpoint(store)
+    with connect().reading() as reading:
+        roots = pages.roots(reading, sizes=[0, 300])
+        assert roots[300] == made.root
+        (fault,) = pages.tile_faults(reading, level=1, number=0)
+    assert (fault.kind, fault.first, fault.last) == (FaultKind.TILE, 1, 65_536)
