@@ -30,7 +30,8 @@ def may_pass(transaction: Transaction, passage: Passage) -> bool:
     now = _run(transaction, passage.run.run_id)
     if now is None or now.version != passage.run.version:
         return False
-    if placed(transaction, now).held_by != passage.run.held_by:
+    now = placed(transaction, now)
+    if (now.held_by, now.is_tainted) != (passage.run.held_by, passage.run.is_tainted):
         return False
     return passage.move_to is None or is_as_counted(transaction, passage.run)
 

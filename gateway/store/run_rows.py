@@ -125,24 +125,40 @@ def counted(transaction: Transaction, run: Run) -> Run:
 
 
 def placed(transaction: Transaction, run: Run) -> Run:
-    """Return a run with what holds it: the nearest run around it that is paused or over.
+    """Return a run with what holds it, and with what the runs around it have read.
 
-    One that is gone was over; and what is deeper than runs can be is held as well.
+    The nearest of them that is paused or over holds it. One that is gone was over; and what is
+    deeper than runs can be is held as well.
     """
     if not run.parent:
         return run
+    held: Holder | None = None
     name = run.parent
     for _ in range(MOST_AROUND):
         rows = transaction.fetch("get_run", {"run_id": name})
         above = run_of(rows[0]) if rows else None
-        if above is None or above.phase.is_final:
-            break
-        if above.is_paused:
-            return replaced(run, held_by=Holder(run_id=name, is_over=False))
-        if not above.parent:
-            return replaced(run, held_by=None)
+        if above is not None and above.is_tainted:  # its model wrote what this one works by
+            run = replaced(run, is_tainted=True)
+        if held is None and (above is None or above.phase.is_final or above.is_paused):
+            is_over = above is None or above.phase.is_final
+            held = Holder(run_id=name, is_over=is_over)
+        if above is None or not above.parent:
+            return replaced(run, held_by=held)
         name = above.parent
-    return replaced(run, held_by=Holder(run_id=name, is_over=True))
+    return replaced(run, held_by=held or Holder(run_id=name, is_over=True))
+
+
+def around(transaction: Transaction, run: Run) -> list[Run]:
+    """Return a run and those around it, each as its row is, from the inside."""
+    found: list[Run] = []
+    name = run.run_id
+    while name and len(found) <= MOST_AROUND:
+        rows = transaction.fetch("get_run", {"run_id": name})
+        if not rows:
+            break
+        found.append(run_of(rows[0]))
+        name = found[-1].parent
+    return found
 
 
 def pending(transaction: Transaction, run_id: str) -> int:

@@ -22,6 +22,7 @@ from gateway.store.rows import clean
 from gateway.store.run_attempts import KeyUsed
 from gateway.store.run_filters import RunFilter, conditions
 from gateway.store.run_rows import (
+    around,
     counted,
     evidence_of,
     evidence_row,
@@ -217,14 +218,17 @@ class Runs:
     async def taint(self, run: Run, told: Told) -> bool:
         """Note that a result which others can write was returned in it; False when that is known.
 
-        A new version: what was judged before that is judged anew.
+        It counts for the runs around it as well, which are told what it has found. A new version of
+        each: what was judged before that is judged anew.
         """
 
         def work(transaction: Transaction) -> Made[bool]:
-            if transaction.execute("taint_run", {"run_id": run.run_id}) != 1:
-                return Made(False)
-            after = _get(transaction, run.run_id) or run
-            return Made(True, told=told(replaced(after, is_tainted=False), after))
+            events: list[Event] = []
+            for each in around(transaction, run):
+                if transaction.execute("taint_run", {"run_id": each.run_id}) == 1:
+                    after = replaced(each, is_tainted=True, version=each.version + 1)
+                    events += told(each, after)
+            return Made(bool(events), told=events)
 
         return await self._change(work)
 

@@ -188,6 +188,18 @@ async def test_a_move_by_other_counts_than_there_are_is_none(store: Store) -> No
     assert after.phase is Phase.RETRIEVING
 
 
+async def test_what_one_run_has_read_taints_those_around_it_and_inside_of_it(store: Store) -> None:
+    outer = await begun(store)
+    inner = await store.runs.start(a_run(parent=outer.run_id), [], started)
+    beside = await store.runs.start(a_run(parent=outer.run_id), [], started)
+    deep = await store.runs.start(a_run(parent=inner.run_id), [], started)
+    assert await store.runs.taint(inner, told) is True
+    runs = [await store.runs.get(each.run_id) for each in (outer, inner, beside, deep)]
+    assert [each is not None and each.is_tainted for each in runs] == [True] * 4
+    assert [each is not None and each.version for each in runs] == [1, 1, 0, 0]
+    assert await tales(store, outer) == [("started", "created"), ("changed", "created")]
+
+
 async def test_a_result_of_others_taints_a_run_once_and_makes_another_version(
     store: Store,
 ) -> None:
