@@ -15,8 +15,9 @@ def command() -> None:
 
 
 @command.command(
-    epilog="Example: weighbridge keys new sam-laptop --user sam --tenant acme --role support "
-    "--scope payments:write --expires 90d"
+    epilog="Examples: weighbridge keys new sam-laptop --user sam --tenant acme --role support "
+    "--scope payments:write --expires 90d; weighbridge keys new desk --user desk-bot --tenant acme "
+    "--admin --scope run:manage --scope run:phase"
 )
 @click.argument("key_id")
 @click.option("--user", required=True, help="Who acts with this key.")
@@ -48,11 +49,14 @@ def new(
     """Make a key: the key itself for the agent host, and the entry for `identity.api_keys`.
 
     With --admin it is for a program that manages runs, and its entry for `admin.api_keys`; a key of
-    one kind never opens what the other is for.
+    one kind never opens what the other is for. With --json, `entry` is what to add to `section`.
     """
     section = "admin.api_keys" if is_admin else "identity.api_keys"
     if is_admin and RUN_SCOPES.isdisjoint(scopes):
         output.fail("say what it may do: `--scope run:read`, `run:phase` or `run:manage`")
+    of_runs = sorted(RUN_SCOPES.intersection(scopes))
+    if of_runs and not is_admin:
+        output.fail(f"`{of_runs[0]}` is for programs that manage runs; add `--admin`")
     try:
         made = apikeys.new_api_key(
             key_id,
@@ -67,7 +71,7 @@ def new(
     except ValueError as error:
         output.fail(str(error))
     if as_json:
-        output.as_json({"key": made.key, "entry": made.config_line})
+        output.as_json({"key": made.key, "section": section, "entry": made.entry})
         return
     click.echo(f"key, shown only now:  {made.key}")
     click.echo(f"entry for {section} in config.yaml:")

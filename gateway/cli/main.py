@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import click
 
 from gateway import __version__
+from gateway.cli.wrong_calls import PlainGroup
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("gateway.cli.demo", "see the main job on embedded defaults"),
@@ -26,7 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-class LateGroup(click.Group):
+class LateGroup(PlainGroup):
     """Imports a subcommand only when it is named, so that `--help` and `keys` are instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

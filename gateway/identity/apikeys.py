@@ -16,6 +16,7 @@ from typing import Final, Protocol
 
 from gateway.identity.challenge import Rejected
 from gateway.types.calls import AuthMethod, Principal
+from gateway.types.json import JsonObject
 
 PREFIX: Final = "wb_"  # of agents' keys
 ADMIN_PREFIX: Final = "wba_"  # of keys for `/v1`
@@ -70,9 +71,10 @@ class KeyEntry(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key to hand over once, and the line that lets it in."""
+    """A key to hand over once, and the entry that lets it in: as values, and as a line of YAML."""
 
     key: str
+    entry: JsonObject
     config_line: str
 
 
@@ -100,8 +102,7 @@ def new_api_key(
     key = f"{prefix}{key_id}_{secrets.token_hex(32)}"
     if not _KEY.fullmatch(key):
         raise ValueError("a key id has up to 40 letters, digits and `-`")
-    # JSON texts are YAML texts, whatever the names hold.
-    entry: dict[str, str | list[str]] = {
+    entry: JsonObject = {
         "id": key_id,
         "hash": hash_key(key),
         "user": user,
@@ -111,8 +112,10 @@ def new_api_key(
         "client": client,
         "expires": expires.isoformat() if expires is not None else "",
     }
-    said = ", ".join(f"{name}: {json.dumps(value)}" for name, value in entry.items() if value)
-    return NewKey(key=key, config_line=f"- {{{said}}}")
+    said: JsonObject = {name: value for name, value in entry.items() if value}
+    # JSON texts are YAML texts, whatever the names hold.
+    line = ", ".join(f"{name}: {json.dumps(value)}" for name, value in said.items())
+    return NewKey(key=key, entry=said, config_line=f"- {{{line}}}")
 
 
 class ApiKeys:

@@ -20,9 +20,9 @@ def test_a_new_key_is_let_in_by_the_entry_that_comes_with_it(tmp_path: Path) -> 
     done = weighbridge("keys", "new", "sam-laptop", *WHO, "--json")
     assert done.exit_code == 0
     made = json.loads(done.stdout)
-    assert made.keys() == {"key", "entry"}
+    assert (made.keys(), made["section"]) == ({"key", "section", "entry"}, "identity.api_keys")
     (tmp_path / "config.yaml").write_text(
-        f"servers: {{}}\nidentity:\n  api_keys:\n    {made['entry']}\n"
+        f"servers: {{}}\nidentity:\n  api_keys:\n    - {json.dumps(made['entry'])}\n"
     )
     entries = load(tmp_path / "config.yaml", {}).settings.identity.api_keys
     principal = ApiKeys(entries).principal(made["key"], now=NOW)
@@ -45,7 +45,7 @@ def test_an_entry_is_complete_with_all_that_rules_and_contracts_ask_for(tmp_path
     done = weighbridge("keys", "new", "k", *WHO, *more, "--expires", "90d", "--json")
     made = json.loads(done.stdout)
     config = tmp_path / "config.yaml"
-    config.write_text(f"servers: {{}}\nidentity:\n  api_keys:\n    {made['entry']}\n")
+    config.write_text(f"servers: {{}}\nidentity:\n  api_keys:\n    - {json.dumps(made['entry'])}\n")
     (entry,) = load(config, {}).settings.identity.api_keys
     assert (entry.roles, entry.scopes) == ({"support", "lead"}, {"payments:write"})
     assert entry.client == "ide"
@@ -76,7 +76,7 @@ def test_a_key_for_programs_is_of_another_kind_and_says_what_it_opens(tmp_path: 
     made = json.loads(done.stdout)
     assert made["key"].startswith("wba_desk_")
     config = tmp_path / "config.yaml"
-    config.write_text(f"servers: {{}}\nadmin:\n  api_keys:\n    {made['entry']}\n")
+    config.write_text(f"servers: {{}}\nadmin:\n  api_keys:\n    - {json.dumps(made['entry'])}\n")
     entries = load(config, {}).settings.admin.api_keys
     principal = ApiKeys(entries, prefix=ADMIN_PREFIX).principal(made["key"], now=NOW)
     assert (principal.issuer, principal.scopes) == ("admin.api_keys", {"run:manage"})
@@ -89,3 +89,11 @@ def test_a_key_for_programs_is_of_another_kind_and_says_what_it_opens(tmp_path: 
 def test_a_key_belongs_to_somebody() -> None:
     assert weighbridge("keys", "new", "k", "--tenant", "acme").exit_code == 2
     assert weighbridge("keys", "new", "k", "--user", "sam").exit_code == 2
+
+
+def test_a_scope_of_runs_is_given_to_no_agent() -> None:
+    done = weighbridge("keys", "new", "k", *WHO, "--scope", "run:manage")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        "weighbridge: `run:manage` is for programs that manage runs; add `--admin`\n"
+    )

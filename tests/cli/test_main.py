@@ -52,7 +52,7 @@ def test_commands_that_call_nobody_import_no_network() -> None:
 def test_a_command_that_does_not_exist_is_a_wrong_call() -> None:
     done = weighbridge("weigh")
     assert done.exit_code == 2
-    assert "No such command 'weigh'" in done.stderr
+    assert done.stderr == "weighbridge: no such command `weigh`; see `weighbridge --help`\n"
 
 
 def commands() -> list[tuple[str, click.Command]]:

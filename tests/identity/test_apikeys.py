@@ -35,6 +35,7 @@ def test_a_new_key_comes_with_the_line_that_lets_it_in() -> None:
     entry = ApiKeySettings.model_validate(entries[0])
     assert ApiKeys([entry]).principal(made.key, now=NOW).user == names
     assert made.key not in made.config_line
+    assert document.value == {"api_keys": [made.entry]}
     assert new_api_key("a-1", user="u", tenant="t").key != made.key
 
 
