@@ -111,6 +111,10 @@ def package(remains: Remains, receiver: Receiver, reach: Reach) -> Package:
     ]
     fields = given(remains.run, receiver, reach)
     hidden = sum(not receiver.sees_tool(each.operation.tool, reach) for each in deeds)
+    evidence = tuple(
+        each for each in remains.evidence if not each.tool or receiver.sees_tool(each.tool, reach)
+    )
+    hidden += len(remains.evidence) - len(evidence)
     pending = tuple(each for each in remains.approvals if each.state.is_open)
     missing = _missing(remains.run, remains.template)
     return Package(
@@ -121,7 +125,7 @@ def package(remains: Remains, receiver: Receiver, reach: Reach) -> Package:
         approvals=pending,
         fields=fields,
         missing=missing,
-        evidence=tuple(remains.evidence),
+        evidence=evidence,
         withheld=hidden + sum(each.is_withheld for each in fields),
         next=tuple(_next(deeds, pending, missing)),
     )

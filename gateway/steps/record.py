@@ -19,7 +19,7 @@ from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.runs import Evidence, Run
-from gateway.types.tools import Effect
+from gateway.types.tools import Effect, Kind
 
 _log = logging.getLogger("weighbridge")
 
@@ -111,6 +111,7 @@ class Record:
     def evidence(self, case: Case, result: JsonObject) -> list[Evidence]:
         """Return references to the documents that a read brought, as they may be kept."""
         at = microseconds(self.clock.now())
+        tool = case.tool.key if case.tool.kind is Kind.TOOL else ""
         return [
             Evidence(
                 source=self.redactor.text(each.source),
@@ -118,6 +119,7 @@ class Record:
                 chunk=self.redactor.text(each.chunk),
                 call_id=case.call.call_id,
                 at=at,
+                tool=tool,
             )
             for each in documents_of(case, result)
         ]

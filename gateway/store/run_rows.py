@@ -179,6 +179,7 @@ def evidence_row(run_id: str, item: Evidence) -> dict[str, Value]:
         **{name: _cut(text) for name, text in texts.items()},
         "call_id": item.call_id,
         "at": item.at,
+        "tool": clean(item.tool),
     }
 
 
@@ -190,6 +191,7 @@ def evidence_of(row: Row) -> Evidence:
         chunk=row.text("chunk"),
         call_id=row.text("call_id"),
         at=row.integer("at"),
+        tool=row.text("tool"),
     )
 
 

@@ -141,6 +141,7 @@ class Evidence:
     chunk: str = ""
     call_id: str = ""
     at: int = 0
+    tool: str = ""  # `server.name`; empty for what needs no tool to be seen
 
 
 @value

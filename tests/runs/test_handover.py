@@ -91,6 +91,25 @@ def test_nothing_goes_beyond_the_scopes_of_whoever_takes_over() -> None:
     assert package(held, ALL, REACH).withheld == 0
 
 
+def test_references_are_for_whoever_could_have_read_what_they_name() -> None:
+    read = [
+        Evidence(source="doc://merger", tool="desk.refund"),
+        Evidence(source="doc://note", tool="crm.note"),
+        Evidence(source="doc://old", tool="gone.tool"),
+        Evidence(source="kb://host"),
+    ]
+    found = package(remains(evidence=read), NOBODY, REACH)
+    assert [each.source for each in found.evidence] == ["doc://note", "kb://host"]
+    assert found.withheld == 2
+    assert len(package(remains(evidence=read), ALL, REACH).evidence) == 4
+    payer = Receiver(scopes=frozenset({"payments:write"}))
+    assert [each.source for each in package(remains(evidence=read), payer, REACH).evidence] == [
+        "doc://merger",
+        "doc://note",
+        "kb://host",
+    ]
+
+
 def test_a_field_of_a_type_that_no_tool_yields_any_more_is_withheld() -> None:
     run = a_run(fields={"old": a_field("v", source="gone.type")})
     [given] = package(remains(run=run), NOBODY, REACH).fields

@@ -146,7 +146,7 @@ async def test_evidence_is_collected_into_the_run_and_redacted() -> None:
     one, two = kept.evidence
     assert (one.version, one.chunk, one.call_id) == ("3", "c1", "call_1")
     assert token not in one.source
-    assert two.source == "b"
+    assert (two.source, two.tool) == ("b", case.tool.key)
     kept.evidence.clear()
     await replace(record, seen_values=kept).seen(replaced(case, run_id=""), answer)
     assert kept.evidence == []

@@ -102,8 +102,8 @@ SET run_id = excluded.run_id, bound_at = excluded.bound_at;
 
 -- name: add_evidence
 -- A reference, each once.
-INSERT INTO run_evidence (run_id, digest, source, version, chunk, call_id, at)
-VALUES (:run_id, :digest, :source, :version, :chunk, :call_id, :at)
+INSERT INTO run_evidence (run_id, digest, source, version, chunk, call_id, at, tool)
+VALUES (:run_id, :digest, :source, :version, :chunk, :call_id, :at, :tool)
 ON CONFLICT (run_id, digest) DO NOTHING;
 
 -- name: count_evidence
