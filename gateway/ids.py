@@ -2,12 +2,19 @@
 
 import os
 import time
+from functools import lru_cache
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
 _LETTERS = (_ALPHABET * 8).encode()  # by any byte: its last five bits as a letter
 _REFILL = 256
-_spare: list[bytes] = []  # random bytes, 16 a piece: asking the system for each costs a call
+# Random bytes, 16 a piece, and random letters: asking the system for each costs a call.
+_spare: list[bytes] = []
+_spare_letters: list[str] = []
+
+
+def _block() -> bytes:
+    return os.urandom(16 * _REFILL)
 
 
 def _random() -> bytes:
@@ -15,26 +22,46 @@ def _random() -> bytes:
     try:
         return _spare.pop()
     except IndexError:
-        block = os.urandom(16 * _REFILL)
+        block = _block()
         _spare.extend(block[at : at + 16] for at in range(0, len(block), 16))
         return _spare.pop()
 
 
-os.register_at_fork(after_in_child=_spare.clear)  # or parent and child would share their ids
-# The last span of 2^20 milliseconds in letters: all ids of a quarter of an hour share it.
-_span: tuple[int, str] = (-1, "")
+def _random_letters() -> str:
+    """Return 80 random bits of the system as 16 letters, each piece used once."""
+    letters = _block().translate(_LETTERS).decode("ascii")
+    _spare_letters.extend(letters[at : at + 16] for at in range(0, len(letters), 16))
+    return _spare_letters.pop()
+
+
+@lru_cache(maxsize=4)  # all ids of a quarter of an hour share it
+def _span(at: int) -> str:
+    """Return the first six letters of a time, which count spans of 2^20 milliseconds."""
+    return "".join(_PAIRS[(at >> shift) & 1023] for shift in (20, 10, 0))
+
+
+def _forget() -> None:
+    _spare.clear()
+    _spare_letters.clear()
+
+
+os.register_at_fork(after_in_child=_forget)  # or parent and child would share their ids
+# The last millisecond in letters: the ids of one call often share it.
+_known: tuple[int, str] = (-1, "")
 
 
 def ulid() -> str:
     """Return a new ULID: 26 characters, 48 bits of milliseconds, then 80 random bits."""
-    global _span  # noqa: PLW0603 - a cache of one pure value; a race only writes it twice
+    global _known  # noqa: PLW0603 - a cache of one pure value; a race only writes it twice
     now = time.time_ns() // 1_000_000
-    known, text = _span
-    if known != now >> 20:
-        text = "".join(_PAIRS[(now >> shift) & 1023] for shift in (40, 30, 20))
-        _span = (now >> 20, text)
-    random = _random().translate(_LETTERS).decode("ascii")
-    return f"{text}{_PAIRS[(now >> 10) & 1023]}{_PAIRS[now & 1023]}{random}"
+    known, text = _known
+    if known != now:
+        text = f"{_span(now >> 20)}{_PAIRS[(now >> 10) & 1023]}{_PAIRS[now & 1023]}"
+        _known = (now, text)
+    try:
+        return text + _spare_letters.pop()
+    except IndexError:
+        return text + _random_letters()
 
 
 def new(prefix: str) -> str:

@@ -50,14 +50,15 @@ def test_spans_and_traces_have_the_hex_digits_of_their_standard() -> None:
 
 
 def test_a_forked_child_makes_ids_of_its_own() -> None:
-    ids.trace_id()  # so that there are spare random bytes that a child could share
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writing, ids.trace_id().encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    theirs = os.read(reading, 64).decode()
-    os.close(reading)
-    os.close(writing)
-    assert theirs not in {ids.trace_id() for _ in range(300)}
+    for make in (ids.trace_id, ids.ulid):
+        make()  # so that there is spare randomness that a child could share
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writing, make().encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        theirs = os.read(reading, 64).decode()
+        os.close(reading)
+        os.close(writing)
+        assert theirs[10:] not in {make()[10:] for _ in range(300)}

@@ -61,6 +61,9 @@ def _has_float(value: Json) -> bool:
     while level:
         deeper: list[Json] = []
         for member in level:
+            kind = type(member)
+            if kind is str or kind is int:  # nearly all are
+                continue
             if isinstance(member, dict):
                 deeper += member.values()
             elif isinstance(member, list):

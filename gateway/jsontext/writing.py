@@ -107,6 +107,9 @@ def _is_plain(value: Json) -> bool:
     while level:
         deeper: list[Json] = []
         for member in level:
+            kind = type(member)
+            if kind is str or kind is int:  # nearly all are
+                continue
             if isinstance(member, dict):
                 if not "".join(member).isascii():
                     return False
