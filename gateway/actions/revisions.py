@@ -269,6 +269,7 @@ def _tested(
         revision.policy,
         validate=trial.validate(revision),
         decide=trial.decide(revision),
+        leaves=trial.leaves(revision),
     )
     built = Built(revision=revision, findings=findings, report=report)
     return replace(built, revision=None) if built.problem else built

@@ -3,25 +3,33 @@
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from typing import Final
 
+from gateway import jsontext
 from gateway.case import Case, Facts, Verdict
 from gateway.contracts.draft import draft
+from gateway.crossing.conditions import NOT_DECLARED
 from gateway.pipeline import CHECKS_FOR, judge, sees
 from gateway.policy.cases import CallUnderTest
 from gateway.policy.methods import USE
-from gateway.policy.testing import Decide, Validate
+from gateway.policy.testing import Decide, Leaves, Left, Validate
 from gateway.revision import Revision
 from gateway.steps import policy, risk
+from gateway.steps.normalise import Normalise
 from gateway.steps.resolve import contract_of
+from gateway.steps.verify import Verified
 from gateway.types.actors import Actor
 from gateway.types.calls import AuthMethod, Method, Nobody, Principal, ProposedCall
 from gateway.types.causes import Cause
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
+from gateway.types.operations import Delivered
 from gateway.types.outcomes import Refusal
 from gateway.types.runs import Phase
 from gateway.types.tools import Contract, Effect, Kind, Risk, Tool
 from gateway.types.values import replaced
+
+_NO_CAP: Final = 1 << 30  # bytes: a test is about what leaves, not about how much of it
 
 
 def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
@@ -180,3 +188,28 @@ def validate(revision: Revision) -> Validate:
         return "; ".join(f"`{each.pointer or '/'}`: expected {each.expected}" for each in found)
 
     return problem
+
+
+def leaves(revision: Revision) -> Leaves:
+    """Return what of a test's result would leave, by the step that shapes real ones.
+
+    A digest is told as `[hash]`, since its key is the store's.
+    """
+    shape = Normalise(max_result_bytes=_NO_CAP, digest=lambda tenant, value: "[hash]")
+
+    def left(call: CallUnderTest) -> Left:
+        schema, result = revision.schemas_for(call.contract).output, call.result
+        if schema is not None and not call.contract.lenient_output:
+            found = schema.violations(result) if not schema.is_valid(result) else ()
+            if found:
+                told = "; ".join(f"`{e.pointer or '/'}`: expected {e.expected}" for e in found)
+                return Left(problem=f"it does not match the tool's output schema: {told}")
+        said: JsonObject = {"content": [], "structuredContent": result}
+        delivered = Delivered(result=said, size=len(jsontext.dump(said)))
+        case = verdict(call, revision).case
+        shaped = shape(case, Verified(delivered=delivered, verification=NOT_DECLARED))
+        if isinstance(shaped, Refusal):
+            return Left(problem=shaped.reason)
+        return Left(value=shaped.result.get("structuredContent"))
+
+    return left

@@ -52,6 +52,7 @@ class Expect(Model):
     args: dict[str, AnyJson] | None = None
     shadow: Annotated[tuple[Name, ...], BeforeValidator(_listed)] | None = None
     phase: Phase | None = None
+    result: dict[str, AnyJson] | None = None  # what leaves of the one that the case gives
 
     @model_validator(mode="after")
     def _something(self) -> "Expect":
@@ -72,8 +73,8 @@ class CaseModel(Model):
     """One case, as people write it: about a tool, a resource or a prompt.
 
     `method` is what is done with it, unless it is used; `ask` is what its server asks meanwhile,
-    and then `args` are the question's. `cause` is why the gateway makes the call by itself, and
-    `run` is the run that it is made in.
+    and then `args` are the question's. `cause` is why the gateway makes the call by itself, `run`
+    is the run that it is made in, and `result` what its server is said to return.
     """
 
     name: Name
@@ -92,6 +93,7 @@ class CaseModel(Model):
     effect: Effect | None = None
     risk: Risk | None = None
     now: AwareDatetime | None = None
+    result: dict[str, AnyJson] | None = None
     expect: Expect
 
     @property
@@ -129,6 +131,14 @@ class CaseModel(Model):
     def _cause_of_kind(self) -> "CaseModel":
         if self.cause is not Cause.CALLER and (self.kind is not Kind.TOOL or self.method):
             raise ValueError("the gateway by itself only calls tools")
+        return self
+
+    @model_validator(mode="after")
+    def _result_of_a_tool(self) -> "CaseModel":
+        if (self.result is None) is not (self.expect.result is None):
+            raise ValueError("a `result` and what is expected of it go together")
+        if self.result is not None and (self.call is None or self.method or self.ask):
+            raise ValueError("only a call of a tool has a `result` here")
         return self
 
     @model_validator(mode="after")
@@ -171,6 +181,7 @@ class CallUnderTest:
     server: str = ""  # of a resource; other names have it in them
     cause: Cause = Cause.CALLER
     bound: Bound | None = None  # its run, and how it was found
+    result: JsonObject | None = None  # the structured content that its server is said to return
 
     @property
     def server_name(self) -> str:
@@ -278,6 +289,7 @@ def _call(
         server=each.server or "",
         cause=each.cause,
         bound=bound,
+        result=each.result,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gateway import jsontext
 from gateway.policy.cases import CallUnderTest, Expect, PolicyCase
 from gateway.policy.constraints import ConstraintError, apply
 from gateway.policy.engine import CompiledPolicy
@@ -16,6 +17,18 @@ from gateway.types.values import replaced
 Decide: TypeAlias = Callable[[CallUnderTest], Decision]
 # Says what is wrong with a call's arguments for its tool, or returns an empty string.
 Validate: TypeAlias = Callable[[CallUnderTest], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What leaves of a result, or why that can't be told."""
+
+    value: Json = None
+    problem: str = ""
+
+
+# Says what leaves of the result that a case gives.
+Leaves: TypeAlias = Callable[[CallUnderTest], Left]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +128,12 @@ def run(
     *,
     validate: Validate,
     decide: Decide | None = None,
+    leaves: Leaves | None = None,
 ) -> Report:
-    """Run cases; `decide` may stand for the whole pipeline, without it the policy decides alone."""
+    """Run cases; `decide` may stand for the whole pipeline, without it the policy decides alone.
+
+    Without `leaves` nothing is said of results.
+    """
     decide = decide or policy_only(policy)
     results: list[Result] = []
     decided: set[str] = set()
@@ -129,7 +146,7 @@ def run(
             for line in trace(policy, _asked(case.call, decision), decision.risk):
                 if line.condition is not None:
                     seen[line.condition].add(line.rule)
-        results.append(_result(case, decision, validate))
+        results.append(_result(case, decision, validate, leaves))
     return Report(
         results=tuple(results),
         coverage=_coverage(policy, decided, seen[True], seen[False]),
@@ -155,7 +172,9 @@ def _coverage(
     )
 
 
-def _result(case: PolicyCase, decision: Decision | None, validate: Validate) -> Result:
+def _result(
+    case: PolicyCase, decision: Decision | None, validate: Validate, leaves: Leaves | None
+) -> Result:
     if case.call is None or decision is None:
         return Result(name=case.name, place=case.place, problems=(case.fault or "not decided",))
     invalid = validate(case.call)
@@ -163,6 +182,8 @@ def _result(case: PolicyCase, decision: Decision | None, validate: Validate) -> 
         problems = (f"the arguments do not match the tool's schema: {invalid}",)
     else:
         problems = tuple(_problems(case.expect, case.call, decision))
+        if leaves is not None and case.expect.result is not None:
+            problems += tuple(_result_problems(case.expect.result, case.call, decision, leaves))
     return Result(name=case.name, place=case.place, problems=problems)
 
 
@@ -199,6 +220,23 @@ def _argument_problems(expect: Expect, call: CallUnderTest, decision: Decision) 
         return
     if final != expect.args:
         yield f"args: expected {expect.args}, got {final}"
+
+
+def _result_problems(
+    wanted: Json, call: CallUnderTest, decision: Decision, leaves: Leaves
+) -> Iterator[str]:
+    if decision.effect is DecisionEffect.DENY:
+        yield "result: the call is denied and brings none"
+        return
+    left = leaves(call)
+    if left.problem:
+        yield f"result: {left.problem}"
+    elif left.value != wanted:
+        yield f"result: expected {_json(wanted)}, got {_json(left.value)}"
+
+
+def _json(value: Json) -> str:
+    return jsontext.dump(value).decode()
 
 
 def _names(names: Iterable[str] | None) -> Json:

@@ -6,10 +6,11 @@ import pytest
 
 from gateway.actions import trial
 from gateway.policy.cases import load
+from gateway.policy.testing import Left
 from gateway.types.decisions import DecisionEffect
 from gateway.types.runs import Phase
-from gateway.types.tools import Contract, Kind, Tool
-from tests.helpers.cases import NOW, a_contract, a_revision, a_tool, an_actor
+from gateway.types.tools import Contract, Kind, Sensitivity, Tool
+from tests.helpers.cases import NOW, a_contract, a_definition, a_revision, a_tool, an_actor
 
 RULES = """\
 rules:
@@ -95,3 +96,44 @@ def test_what_a_caller_finds_in_its_list_is_told_by_the_checks_of_lists(
 ) -> None:
     revision = a_revision([contract] if contract else [], RULES)
     assert trial.is_listed(tool, an_actor(), Phase.ACTING, revision, NOW) is expected
+
+
+ROWS = a_contract(
+    a_tool(
+        a_definition(
+            "find",
+            outputSchema={"type": "object", "properties": {"rows": {"type": "array"}}},
+        )
+    ),
+    sensitive_results={"/token": Sensitivity.SECRET},
+)
+FILTERED = """\
+rules:
+  - id: find
+    decision: allow
+    match: {tools: [crm.find]}
+    output:
+      rows: [{path: /rows, where: row.id == identity.user}]
+      redact: [{path: /rows/*/mail, as: hash}]
+"""
+
+
+def left(result: str) -> Left:
+    text = CASE.format(about=f"call: crm.find, result: {result}")
+    text = text.replace("decision: allow}", "decision: allow, result: {}}")
+    (case,) = load(text, file="t.yaml").cases({ROWS.tool: ROWS})
+    assert case.call is not None
+    return trial.leaves(a_revision([ROWS], FILTERED))(case.call)
+
+
+def test_of_a_result_leaves_what_would_leave_of_a_real_one() -> None:
+    rows = "[{id: sam, mail: a@b.c}, {id: kim}, nothing]"
+    assert left(f"{{rows: {rows}, token: t}}").value == {
+        "rows": [{"id": "sam", "mail": "[hash]"}],
+    }
+
+
+def test_a_result_that_no_server_may_return_tests_nothing() -> None:
+    assert left("{rows: 1}").problem == (
+        "it does not match the tool's output schema: `/rows`: expected array"
+    )

@@ -61,6 +61,8 @@ def test_a_case_about_an_unknown_tool_says_so() -> None:
         ("decision: allow", "decison: allow", "unknown key `decison`; did you mean `decision`?"),
         ("phase: planning", "phase: plan", "did you mean `planning`?"),
         ("10:00:00+01:00", "10:00:00", "`now`"),
+        ("args: {query: x}", "result: {}", "expected of it go together"),
+        ("{decision: allow}", "{result: {}}", "expected of it go together"),
     ],
 )
 def test_a_file_that_can_not_be_meant_is_refused(old: str, new: str, said: str) -> None:
@@ -112,6 +114,11 @@ def test_a_case_may_be_about_a_resource_a_prompt_a_question_or_a_task() -> None:
         ("prompt: crm.reply", "prompt: crm.reply, cause: lookup", "by itself only calls tools"),
         ("method: tasks/cancel", "method: tasks/cancel, cause: lookup", "only calls tools"),
         ("ask: roots/list", "cause: compensated", "did you mean `compensation`?"),
+        (
+            "ask: roots/list, expect: {",
+            "ask: roots/list, result: {}, expect: {result: {}, ",
+            "only a call of a tool",
+        ),
     ],
 )
 def test_a_case_that_is_about_nothing_is_refused(old: str, new: str, said: str) -> None:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.policy.cases import CallUnderTest, load
-from gateway.policy.testing import Report, policy_only, run
+from gateway.policy.testing import Left, Report, policy_only, run
 from gateway.types.decisions import Decision, DecisionEffect
 from tests.policy.example import CONTRACTS, POLICY, policy
 
@@ -139,3 +139,33 @@ def test_a_case_in_a_run_may_say_the_phase_that_it_is_decided_in() -> None:
     assert passed.failed == 0
     failed = report(f"name: it, run: {{}}, {REFUND % 50}, expect: {{phase: finalizing}}")
     assert failed.results[0].problems == ("phase: expected finalizing, got acting",)
+
+
+RESULT = (
+    "call: crm.search_customers, args: {query: x}, result: {rows: [1, 2]}, "
+    "expect: {decision: allow, result: {rows: [1]}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (Left(value={"rows": [1]}), "PASS it"),
+        (Left(value={"rows": []}), 'result: expected {"rows":[1]}, got {"rows":[]}'),
+        (Left(problem="it has no rows"), "result: it has no rows"),
+    ],
+)
+def test_what_leaves_of_a_result_is_compared(left: Left, said: str) -> None:
+    ready = load(HEAD + f"  - {{name: it, {RESULT}}}\n", file="t.yaml").cases(
+        {each.tool: each for each in CONTRACTS}
+    )
+    assert said in run(ready, EXAMPLE, validate=lambda _: "", leaves=lambda _: left).text()
+
+
+def test_a_denied_call_brings_no_result() -> None:
+    case = "as: ops, call: crm.search_customers, args: {query: x}, result: {}, expect: {result: {}}"
+    ready = load(HEAD + f"  - {{name: it, {case}}}\n", file="t.yaml").cases(
+        {each.tool: each for each in CONTRACTS}
+    )
+    told = run(ready, EXAMPLE, validate=lambda _: "", leaves=lambda _: Left(value={})).text()
+    assert "result: the call is denied and brings none" in told
