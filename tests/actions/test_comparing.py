@@ -6,7 +6,7 @@ import pytest
 
 from gateway.actions.comparing import Comparison, compare
 from gateway.types.leans import Lean
-from tests.helpers.compared import CONTRACTS, RULES, TEXTS, a_revision, after, edited
+from tests.helpers.edits import CONTRACTS, RULES, TEXTS, a_revision, after, edited
 
 WIDER, NARROWER, OTHER = Lean.WIDER, Lean.NARROWER, Lean.OTHER
 REFUND, FIND, MAIL, CLOSE = "pay.refund", "crm.find", "mail.send", "crm.close"

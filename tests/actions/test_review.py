@@ -7,7 +7,7 @@ from gateway.actions import review
 from gateway.actions.comparing import compare
 from gateway.types.json import JsonObject
 from gateway.types.tools import Effect, Risk
-from tests.helpers.compared import TEXTS, a_revision, a_written_contract, after, edited
+from tests.helpers.edits import TEXTS, a_revision, a_written_contract, after, edited
 from tests.journeys import house
 
 WIDER = ("args.amount <= 1000.0", "args.amount <= 5000.0")

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.helpers.compared import TEXTS, edited
+from tests.helpers.edits import TEXTS, edited
 from tests.helpers.workspaces import Workspace, a_workspace, weighbridge
 
 WIDER = ("args.amount <= 1000.0", "args.amount <= 5000.0")
