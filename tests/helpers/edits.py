@@ -19,7 +19,7 @@ rules:
   - id: own-tenant
     decision: deny
     code: cross_tenant
-    match: {servers: [crm]}
+    match: {tools: [crm.find]}
     when: has(args.tenant) && args.tenant != identity.tenant
   - id: no-contractors
     decision: deny
