@@ -1,7 +1,9 @@
 """Step 13: only allowed fields leave, within the size cap, marked for what they are."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gateway import jsontext
 from gateway.case import Case
@@ -14,7 +16,10 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.relay import URL_REQUIRED
+from gateway.types.runs import Run
 from gateway.types.tools import Effect, Kind, Sensitivity
+
+_FIELD: Final = re.compile(r"\brun\.fields\.([A-Za-z_][A-Za-z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +50,10 @@ class Normalise:
         if capped.result is None:
             return _too_large(case, size, maximum)
         result = capped.result if case.contract.trusted_text else _marked(case, capped.result)
-        notes = (*verified.notes, *case.notes, *_told(counted))
+        told = _told(case, counted)
+        if counted.failed and _is_tools(case, result):
+            result = _with_words(result, told)
+        notes = (*verified.notes, *case.notes, *told)
         return Answer(
             result=result,
             status=_status(case, result),
@@ -140,12 +148,37 @@ def _schema(case: Case, result: JsonObject) -> Json:
     return contract.output_schema
 
 
-def _told(counted: RowCount) -> tuple[str, ...]:
+def _told(case: Case, counted: RowCount) -> tuple[str, ...]:
     """Say that rows are not there, and of how many nobody could tell; not how many there are."""
     if not counted.removed:
         return ()
-    failed = f", {counted.failed} of them because they can't be judged" if counted.failed else ""
-    return (f"rows that policy does not let through were left out{failed}",)
+    said = "rows that policy does not let through were left out"
+    if not counted.failed:
+        return (said,)
+    return (f"{said}, {counted.failed} of them because they can't be judged{_blind(case)}",)
+
+
+def _blind(case: Case) -> str:
+    """Say which fields of the run filters go by, and it has not collected."""
+    named = {name for each in case.decision.output.rows for name in _FIELD.findall(each.where)}
+    run = case.run
+    if run is None:
+        return ": this call is in no run" if named else ""
+    missing = sorted(name for name in named if not _is_known(run, name))
+    return f": the run has no {', '.join(f'`{name}`' for name in missing)} yet" if missing else ""
+
+
+def _is_known(run: Run, name: str) -> bool:
+    field = run.fields.get(name)
+    return field is not None and field.is_known
+
+
+def _with_words(result: JsonObject, told: Sequence[str]) -> JsonObject:
+    """Tell a model, which sees texts alone, that it does not see all there may be."""
+    content = result.get("content")
+    blocks = content if isinstance(content, list) else []
+    words: list[Json] = [{"type": "text", "text": f"[gateway] {each}"} for each in told]
+    return {**result, "content": [*blocks, *words]}
 
 
 def _is_tools(case: Case, result: JsonObject) -> bool:

@@ -13,8 +13,10 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Execution, Verification, VerificationState
 from gateway.types.outcomes import Answer, Refusal, Status, WireError
 from gateway.types.relay import URL_REQUIRED
+from gateway.types.runs import Run, Trust
 from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_case, a_contract, a_definition, a_resource, a_tool
+from tests.helpers.runs import a_field, a_run
 
 
 def digest(tenant: str, value: Json) -> str:
@@ -235,6 +237,37 @@ def test_rows_that_were_left_out_are_counted_and_their_number_is_not_told() -> N
     )
     whole: JsonObject = {"rows": [{"tenant": "acme"}]}
     assert answer({"content": [], "structuredContent": whole}, output=ROWS).notes == ()
+
+
+def told(where: str, run: Run | None, row: JsonObject) -> list[str]:
+    rows = OutputPolicy(rows=(RowFilter(path="/rows", where=where, rule="r", holds=ours),))
+    decision = Decision(effect=DecisionEffect.ALLOW, output=rows)
+    case = a_case(contract=a_contract(), decision=decision, run=run)
+    result: JsonObject = {"content": [], "structuredContent": {"rows": [row]}}
+    verified = Verified(
+        delivered=Delivered(result=result, size=10),
+        verification=Verification(state=VerificationState.NOT_DECLARED),
+    )
+    found = Normalise(max_result_bytes=1000, digest=digest)(case, verified)
+    assert isinstance(found, Answer)
+    content = found.result["content"]
+    assert isinstance(content, list)
+    return [str(each["text"]) for each in content[1:] if isinstance(each, dict)]
+
+
+def test_a_model_is_told_of_rows_that_nobody_could_judge_and_what_its_run_lacks() -> None:
+    where = "row.id == run.fields.customer_id && row.tenant == run.fields.tenant"
+    run = a_run(fields={"tenant": a_field("acme", trust=Trust.HOST, source="host")})
+    [words] = told(where, run, {"id": 1})
+    assert words.endswith("can't be judged: the run has no `customer_id` yet")
+    [alone] = told(where, None, {"id": 1})
+    assert alone.endswith("can't be judged: this call is in no run")
+    [other] = told("row.tenant == identity.tenant", run, {"id": 1})
+    assert other.endswith("can't be judged")
+
+
+def test_a_model_is_not_told_of_rows_that_are_not_for_its_eyes() -> None:
+    assert told("w", None, {"id": 1, "tenant": "x"}) == []
 
 
 @pytest.mark.parametrize(("lenient", "left"), [(False, {"n": 1}), (True, {})])
