@@ -154,4 +154,4 @@ class Verdict:
 
     case: Case
     refusal: Refusal | None
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # empty unless it is to be explained

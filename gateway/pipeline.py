@@ -3,7 +3,6 @@
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Protocol, assert_never
 
 from gateway.case import Case, Check, Finding, Verdict
@@ -93,12 +92,14 @@ CHECKS_FOR: Mapping[Method, tuple[Check, ...]] = {
 }
 
 
-def judge(case: Case, checks: tuple[Check, ...] = CHECKS) -> Verdict:
+def judge(case: Case, checks: tuple[Check, ...] = CHECKS, *, explained: bool = False) -> Verdict:
     """Run the checks in order; the first refusal ends the case.
 
     No I/O and no clock in here: tools/list, `policy explain` and replay call the same function.
+    What each check said is in the verdict only if it is to be `explained`.
     """
     findings: list[Finding] = []
+    refusal: Refusal | None = None
     for check in checks:
         try:
             answer = check(case)
@@ -109,25 +110,27 @@ def judge(case: Case, checks: tuple[Check, ...] = CHECKS) -> Verdict:
                 code="check_failed",
                 reason=f"the {_step(check)} check could not decide",
             )
+        if explained:
+            findings.append(_finding(check, case, answer))
         if isinstance(answer, Refusal):
-            finding = Finding(step=_step(check), outcome="refused", reason=answer.reason)
-            findings.append(finding)
-            return Verdict(case=case, refusal=_told(case, answer), findings=tuple(findings))
-        findings.append(_passed(check, changed=answer is not case))
+            refusal = _told(case, answer)
+            break
         case = answer
-    if case.decision.effect is DecisionEffect.DENY:  # also when nobody has decided
-        refusal = _told(case, policy.refusal(case))
-        return Verdict(case=case, refusal=refusal, findings=tuple(findings))
-    return Verdict(case=case, refusal=None, findings=tuple(findings))
+    else:
+        if case.decision.effect is DecisionEffect.DENY:  # also when nobody has decided
+            refusal = _told(case, policy.refusal(case))
+    return Verdict(case=case, refusal=refusal, findings=tuple(findings))
 
 
 def _step(check: Check) -> str:
     return check.__module__.rpartition(".")[2]
 
 
-@lru_cache(maxsize=64)  # every call has such a line for each check
-def _passed(check: Check, *, changed: bool) -> Finding:
-    return Finding(step=_step(check), outcome="changed" if changed else "passed")
+def _finding(check: Check, before: Case, answer: Case | Refusal) -> Finding:
+    if isinstance(answer, Refusal):
+        return Finding(step=_step(check), outcome="refused", reason=answer.reason)
+    outcome = "passed" if answer is before else "changed"
+    return Finding(step=_step(check), outcome=outcome)
 
 
 def sees(case: Case) -> bool:
@@ -329,10 +332,12 @@ class Pipeline:
         finished = await self._finish(case, ticket)
         return finished, ticket.delivery
 
-    async def _carry_out(self, case: Case, ticket: Ticket) -> Answer | Refusal:
+    def _carry_out(self, case: Case, ticket: Ticket) -> Awaitable[Answer | Refusal]:
         """Send a call, and note what its answer means for later ones before it leaves."""
-        outcome = await self._sent(case, ticket)
-        return await self.record.seen(case, outcome) if case.leaves_traces else outcome
+        return (self._noted if case.leaves_traces else self._sent)(case, ticket)
+
+    async def _noted(self, case: Case, ticket: Ticket) -> Answer | Refusal:
+        return await self.record.seen(case, await self._sent(case, ticket))
 
     async def _sent(self, case: Case, ticket: Ticket) -> Answer | Refusal:
         if case.operation is not None:

@@ -40,11 +40,19 @@ def test_the_first_refusal_ends_the_case() -> None:
         seen.append(case.tool.key)
         return case
 
-    verdict = pipeline.judge(a_case(), (refusing, noting))
+    verdict = pipeline.judge(a_case(), (refusing, noting), explained=True)
     assert verdict.refusal is not None
     assert verdict.refusal.status is Status.FORBIDDEN
     assert seen == []
     assert [finding.outcome for finding in verdict.findings] == ["refused"]
+
+
+def test_what_the_checks_said_is_kept_where_it_is_explained() -> None:
+    verdict = pipeline.judge(a_case(), explained=True)
+    said = {finding.step: finding.outcome for finding in verdict.findings}
+    assert list(said) == [check.__module__.rpartition(".")[2] for check in pipeline.CHECKS]
+    assert (said["contract"], said["identity"]) == ("changed", "passed")
+    assert pipeline.judge(a_case()).findings == ()
 
 
 def test_an_allowed_read_is_a_plain_read() -> None:

@@ -38,7 +38,9 @@ def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
     A question that a server asks is judged alone, as if the call it belongs to went through.
     """
     case = _case(call, revision)
-    return _asked(case, call) if call.method.is_ask else judge(case, CHECKS_FOR[call.method])
+    if call.method.is_ask:
+        return _asked(case, call)
+    return judge(case, CHECKS_FOR[call.method], explained=True)
 
 
 def is_listed(tool: Tool, actor: Actor, phase: Phase, revision: Revision, now: datetime) -> bool:

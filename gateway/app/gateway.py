@@ -1,7 +1,7 @@
 """A running gateway, as the fronts, the admin listener and the commands see it."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from gateway import __version__
@@ -57,9 +57,9 @@ class Gateway:
     note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
     changed: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
 
-    async def handle(self, call: ProposedCall) -> Finished:
+    def handle(self, call: ProposedCall) -> Awaitable[Finished]:
         """Weigh one call."""
-        return await self.pipeline.handle(call)
+        return self.pipeline.handle(call)
 
     async def watch(
         self, call: ProposedCall, told: Callable[[], None]

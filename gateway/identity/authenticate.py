@@ -23,6 +23,8 @@ from gateway.types.json import JsonObject
 
 _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE)  # RFC 6750, 2.1
 _LOOK_S: Final = 15.0  # between two looks at the keys; fetched only when they are due
+_AUTHORIZATION: Final = b"authorization"
+_LENGTH: Final = len(_AUTHORIZATION)
 _CACHE_SIZE: Final = 10_000
 _CACHE_S: Final = 60.0  # a key that its issuer withdraws works at most this much longer
 
@@ -178,7 +180,9 @@ def _issuer(entry: PublishedIssuer, clock: Clock) -> Issuer:
 
 
 def _credential(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-    shown = [value for name, value in headers if name.lower() == b"authorization"]
+    shown = [
+        value for name, value in headers if len(name) == _LENGTH and name.lower() == _AUTHORIZATION
+    ]
     if not shown:
         return None
     if len(shown) > 1:

@@ -1,6 +1,6 @@
 """What the fronts need from the rest of the gateway, and nothing more."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -63,7 +63,7 @@ class Authenticator(Protocol):
 class Gate(Protocol):
     """The pipeline as the fronts see it, the same for every transport and protocol era."""
 
-    async def handle(self, call: ProposedCall) -> Finished:
+    def handle(self, call: ProposedCall) -> Awaitable[Finished]:
         """Weigh one request and return its finished result; cancelled when the caller leaves."""
         ...
 

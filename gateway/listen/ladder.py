@@ -46,14 +46,15 @@ class HeaderView:
         values = self.values
         for key, value in raw:
             if key in _KEPT:
-                if key in values and key in _ROUTING:
-                    self.duplicate = key
                 shown = value.strip(_BLANKS)  # parsers may leave them (RFC 9110, 5.5)
-                if key == _KEY and key in values:
-                    # Two are one list (5.3), and a list is no key: whoever reads it refuses it.
-                    shown = b"%b, %b" % (values[key], shown)
+                if key in values:
+                    if key in _ROUTING:
+                        self.duplicate = key
+                    elif key == _KEY:
+                        # Two are one list (5.3), and a list is no key: whoever reads it refuses it.
+                        shown = b"%b, %b" % (values[key], shown)
                 values[key] = shown
-            elif key == run and run:
+            elif run and key == run:
                 # Two are one list here as well, and that names no run.
                 self.run = f"{self.run}, " * bool(self.run) + value.strip(_BLANKS).decode("latin-1")
             elif key.startswith(b"mcp-param-"):

@@ -20,6 +20,7 @@ _AUTHORITY: Final = re.compile(
     r"(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)(?::(\d{1,5}))?"
 )
 _REMEMBERED: Final = 256
+_ONE_HOST: Final = "exactly one Host header is required"
 
 
 class OriginCheck:
@@ -44,13 +45,17 @@ class OriginCheck:
 
     def refuse(self, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, str] | None:
         """Return the HTTP status and reason to refuse a request with, or None."""
-        hosts = [value for key, value in headers if key == b"host"]
-        origins = [value for key, value in headers if key == b"origin"]
-        if len(hosts) != 1:
-            return 400, "exactly one Host header is required"
-        if len(origins) > 1:
-            return 403, "more than one Origin header"
-        pair = (hosts[0], origins[0] if origins else None)
+        found = dict(headers)
+        host, origin = found.get(b"host"), found.get(b"origin")
+        if len(found) != len(headers):  # some header came twice
+            names = [key for key, _ in headers]
+            if names.count(b"host") > 1:
+                return 400, _ONE_HOST
+            if names.count(b"origin") > 1:
+                return 403, "more than one Origin header"
+        if host is None:
+            return 400, _ONE_HOST
+        pair = (host, origin)
         if pair in self._passed:
             return None
         refusal = self._judge(*pair)
