@@ -1,29 +1,19 @@
 """Keys of operations."""
 
-import re
-import uuid
-from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway import jsontext
 from gateway.operations.keys import (
     CALLERS,
     KeyRefused,
-    changed,
-    derive,
-    downstream_key,
-    filled,
-    inject,
     of_caller,
-    own,
 )
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace, Normal
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import IntentKey, KeySource
+from gateway.types.operations import KeySource
+from tests.operations.keyed import key
 
 JSON = st.recursive(
     st.none()
@@ -36,20 +26,6 @@ JSON = st.recursive(
 )
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 ARGUMENTS = st.dictionaries(NAMES, JSON, max_size=4)
-
-
-def key(arguments: JsonObject, idempotency: Idempotency | None = None, **other: Any) -> IntentKey:
-    call: dict[str, Any] = {
-        "tenant": "t1",
-        "principal": ("issuer", "A"),
-        "server": "desk",
-        "tool": "desk.put_item",
-        "caller_key": None,
-        "transport_id": None,
-        "digest": jsontext.digest,
-        **other,
-    }
-    return derive(arguments=arguments, idempotency=idempotency or Idempotency(), **call)
 
 
 def test_every_part_of_a_key_is_a_digest() -> None:
@@ -282,186 +258,3 @@ def test_what_is_overwritten_with_a_key_for_the_server_counts_for_nothing() -> N
     assert key(first, keyed).key != key({"v": 2, "options": {"key": "model-1"}}, keyed).key
     elsewhere = Idempotency(inject=Injection(place=InjectPlace.META, name="/options/key"))
     assert key(first, elsewhere).key != key({"v": 1, "options": {"key": "b"}}, elsewhere).key
-
-
-# --- the canonical form ----------------------------------------------------------------------
-
-
-@given(ARGUMENTS)
-def test_the_canonical_form_of_a_canonical_form_is_itself(arguments: JsonObject) -> None:
-    written = jsontext.canonical(arguments)
-    assert jsontext.canonical(jsontext.parse_result(written)) == written
-
-
-@given(ARGUMENTS, ARGUMENTS)
-def test_digests_are_equal_exactly_when_the_canonical_bytes_are(
-    one: JsonObject, other: JsonObject
-) -> None:
-    same = jsontext.canonical(one) == jsontext.canonical(other)
-    assert (key(one).arguments == key(other).arguments) is same
-    assert (key(one).key == key(other).key) is same
-
-
-@given(ARGUMENTS, st.randoms(use_true_random=False))
-def test_the_order_of_keys_does_not_matter(arguments: JsonObject, random: Any) -> None:
-    names = list(arguments)
-    random.shuffle(names)
-    assert key({name: arguments[name] for name in names}) == key(arguments)
-
-
-@given(st.integers(min_value=2**53), st.integers(min_value=2**53))
-def test_two_large_integers_never_share_a_key(one: int, other: int) -> None:
-    assert (key({"id": one}).key == key({"id": other}).key) is (one == other)
-
-
-def test_large_integers_side_by_side_are_apart() -> None:
-    ids = [1234567890123456789, 1234567890123456788, 1234567890123456800]
-    assert len({key({"id": each}).key for each in ids}) == 3
-
-
-def test_numbers_are_equal_as_rfc_8785_says() -> None:
-    assert key({"v": 100}).key == key({"v": 100.0}).key == key({"v": Decimal("1e2")}).key
-    assert key({"v": 0}).key == key({"v": -0.0}).key
-    unlike: list[Json] = [1, "1", True, [1]]
-    assert len({key({"v": each}).key for each in unlike}) == 4
-
-
-@given(st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=3), NAMES, NAMES)
-def test_the_scope_keeps_tenants_and_principals_apart(
-    one: list[str], other: list[str], tenant: str, another: str
-) -> None:
-    mine = key({}, principal=tuple(one), tenant=tenant)
-    theirs = key({}, principal=tuple(other), tenant=another)
-    assert (mine.scope == theirs.scope) is ((one, tenant) == (other, another))
-    assert (mine.key == theirs.key) is ((one, tenant) == (other, another))
-
-
-@pytest.mark.parametrize(
-    "value", [float("nan"), float("inf"), Decimal("NaN"), "\ud800", {"\ud800": 1}]
-)
-def test_what_has_no_canonical_form_has_no_key(value: Json) -> None:
-    with pytest.raises(KeyRefused, match="can't be compared"):
-        key({"v": value})
-
-
-# --- changes ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "pointers"),
-    [
-        ({"v": 1}, {"v": 1.0}, ()),
-        ({"v": 1}, {"v": True}, ("/v",)),
-        ({"v": 1}, {"w": 1}, ("/v", "/w")),
-        ({"v": None}, {}, ("/v",)),
-        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}}, ("/a/c",)),
-        ({"a": {"b": 1, "c": 2}}, {"a": "x"}, ("/a",)),
-        ({"a": {"b": 1, "c": 2}}, {}, ("/a",)),
-        ({"l": [1, 2]}, {"l": [1, 3]}, ("/l/1",)),
-        ({"l": [1, 2]}, {"l": [1]}, ("/l",)),
-        ({"a/b": {"~": 1}}, {"a/b": {"~": 2}}, ("/a~1b/~0",)),
-    ],
-)
-def test_changes_are_named_where_they_begin(
-    before: JsonObject, after: JsonObject, pointers: tuple[str, ...]
-) -> None:
-    assert changed(before, after) == pointers
-
-
-def test_only_so_many_changes_are_named() -> None:
-    found = changed({f"k{n:03}": 1 for n in range(50)}, {})
-    assert len(found) == 20
-    assert found == tuple(sorted(found))
-
-
-@given(ARGUMENTS, ARGUMENTS)
-def test_there_are_changes_exactly_when_the_digests_differ(
-    one: JsonObject, other: JsonObject
-) -> None:
-    assert bool(changed(one, other)) is (key(one).arguments != key(other).arguments)
-
-
-# --- the key for the server ------------------------------------------------------------------
-
-INTO_META = Injection(place=InjectPlace.META, name="example/key")
-
-
-def test_the_key_for_a_server_is_one_per_operation() -> None:
-    mine = key({"v": 1})
-    first = downstream_key(INTO_META, mine, "op_1")
-    assert first == downstream_key(INTO_META, mine, "op_1")
-    assert first != downstream_key(INTO_META, mine, "op_2")
-    assert first != downstream_key(INTO_META, key({"v": 2}), "op_1")
-    assert uuid.UUID(first).version == 5
-    assert mine.key.removeprefix("sha256:") not in first
-
-
-def test_the_key_for_a_server_may_be_plain_hex() -> None:
-    plain = Injection(place=InjectPlace.META, name="k", as_uuid=False)
-    found = downstream_key(plain, key({}), "op_1")
-    assert len(found) == 64
-    assert int(found, 16) > 0
-    assert found != downstream_key(plain, key({}), "op_2")
-
-
-def test_a_key_goes_into_an_argument_and_over_what_the_model_put_there() -> None:
-    place = Injection(place=InjectPlace.ARGUMENT, name="/options/key")
-    given: JsonObject = {"v": 1, "options": {"key": "model's", "dry": False}}
-    arguments, meta, headers = inject(given, {}, {}, place, "ours")
-    assert arguments == {"v": 1, "options": {"key": "ours", "dry": False}}
-    assert (meta, headers) == ({}, {})
-    assert given["options"] == {"key": "model's", "dry": False}
-
-
-def test_the_objects_on_the_way_to_a_key_are_made() -> None:
-    place = Injection(place=InjectPlace.ARGUMENT, name="/a/b/c")
-    assert inject({}, {}, {}, place, "ours")[0] == {"a": {"b": {"c": "ours"}}}
-
-
-@pytest.mark.parametrize("options", ["x", None, [1]])
-def test_a_key_without_a_place_is_refused(options: Json) -> None:
-    place = Injection(place=InjectPlace.ARGUMENT, name="/options/key")
-    with pytest.raises(KeyRefused, match="`/options/key`"):
-        inject({"options": options}, {}, {}, place, "ours")
-
-
-def test_a_key_goes_into_meta() -> None:
-    meta: JsonObject = {"progressToken": 1}
-    assert inject({}, meta, {}, INTO_META, "ours")[1] == {**meta, "example/key": "ours"}
-    assert meta == {"progressToken": 1}
-
-
-def test_a_key_goes_into_a_header_whatever_its_case() -> None:
-    place = Injection(place=InjectPlace.HEADER, name="Idempotency-Key")
-    sent = inject({}, {}, {"idempotency-key": "model's", "X-Other": "1"}, place, "ours")[2]
-    assert sent == {"X-Other": "1", "Idempotency-Key": "ours"}
-
-
-# --- judging before there is a key -----------------------------------------------------------
-
-
-@pytest.mark.parametrize(("as_uuid", "form"), [(True, r"[0-9a-f-]{36}"), (False, "0{64}")])
-def test_a_stand_in_has_the_form_of_the_key_that_is_sent(as_uuid: bool, form: str) -> None:
-    injection = Injection(place=InjectPlace.ARGUMENT, name="/how/key", as_uuid=as_uuid)
-    found = filled({"v": 1}, injection)
-    how = found["how"]
-    assert isinstance(how, dict)
-    assert re.fullmatch(form, str(how["key"]))
-    real = downstream_key(injection, key({}), "op_1")
-    assert len(real) == len(str(how["key"]))
-    assert uuid.UUID(real).version == uuid.UUID(str(how["key"])).version if as_uuid else True
-
-
-@pytest.mark.parametrize("place", [InjectPlace.META, InjectPlace.HEADER, None])
-def test_where_no_argument_is_filled_in_arguments_stay(place: InjectPlace | None) -> None:
-    arguments: JsonObject = {"key": "k"}
-    injection = None if place is None else Injection(place=place, name="key")
-    assert filled(arguments, injection) is arguments
-    assert own(arguments, injection) is arguments
-
-
-def test_what_is_overwritten_is_no_argument_of_the_call() -> None:
-    injection = Injection(place=InjectPlace.ARGUMENT, name="/key")
-    assert own({"key": "the model's", "v": 1}, injection) == {"v": 1}
-    with pytest.raises(KeyRefused, match="no place"):
-        filled({"how": 1}, Injection(place=InjectPlace.ARGUMENT, name="/how/key"))
