@@ -61,11 +61,13 @@ class Workspace:
 
     @asynccontextmanager
     async def opened(self, stopping: Stopping | None = None) -> AsyncGenerator[Gateway]:
-        """Run the gateway without a front."""
+        """Run the gateway without a front; its servers were listed, or have failed once."""
         stopping = stopping or Stopping(SystemClock())
         async with open_gateway(
             self.loaded(), self.folder, self.environ, front="test", stopping=stopping
         ) as gateway:
+            # Longer than a gateway waits: on a busy machine a process takes seconds to start.
+            await gateway.servers.first_lists(within_s=15)
             yield gateway
 
 
