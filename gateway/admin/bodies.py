@@ -13,6 +13,7 @@ from gateway.errors import JsonError
 from gateway.jsontext import escape
 from gateway.operations import keys
 from gateway.types.json import Json
+from gateway.yamltext.models import suggest
 
 _T = TypeVar("_T", bound=wire.Request)
 _MAX_BYTES: Final = 256 << 10
@@ -78,7 +79,7 @@ def _checked(value: Json, model: type[_T]) -> _T:
         faults = [
             wire.Fault(
                 pointer="".join(f"/{escape(str(step))}" for step in each["loc"]),
-                detail=each["msg"],
+                detail=_told(each["type"], each["loc"], model) or each["msg"],
             )
             for each in error.errors(include_url=False, include_input=False)
         ]
@@ -87,3 +88,15 @@ def _checked(value: Json, model: type[_T]) -> _T:
             detail="correct what is named and send it again",
             errors=faults[:_MOST_FAULTS],
         ) from error
+
+
+def _told(fault: str, place: tuple[int | str, ...], model: type[wire.Request]) -> str:
+    """Say in words of ours what is wrong with a member as such; empty for anything else."""
+    match fault:
+        case "missing":
+            return "has to be there"
+        case "extra_forbidden":
+            known = [*model.model_fields] if len(place) == 1 else []
+            return f"is not known here{suggest(str(place[-1]), known)}"
+        case _:
+            return ""

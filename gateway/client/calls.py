@@ -23,8 +23,10 @@ class RunsError(WeighbridgeError):
     """The gateway did not do what was asked; `problem` says why (RFC 9457)."""
 
     def __init__(self, problem: wire.Problem) -> None:
-        missing = f": {'; '.join(problem.missing)}" if problem.missing else ""
-        super().__init__(f"{problem.detail or problem.title}{missing}")
+        said = problem.detail or problem.title
+        more = [each for each in problem.missing if each not in said]
+        more += [f"`{each.pointer}` {each.detail}" for each in problem.errors]
+        super().__init__(f"{said}: {'; '.join(more)}" if more else said)
         self.problem = problem
 
 

@@ -31,6 +31,18 @@ async def test_what_is_wrong_is_named_by_its_place(
         assert pointer in [each["pointer"] for each in answer.body["errors"]]
 
 
+async def test_what_is_wrong_is_told_with_its_mend(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        odd = await desk.send(
+            "POST", "/v1/runs", data=b'{"objectiv": "a", "on_behalf_of": {"x": 1}}'
+        )
+        assert {each["pointer"]: each["detail"] for each in odd.body["errors"]} == {
+            "/objectiv": "is not known here; did you mean `objective`?",
+            "/on_behalf_of/user": "has to be there",
+            "/on_behalf_of/x": "is not known here",
+        }
+
+
 async def test_a_body_is_json_and_no_form_and_not_too_large(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         form = await desk.send(

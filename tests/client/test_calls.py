@@ -50,6 +50,14 @@ def test_a_problem_is_raised_with_what_is_missing() -> None:
     assert raised.value.problem.code == "phase_blocked"
 
 
+def test_a_problem_says_each_thing_once_and_what_is_wrong_where() -> None:
+    fault = wire.Fault(pointer="/fields/amount", detail="has to be there")
+    base = wire.Problem(type="t", title="T", status=409, detail="needs evidence >= 1", code="c")
+    told = base.model_copy(update={"missing": ["evidence >= 1"], "errors": [fault]})
+    assert str(RunsError(told)) == "needs evidence >= 1: `/fields/amount` has to be there"
+    assert str(RunsError(base)) == "needs evidence >= 1"
+
+
 @pytest.mark.parametrize(("status", "body"), [(200, b"{}"), (502, b"<html>"), (302, b"")])
 def test_what_another_program_answers_is_no_run(status: int, body: bytes) -> None:
     with pytest.raises(RunsError, match="admin listener") as raised:
