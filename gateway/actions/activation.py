@@ -4,17 +4,21 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 import anyio
 
-from gateway.actions import revisions
+from gateway.actions import review, revisions
+from gateway.actions.comparing import compare
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
 from gateway.policy.findings import Level
 from gateway.policy.lint_terms import Terms
 from gateway.revision import Revision, Unreviewed
+from gateway.types.json import JsonObject
 
 _log = logging.getLogger("weighbridge")
+_GLANCE: Final = 500  # made-up calls for the summary of a change: nobody waits long for a reload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,9 @@ class Reloaded:
     revision: str  # the one in force afterwards
     previous: str = ""
     problem: str = ""  # why the files on disk are not in force
+    warnings: int = 0
+    tests: int = 0  # of the policy, all of which pass
+    change: JsonObject | None = None  # how many causes of wider and narrower decisions were found
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,7 +64,7 @@ class Activation:
 
     async def reload(self, because: str) -> Reloaded:
         """Take what is on disk if all of it is good; otherwise stay, and say why."""
-        built = await anyio.to_thread.run_sync(self._build)
+        built, change = await anyio.to_thread.run_sync(self._checked)
         revision, problem = built.revision, built.problem
         if revision is not None and self._is_current(revision):
             if self.problem:
@@ -78,7 +85,14 @@ class Activation:
         self._current = revision
         self.problem = ""
         self.warnings = sum(finding.level is Level.WARNING for finding in built.findings)
-        outcome = Reloaded(activated=True, revision=revision.id, previous=previous)
+        outcome = Reloaded(
+            activated=True,
+            revision=revision.id,
+            previous=previous,
+            warnings=self.warnings,
+            tests=len(built.report.results) if built.report is not None else 0,
+            change=change,
+        )
         _log.info("revision %s is in force (%s)", revision.id[:19], because)
         self.tell(outcome, because)
         for callback in self.after:
@@ -103,6 +117,19 @@ class Activation:
         if in_force:
             self.tell(outcome, because)
         return outcome
+
+    def _checked(self) -> tuple[revisions.Built, JsonObject | None]:
+        """Build the folder, and glance at what it would change of the one in force."""
+        built = self._build()
+        before, after = self._current, built.revision
+        if before is None or after is None or before.id == after.id:
+            return built, None
+        try:
+            found = compare(before, after, servers=self.servers, most=_GLANCE)
+        except Exception:  # for people to read; it never stands in the way of a good policy
+            _log.exception("what revision %s changes could not be told", after.id[:19])
+            return built, None
+        return built, review.summary(found)
 
     def _build(self) -> revisions.Built:
         try:

@@ -362,6 +362,9 @@ class Wiring:
                 revision=outcome.revision,
                 by=because,
                 previous=outcome.previous,
+                warnings=outcome.warnings,
+                tests=outcome.tests,
+                change=outcome.change,
             )
         else:
             event = admin.policy_refused(

@@ -13,11 +13,31 @@ _TEXT: Final = 1_000
 _LISTED: Final = 50
 
 
-def policy_activated(*, id: str, at: datetime, revision: str, by: str, previous: str = "") -> Event:
-    """Say that another revision is in force."""
-    return _event(
-        "policy_activated", id=id, at=at, body={"revision": revision, "by": by, "from": previous}
-    )
+def policy_activated(
+    *,
+    id: str,
+    at: datetime,
+    revision: str,
+    by: str,
+    previous: str = "",
+    warnings: int = 0,
+    tests: int = 0,
+    change: JsonObject | None = None,
+) -> Event:
+    """Say that another revision is in force, with what was found on the way.
+
+    `change` has the number of causes for which made-up calls are decided another way.
+    """
+    body: JsonObject = {
+        "revision": revision,
+        "by": by,
+        "from": previous,
+        "warnings": warnings,
+        "tests": tests,
+    }
+    if change is not None:
+        body["change"] = change
+    return _event("policy_activated", id=id, at=at, body=body)
 
 
 def policy_refused(*, id: str, at: datetime, by: str, errors: Sequence[str]) -> Event:

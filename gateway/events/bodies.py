@@ -24,6 +24,7 @@ from gateway.types.causes import OWN
 from gateway.types.decisions import DecisionEffect
 from gateway.types.guarantees import CompensationClass
 from gateway.types.json import JsonObject
+from gateway.types.leans import Lean
 from gateway.types.operations import Execution, KeySource, OpState, VerificationState
 from gateway.types.outcomes import ErrorClass, Status
 from gateway.types.relay import AskOutcome
@@ -304,7 +305,22 @@ _BY: Final[JsonObject] = {
 }
 ADMIN: Final[JsonObject] = {
     "oneOf": [
-        an_action("policy_activated", {"revision": TEXT, "by": TEXT, "from": TEXT}),
+        an_action(
+            "policy_activated",
+            {
+                "revision": TEXT,
+                "by": TEXT,
+                "from": TEXT,
+                "warnings": about(COUNT, "of the linter"),
+                "tests": about(COUNT, "of the policy, all of which passed"),
+                "change": about(
+                    an_object(dict.fromkeys(("requests", *Lean), COUNT)),
+                    "how many made-up calls both revisions were asked about, and for how many "
+                    "causes they differ: a glance, no proof; none at a start",
+                ),
+            },
+            frozenset({"change"}),
+        ),
         an_action("policy_refused", {"by": TEXT, "errors": TEXTS}),
         an_action("tool_quarantined", {"tool": TEXT, "reason": TEXT}),
         an_action("tool_changed", {"tool": TEXT, "pinned": TEXT, "found": TEXT, "changes": TEXTS}),

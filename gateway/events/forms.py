@@ -39,6 +39,8 @@ def an_object(properties: JsonObject, optional: frozenset[str] = frozenset()) ->
     }
 
 
-def an_action(name: str, properties: JsonObject) -> JsonObject:
+def an_action(
+    name: str, properties: JsonObject, optional: frozenset[str] = frozenset()
+) -> JsonObject:
     """Return the schema of the body of one kind of `admin` event."""
-    return an_object({"action": {"const": name}, **properties})
+    return an_object({"action": {"const": name}, **properties}, optional)

@@ -111,3 +111,28 @@ async def test_an_unchanged_folder_is_put_in_force_again_when_somebody_says_so(
     assert shelf.kept == [activation.current().id] * 2
     shelf.away = True
     assert (await activation.reload("told to")).problem == ""
+
+
+async def test_a_change_is_told_with_what_it_grants_and_takes_away(tmp_path: Path) -> None:
+    activation, shelf = await started(tmp_path)
+    rule = "  - {id: read, decision: allow, match: {resources: ['file:*'], roles: {any: [a]}}}\n"
+    (tmp_path / "policy.yaml").write_text(GOOD + rule)
+    outcome = await activation.reload("a file changed")
+    assert outcome.change is not None
+    assert (outcome.change["wider"], outcome.change["narrower"]) == (1, 0)
+    assert (outcome.warnings, outcome.tests) == (activation.warnings, 0)
+    assert shelf.told[0].change is None  # at a start nothing is known of what was before
+
+
+async def test_a_change_that_can_t_be_told_is_made_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    activation, _ = await started(tmp_path)
+
+    def breaks(*_: object, **__: object) -> None:
+        raise RuntimeError("no way to tell")
+
+    monkeypatch.setattr("gateway.actions.activation.compare", breaks)
+    (tmp_path / "policy.yaml").write_text(GOOD + "# changed\n")
+    outcome = await activation.reload("a file changed")
+    assert (outcome.activated, outcome.change) == (True, None)

@@ -96,6 +96,8 @@ async def test_a_changed_policy_is_in_force_after_a_reload_and_both_are_in_the_l
     activated = house.events(tmp_path, action="policy_activated")
     assert [event["body"]["by"] for event in activated] == ["start", "told to"]
     assert activated[1]["body"]["from"] == first
+    assert "change" not in activated[0]["body"]
+    assert activated[1]["body"]["change"]["narrower"] == 1
     (refused,) = house.events(tmp_path, action="policy_refused")
     assert "policy.yaml:2:" in refused["body"]["errors"][0]
 

@@ -12,6 +12,16 @@ BY = {"by": "ann", "account": "ops"}
 def every_event() -> Sequence[Event]:
     return (
         admin.policy_activated(id="1", at=NOW, revision="sha256:a", by="reload"),
+        admin.policy_activated(
+            id="1b",
+            at=NOW,
+            revision="sha256:a",
+            by="reload",
+            previous="sha256:b",
+            warnings=1,
+            tests=12,
+            change={"requests": 500, "wider": 1, "narrower": 0, "other": 2},
+        ),
         admin.policy_refused(id="2", at=NOW, by="reload", errors=["p.yaml:1:1: no"]),
         admin.tool_quarantined(id="3", at=NOW, tool="crm.find", reason="bad schema"),
         admin.tool_changed(id="4", at=NOW, tool="crm.find", pinned="a", found="b"),
@@ -36,7 +46,7 @@ def every_event() -> Sequence[Event]:
 def test_every_event_about_the_gateway_names_its_action() -> None:
     events = every_event()
     assert {event.kind for event in events} == {EventKind.ADMIN}
-    assert len({str(event.body["action"]) for event in events}) == len(events)
+    assert len({str(event.body["action"]) for event in events}) == len(events) - 1
 
 
 def test_lists_and_texts_from_outside_are_bounded() -> None:
