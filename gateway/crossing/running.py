@@ -18,8 +18,9 @@ from gateway.runs import moves
 from gateway.runs.moves import Blocked
 from gateway.runs.templates import Guard, Template
 from gateway.store.run_attempts import KeyUsed
+from gateway.store.run_changes import MOST_KEPT
 from gateway.store.run_rows import MOST_AROUND
-from gateway.store.runs import MOST_KEPT, RunFilter, Started, Told, TooManyRuns
+from gateway.store.runs import RunFilter, Started, Told, TooManyRuns
 from gateway.store.times import microseconds
 from gateway.types.events import Event
 from gateway.types.json import Json

@@ -74,6 +74,10 @@ class TenantKeys:
         """Return the key for digests of what calls find their runs by."""
         return self._derive("runs", tenant)
 
+    def run_contents(self, tenant: str) -> bytes:
+        """Return the key of what runs are for, and of what they have collected."""
+        return self._derive("run contents", tenant)
+
     def operations(self, tenant: str) -> bytes:
         """Return the key of what operations keep for later."""
         return self._derive("operations", tenant)

@@ -12,8 +12,8 @@ from gateway.events import runs as events
 from gateway.store.changes import Made
 from gateway.store.engine import Transaction
 from gateway.store.rows import clean
+from gateway.store.run_changes import change, is_as_counted
 from gateway.store.run_rows import pending, placed, run_of
-from gateway.store.runs import change, is_as_counted
 from gateway.store.times import moment
 from gateway.types.events import Event
 from gateway.types.runs import Mover, Passage, Phase, Run

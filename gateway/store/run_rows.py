@@ -6,17 +6,15 @@ from typing import Final
 from gateway import jsontext
 from gateway.store.engine import Row, Transaction, Value
 from gateway.store.rows import clean
-from gateway.types.json import Json, JsonObject
+from gateway.types.json import Json
 from gateway.types.operations import OpState, VerificationState
 from gateway.types.runs import (
-    Collected,
     Evidence,
     Holder,
     Mode,
     Phase,
     Run,
     StopReason,
-    Trust,
 )
 from gateway.types.values import replaced
 
@@ -27,7 +25,7 @@ _OPEN: Final = frozenset({OpState.DISPATCHING, OpState.INDETERMINATE, OpState.CO
 
 
 def row_of(run: Run) -> dict[str, Value]:
-    """Return the columns of a run; texts are as every engine takes them."""
+    """Return the columns of a run but for its contents; texts are as every engine takes them."""
     return {
         "run_id": run.run_id,
         "tenant": clean(run.tenant),
@@ -38,7 +36,6 @@ def row_of(run: Run) -> dict[str, Value]:
         "scopes": _listed(run.scopes),
         "client": clean(run.client),
         "task_id": clean(run.task_id),
-        "objective": clean(run.objective),
         "template": clean(run.template),
         "mode": str(run.mode),
         "phase": str(run.phase),
@@ -47,7 +44,6 @@ def row_of(run: Run) -> dict[str, Value]:
         "stop_reason": str(run.stop_reason or ""),
         "note": clean(run.note),
         "parent": clean(run.parent),
-        "fields": _fields(run),
         "is_tainted": int(run.is_tainted),
         "version": run.version,
         "created_at": run.created_at,
@@ -62,7 +58,7 @@ def row_of(run: Run) -> dict[str, Value]:
 
 
 def run_of(row: Row) -> Run:
-    """Return the run that a row holds, without what is counted elsewhere."""
+    """Return the run that a row holds, without its contents and what is counted elsewhere."""
     resume, stop = row.text("resume_phase"), row.text("stop_reason")
     return Run(
         run_id=row.text("run_id"),
@@ -74,7 +70,6 @@ def run_of(row: Row) -> Run:
         scopes=_names(row.text("scopes")),
         client=row.text("client"),
         task_id=row.text("task_id"),
-        objective=row.text("objective"),
         template=row.text("template"),
         mode=Mode(row.text("mode")),
         phase=Phase(row.text("phase")),
@@ -83,7 +78,6 @@ def run_of(row: Row) -> Run:
         stop_reason=StopReason(stop) if stop else None,
         note=row.text("note"),
         parent=row.text("parent"),
-        fields=_collected(row.text("fields")),
         is_tainted=bool(row.integer("is_tainted")),
         version=row.integer("version"),
         created_at=row.integer("created_at"),
@@ -208,41 +202,3 @@ def _listed(names: frozenset[str]) -> str:
 def _names(text: str) -> frozenset[str]:
     listed = jsontext.parse_result(text.encode()) if text else []
     return frozenset(str(each) for each in listed) if isinstance(listed, list) else frozenset()
-
-
-def _fields(run: Run) -> str:
-    if not run.fields:
-        return ""
-    fields: JsonObject = {
-        name: {
-            "value": each.value,
-            "trust": str(each.trust),
-            "source": each.source,
-            "at": each.at,
-            "call": each.call_id,
-        }
-        for name, each in sorted(run.fields.items())
-    }
-    return clean(jsontext.dump(fields).decode())
-
-
-def _collected(text: str) -> dict[str, Collected]:
-    if not text:  # most runs, and every call of theirs reads the row
-        return {}
-    fields = jsontext.parse_result(text.encode())
-    found: dict[str, Collected] = {}
-    for name, each in fields.items() if isinstance(fields, dict) else ():
-        match each:
-            case {
-                "value": value,
-                "trust": str(trust),
-                "source": str(source),
-                "at": int(at),
-                "call": str(call_id),
-            }:
-                found[name] = Collected(
-                    value=value, trust=Trust(trust), source=source, at=at, call_id=call_id
-                )
-            case _:
-                raise TypeError("a row has a field that is none")
-    return found

@@ -20,15 +20,15 @@ from gateway.store.engine import Lock, Parameters, Transaction
 from gateway.store.keys import TenantKeys
 from gateway.store.rows import clean
 from gateway.store.run_attempts import KeyUsed
+from gateway.store.run_changes import Told, change, collect, is_as_counted
+from gateway.store.run_contents import Contents
 from gateway.store.run_filters import RunFilter, conditions
 from gateway.store.run_rows import (
     around,
     counted,
     evidence_of,
     evidence_row,
-    pending,
     placed,
-    row_of,
     run_of,
 )
 from gateway.store.run_touches import Touched
@@ -46,12 +46,9 @@ _FOR_EVER: Final = 2**62  # later than whatever is kept, in microseconds
 _MOST_DIGESTS: Final = 4_096  # that are kept in memory
 _MOST_EVIDENCE: Final = 1_000  # references that are shown of one run
 MOST_OPEN: Final = 1_000  # runs of one owner that go on at once: a service may act for many people
-MOST_KEPT: Final = 10_000  # references that are kept of one run; further ones are not
 
 Started: TypeAlias = Callable[[Run], Sequence[Event]]
 """The events of a new run, one at least."""
-Told: TypeAlias = Callable[[Run, Run], Sequence[Event]]
-"""The events of a change, from before to after it: one at least."""
 
 
 class TooManyRuns(WeighbridgeError):
@@ -67,6 +64,7 @@ class Runs:
         self._keys = tenant_keys
         self._clock = clock
         self._touched = Touched()
+        self._contents = Contents(tenant_keys.run_contents)
         # Callers and conversations come again and again, and each digest costs as much as a row.
         self._digest = lru_cache(maxsize=_MOST_DIGESTS)(self._digested)
 
@@ -101,14 +99,14 @@ class Runs:
                 return [
                     Bound(run=_with_counts(transaction, run, with_counts), kind=place.kind)
                     for place in named
-                    if (run := _get(transaction, place.value)) is not None
+                    if (run := self._got(transaction, place.value)) is not None
                     and run.tenant == owners["tenant"]
                     and run.owner in (owners["owner"], owners["of_user"])
                 ]
             for kind, vhash in values:
                 found = transaction.fetch("bound_run", {**owners, "kind": kind, "vhash": vhash})
                 if found:
-                    run = _with_counts(transaction, run_of(found[0]), with_counts)
+                    run = _with_counts(transaction, self._contents.run(found[0]), with_counts)
                     return [Bound(run=run, kind=kind)]
             return []
 
@@ -118,7 +116,7 @@ class Runs:
         """Return one run, with its counts."""
 
         def read(transaction: Transaction) -> Run | None:
-            run = _get(transaction, run_id)
+            run = self._got(transaction, run_id)
             return counted(transaction, placed(transaction, run)) if run is not None else None
 
         return await self._worker.read(read)
@@ -159,8 +157,7 @@ class Runs:
         of_user = self.owner_of(run.tenant, run.user)
         bindings = [self._binding(run, place) for place in places]
         looked = [*bindings, *(self._binding(run, place) for place in beside)]
-
-        now = microseconds(self._clock.now())
+        now, row = microseconds(self._clock.now()), self._contents.row(run)
         tried = run_attempts.rows(run, attempt, self._digest, now) if attempt is not None else ()
 
         def work(transaction: Transaction) -> Made[Run | TooManyRuns | KeyUsed]:
@@ -170,14 +167,14 @@ class Runs:
                 found = transaction.fetch("bound_run", {**named, "of_user": of_user})
                 if not found:
                     continue
-                before = run_of(found[0])
+                before = self._contents.run(found[0])
                 if before.phase is not Phase.COMPLETED:
                     return Made(before)
                 break
             going = transaction.fetch("count_open_runs", {"owner": run.owner})[0].integer("many")
             if going >= MOST_OPEN:
                 return Made(TooManyRuns(f"{MOST_OPEN} runs of this owner go on already"))
-            transaction.execute("add_run", row_of(run))
+            transaction.execute("add_run", row)
             for named in (*bindings, *tried):
                 transaction.execute("bind_run", named)
             return Made(run, told=told(run))
@@ -194,7 +191,7 @@ class Runs:
         """
 
         def work(transaction: Transaction) -> Made[Run | None]:
-            return change(transaction, before, after, told)
+            return self._changed(transaction, before, after, told)
 
         return await self._change(work)
 
@@ -204,7 +201,7 @@ class Runs:
         def work(transaction: Transaction) -> Made[Run | None]:
             if not is_as_counted(transaction, before):
                 return Made(None)
-            return change(transaction, before, after, told)
+            return self._changed(transaction, before, after, told)
 
         return await self._change(work)
 
@@ -239,7 +236,7 @@ class Runs:
         def write(transaction: Transaction) -> None:
             run = _get(transaction, run_id)
             if run is not None:
-                _collect(transaction, run, rows)
+                collect(transaction, run, rows)
 
         if rows:
             await self._worker.write(write, lock=Lock.EVENTS, durable=False)
@@ -253,10 +250,10 @@ class Runs:
         spent: Parameters = {"run_id": run.run_id, "active_at": now, "calls": 0, "tokens": tokens}
 
         def work(transaction: Transaction) -> Made[Run]:
-            before = _get(transaction, run.run_id) or run
-            _collect(transaction, before, rows)
+            before = self._got(transaction, run.run_id) or run
+            collect(transaction, before, rows)
             transaction.execute("touch_run", spent)
-            after = counted(transaction, _get(transaction, run.run_id) or before)
+            after = counted(transaction, self._got(transaction, run.run_id) or before)
             return Made(after, told=told(before, after))
 
         return await self._change(work)
@@ -333,12 +330,29 @@ class Runs:
         """Return paused and blocked runs that nothing was done in since before a time."""
         return await self._read("lapsed_runs", {"before": before, "limit": _AT_ONCE})
 
+    def _changed(
+        self, transaction: Transaction, before: Run, after: Run, told: Told
+    ) -> Made[Run | None]:
+        made = change(transaction, before, after, told)
+        if made.value is not None and after.fields != before.fields:
+            fields = self._contents.fields(replaced(after, run_id=before.run_id))
+            transaction.execute("set_run_fields", {"run_id": before.run_id, "fields": fields})
+        return made
+
+    def _got(self, transaction: Transaction, run_id: str) -> Run | None:
+        """Return a run with what it is for and has collected; raises `VaultBroken`."""
+        rows = transaction.fetch("get_run", {"run_id": clean(run_id)})
+        return self._contents.run(rows[0]) if rows else None
+
     async def _change(self, work: Callable[[Transaction], Made[_T]]) -> _T:
         return await self._log.carry(Change(Once(work)))
 
     async def _read(self, name: str, parameters: Parameters, *, where: str = "") -> list[Run]:
         def read(transaction: Transaction) -> list[Run]:
-            return [run_of(row) for row in transaction.fetch(name, parameters, where=where)]
+            return [
+                self._contents.listed(row)
+                for row in transaction.fetch(name, parameters, where=where)
+            ]
 
         return await self._worker.read(read)
 
@@ -357,35 +371,6 @@ class Runs:
 
     def _digested(self, tenant: str, *parts: str) -> str:
         return keys.digest(self._keys.runs(tenant), "\0".join(parts))
-
-
-def change(transaction: Transaction, before: Run, after: Run, told: Told) -> Made[Run | None]:
-    """Move a run from the version it was read in, inside of a transaction under the events lock.
-
-    One that goes on after its end waits for people who still have to decide.
-    """
-    goes_on = before.phase.is_final and not after.phase.is_final
-    if goes_on and pending(transaction, before.run_id):
-        after = replaced(after, phase=Phase.AWAITING_APPROVAL, resume_phase=after.phase)
-    row = row_of(replaced(after, run_id=before.run_id, version=before.version))
-    if transaction.execute("change_run", row) != 1:
-        return Made(None)
-    changed = replaced(after, version=before.version + 1)
-    return Made(changed, told=told(before, changed))
-
-
-def is_as_counted(transaction: Transaction, judged: Run) -> bool:
-    """Whether what a run was judged by, beside its version, is so still."""
-    now = counted(transaction, placed(transaction, judged))
-    return now == judged
-
-
-def _collect(transaction: Transaction, run: Run, rows: Sequence[Parameters]) -> None:
-    """Keep as many references as there is room for, and how many that makes."""
-    rows = rows[: max(MOST_KEPT - run.evidence, 0)]
-    if rows:
-        added = transaction.execute_many("add_evidence", rows)
-        transaction.execute("count_evidence", {"run_id": run.run_id, "added": added})
 
 
 def _get(transaction: Transaction, run_id: str) -> Run | None:

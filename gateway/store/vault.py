@@ -18,7 +18,7 @@ from gateway.store.keys import Keyed
 from gateway.types.json import Json
 
 _NONCE: Final = 12
-_VERSION: Final = "v1."
+SEALED: Final = "v1."  # how every sealed text begins
 _DIGESTS: Final = b"weighbridge/v1/digests"  # what the key of digests is made for
 
 
@@ -52,12 +52,12 @@ class Vault:
         """Return a text in ASCII."""
         nonce = os.urandom(_NONCE)
         sealed = self._cipher(tenant).encrypt(nonce, content, place.encode())
-        return _VERSION + base64.b64encode(nonce + sealed).decode()
+        return SEALED + base64.b64encode(nonce + sealed).decode()
 
     def open(self, tenant: str, place: str, text: str) -> bytes:
         """Return the bytes; raises `VaultBroken`."""
         try:
-            sealed = base64.b64decode(text.removeprefix(_VERSION), validate=True)
+            sealed = base64.b64decode(text.removeprefix(SEALED), validate=True)
             cipher = self._cipher(tenant)
             return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode())
         except (binascii.Error, ValueError, InvalidTag) as error:

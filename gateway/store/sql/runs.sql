@@ -32,11 +32,15 @@ SELECT phase, COUNT(*) AS many FROM runs {where} GROUP BY phase;
 -- name: change_run
 -- Move a run from the version that it was read in; counters are not part of it.
 UPDATE runs
-SET version = version + 1, task_id = :task_id, objective = :objective, template = :template,
+SET version = version + 1, task_id = :task_id, template = :template,
     mode = :mode, phase = :phase, resume_phase = :resume_phase, is_paused = :is_paused,
-    stop_reason = :stop_reason, note = :note, fields = :fields, active_at = :active_at,
+    stop_reason = :stop_reason, note = :note, active_at = :active_at,
     ends_at = :ends_at, idle = :idle, finished_at = :finished_at
 WHERE run_id = :run_id AND version = :version;
+
+-- name: set_run_fields
+-- What a run has collected, sealed; with a change of its own or together with another one.
+UPDATE runs SET fields = :fields WHERE run_id = :run_id;
 
 -- name: taint_run
 -- A result that others can write was returned in it; what was judged before is judged anew.
