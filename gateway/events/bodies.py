@@ -314,7 +314,7 @@ ADMIN: Final[JsonObject] = {
                 "warnings": about(COUNT, "of the linter"),
                 "tests": about(COUNT, "of the policy, all of which passed"),
                 "change": about(
-                    an_object(dict.fromkeys(("requests", *Lean), COUNT)),
+                    an_object(dict.fromkeys(("requests", *map(str, Lean)), COUNT)),
                     "how many made-up calls both revisions were asked about, and for how many "
                     "causes they differ: a glance, no proof; none at a start",
                 ),
