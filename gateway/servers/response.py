@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
+from functools import lru_cache
 from typing import Final, Protocol, Self
 
 _WINDOW: Final = 256 << 10  # bytes of a body that may wait to be read
@@ -34,25 +35,34 @@ class Line(Protocol):
 
 
 class Headers:
-    """Header fields of a response, by lower-case name; a name may come several times."""
+    """Header fields of a response; a name may come several times, in any case.
+
+    Kept as they came: of most responses two or three are ever looked at.
+    """
 
     __slots__ = ("_fields",)
 
     def __init__(self) -> None:
-        self._fields: dict[str, list[str]] = {}
+        self._fields: dict[bytes, list[bytes]] = {}
 
-    def add(self, name: str, value: str) -> None:
+    def add(self, name: bytes, value: bytes) -> None:
         """Add one field."""
-        self._fields.setdefault(name, []).append(value)
+        self._fields.setdefault(name.lower(), []).append(value)
 
     def get(self, name: str, default: str = "") -> str:
         """Return the first value of a name."""
-        values = self._fields.get(name.lower())
-        return values[0] if values else default
+        values = self._fields.get(_name(name))
+        return values[0].decode("latin-1") if values else default
 
     def getall(self, name: str, default: list[str]) -> list[str]:
         """Return every value of a name."""
-        return self._fields.get(name.lower(), default)
+        values = self._fields.get(_name(name))
+        return default if values is None else [value.decode("latin-1") for value in values]
+
+
+@lru_cache(maxsize=64)  # our own words
+def _name(name: str) -> bytes:
+    return name.lower().encode("latin-1")
 
 
 class Response:

@@ -138,7 +138,7 @@ class Connection(asyncio.Protocol):
         if self._head > _HEAD_BYTES:
             raise httptools.HttpParserCallbackError("headers are too large")
         if self._response is not None:
-            self._response.headers.add(name.decode("latin-1").lower(), value.decode("latin-1"))
+            self._response.headers.add(name, value)
 
     def on_headers_complete(self) -> None:
         """Take the status."""

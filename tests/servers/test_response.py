@@ -31,8 +31,8 @@ class Line:
 
 def test_a_field_has_one_name_in_every_case_and_may_come_twice() -> None:
     headers = Headers()
-    headers.add("a", "1")
-    headers.add("a", "2")
+    headers.add(b"A", b"1")
+    headers.add(b"a", b"2")
     assert (headers.get("A"), headers.get("b", "-")) == ("1", "-")
     assert (headers.getall("A", []), headers.getall("b", ["x"])) == (["1", "2"], ["x"])
 
