@@ -17,7 +17,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "tools": ("gateway.cli.tools", "list, pin and compare tool definitions"),
     "resources": ("gateway.cli.resources", "list the resources of servers"),
     "prompts": ("gateway.cli.prompts", "list the prompts of servers"),
-    "policy": ("gateway.cli.policy", "lint, test and explain the policy"),
+    "policy": ("gateway.cli.policy", "lint, test, explain and compare the policy"),
     "approvals": ("gateway.cli.approvals", "decide about calls that wait for a person"),
     "runs": ("gateway.cli.runs", "look at runs, pause, resume, hand over and undo them"),
     "ops": ("gateway.cli.ops", "list operations, settle unknown ones, undo"),

@@ -9,6 +9,7 @@ from gateway.actions import revisions
 from gateway.cli import output
 from gateway.cli.difference import command as diff
 from gateway.cli.explain import command as explain
+from gateway.cli.history import history, show
 from gateway.cli.options import config_option, json_option
 from gateway.cli.policies import folder_option, policies
 from gateway.cli.shadow import command as shadow
@@ -19,7 +20,7 @@ from gateway.policy.junit import junit
 
 @click.group("policy")
 def command() -> None:
-    """Check the policy before it decides: lint, unit tests, one decision explained."""
+    """Check the policy before it decides, and see what a change of it does."""
 
 
 def _found(built: revisions.Built) -> list[Finding]:
@@ -120,3 +121,5 @@ def test(
 command.add_command(explain)
 command.add_command(diff)
 command.add_command(shadow)
+command.add_command(history)
+command.add_command(show)
