@@ -15,6 +15,7 @@ from gateway.types.runs import Mode, Phase
 from gateway.types.tools import Contract
 
 _WORDS = {"phase": tuple(Phase)}
+_COUNTED = ("calls", "writes", "tokens", "money")
 _AFTER_WRITES = frozenset({Phase.FINALIZING, Phase.COMPLETED})
 
 
@@ -53,6 +54,19 @@ def check(survey: Survey) -> Iterator[Finding]:
                     yield from _tool(placed, named, known)
             yield from _never(template, phase, guards)
         yield from _unbinding(template)
+        yield from _renewed(template)
+
+
+def _renewed(template: WrittenTemplate) -> Iterator[Finding]:
+    """Find limits that a model gets anew by saying that its work is done."""
+    section = template.section
+    counted = [name for name in _COUNTED if getattr(section.limits, name)]
+    if counted and section.mode is not Mode.HOST and not section.completed_when:
+        message = (
+            f"its model may say at any time that the work is done, and begin another run with all "
+            f"of `{counted[0]}`: name in `completed_when` what has to be done, or use `mode: host`"
+        )
+        yield finding(template, Level.WARNING, "renewed", message, "limits", counted[0])
 
 
 def _words(placed: _Placed) -> Iterator[Finding]:

@@ -119,3 +119,15 @@ def test_guards_that_bind_nobody_are_told() -> None:
     assert found(body + "    completed_when: [fields.id]") == [
         "5:35 info no-effect: in mode `host` guards of `acting` are told, and hold nobody back"
     ]
+
+
+@pytest.mark.parametrize("limit", ["calls: 5", "tokens: 9", "money: {argument: /a, max: 5}"])
+def test_limits_that_a_model_can_have_anew_are_told_of(limit: str) -> None:
+    name, limits = limit.partition(":")[0], f"limits: {{{limit}}}"
+    (said,) = found(limits)
+    assert said.startswith("4:")
+    assert " warning renewed: " in said
+    assert f"with all of `{name}`" in said
+    assert found(f"mode: host\n    {limits}") == []
+    assert found(f"{limits}\n    completed_when: [verified(desk.refund)]") == []
+    assert found("limits: {wall: 1h}") == []
