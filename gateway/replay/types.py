@@ -186,6 +186,8 @@ class Recorded:
     contract: str = ""  # pin of the reviewed definition
     judged: Judgement
     """As the event says; terms of limits and what was redacted are known by the revision alone."""
+    inputs: JsonObject = field(default_factory=dict[str, Json])
+    """Effect, class and phase that policy decided by; empty where it was not asked."""
     snapshot: JsonObject = field(default_factory=dict[str, Json])
     final: JsonObject | None = None  # the arguments as they were sent, where policy changed them
     asked: Asked | None = None
@@ -215,6 +217,7 @@ class Why(StrEnum):
     APPROVAL = "approval"  # who has to say yes
     CONSTRAINT = "constraint"
     OUTPUT = "output"
+    CLASS = "class"  # what it may do, or its class
     RULE = "rule"  # the same, said by another rule or check, or with another code
 
 
@@ -233,6 +236,11 @@ class Compared:
     """Undecidable, but whatever is missing, this is the effect."""
     is_first: bool = False  # the first of its run that is not the same
     follows_divergence: bool = False  # an earlier call of its run is not the same
+    is_faithful: bool | None = None
+    """Whether judging it again under its own revision says what its event says; None: not kept.
+
+    What is not comes from a bug, or from somebody who has changed the log.
+    """
     overrides_denial: bool = False  # a person said no to it, and nobody would be asked any more
     money: Money | None = None
 

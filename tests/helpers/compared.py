@@ -1,151 +1,141 @@
-"""A small policy with a bit of everything, and what a change of its texts comes to."""
+"""Calls that were replayed, made by hand."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 
-from gateway.actions import revisions
-from gateway.actions.comparing import Comparison, compare
-from gateway.revision import Revision, Unreviewed
-from gateway.types.guarantees import Compensation, CompensationClass
-from gateway.types.json import JsonObject
-from gateway.types.tools import Contract, Effect, Risk
-from tests.journeys import house
-
-AT = datetime(2026, 11, 30, 9, tzinfo=UTC)
-RULES = """\
-sets:
-  paid_in: [EUR, USD]
-rules:
-  - id: own-tenant
-    decision: deny
-    code: cross_tenant
-    match: {servers: [crm]}
-    when: has(args.tenant) && args.tenant != identity.tenant
-  - id: no-contractors
-    decision: deny
-    match: {tools: [crm.find], roles: {any: [contractor]}}
-  - id: find
-    decision: allow
-    match: {tools: [crm.find], roles: {any: [support, contractor]}, tenants: [acme, initech]}
-    constrain:
-      set: {tenant: identity.tenant}
-      max: {limit: 50}
-    output:
-      keep: [/items/*/id, /items/*/name]
-      redact: [{path: /items/*/mail, as: mask}]
-  - id: refund.small
-    decision: allow
-    match: {tools: [pay.refund], roles: {any: [support]}, phases: [acting]}
-    when: args.amount <= 100.0 && args.currency in sets.paid_in
-    limits:
-      - {id: refunds, per: [tenant, user], max: 20, window: 1h}
-  - id: refund.large
-    decision: require_approval
-    match: {tools: [pay.refund], roles: {any: [support]}}
-    when: args.amount > 100.0 && args.amount <= 1000.0
-    approval:
-      factors:
-        - {name: finance, roles: [finance-lead], count: 2}
-        - {name: legal, roles: [legal]}
-      expires: 30m
-  - id: refund.watched
-    decision: deny
-    mode: shadow
-    match: {tools: [pay.refund]}
-    when: has(args.note) && args.note == ''
-  - id: mail
-    decision: allow
-    match: {tools: [mail.send], scopes: {all: ["mail:send"]}}
-    when: args.to.all(r, email_domain(r) == identity.tenant + ".example") && size(args.body) <= 200
-  - id: office-hours
-    decision: deny
-    match: {tools: [mail.send]}
-    when: now.getHours() < 8 || now.getHours() >= 18
-  - id: handbook
-    decision: allow
-    match: {resources: ["file:///handbook/*"], servers: [files], roles: {any: [support]}}
-  - id: close
-    decision: allow
-    match: {tools: [crm.close], templates: [case], roles: {any: [support]}}
-    when: has(run.fields.customer) && args.customer == run.fields.customer && !run.tainted
-"""
-RUNS = """\
-runs:
-  case:
-    fields:
-      customer: {from: [host, user]}
-    phases:
-      acting: {enter_when: ["evidence >= 1"]}
-"""
-_TEXT: JsonObject = {"type": "string"}
-
-
-def a_written_contract(
-    server: str, name: str, properties: JsonObject, required: list[str], effect: Effect, risk: Risk
-) -> Contract:
-    definition: JsonObject = {
-        "name": name,
-        "inputSchema": {"type": "object", "properties": properties, "required": [*required]},
-    }
-    back = Compensation(kind=CompensationClass.IRREVERSIBLE, reason="for good")
-    extra = {} if effect is Effect.READ else {"compensation": back}
-    return house.contract(definition, server, effect=effect, risk=risk, **extra)
-
-
-CONTRACTS = house.contracts(
-    a_written_contract(
-        "crm",
-        "find",
-        {"query": _TEXT, "tenant": _TEXT, "limit": {"type": "integer"}},
-        ["query"],
-        Effect.READ,
-        Risk.LOW,
-    ),
-    a_written_contract("crm", "close", {"customer": _TEXT}, ["customer"], Effect.WRITE, Risk.LOW),
-    a_written_contract(
-        "pay",
-        "refund",
-        {
-            "amount": {"type": "number"},
-            "currency": {"enum": ["EUR", "USD", "GBP"]},
-            "note": _TEXT,
-        },
-        ["amount", "currency"],
-        Effect.WRITE,
-        Risk.HIGH,
-    ),
-    a_written_contract(
-        "mail",
-        "send",
-        {"to": {"type": "array", "items": _TEXT, "minItems": 1}, "body": _TEXT},
-        ["to", "body"],
-        Effect.WRITE,
-        Risk.MEDIUM,
-    ),
+from gateway.replay.report import Report
+from gateway.replay.tally import Tally
+from gateway.replay.types import (
+    Asked,
+    Compared,
+    Counters,
+    Ended,
+    Grade,
+    Judgement,
+    Missing,
+    Money,
+    Recorded,
+    Subject,
+    Why,
 )
-TEXTS: Mapping[str, str] = {
-    "contracts/all.yaml": CONTRACTS,
-    "rules.yaml": RULES,
-    "runs/case.yaml": RUNS,
-}
+from gateway.types.actors import Actor
+from gateway.types.calls import Method
+from gateway.types.decisions import DecisionEffect
+from gateway.types.leans import Lean
+from gateway.types.operations import Execution
+from gateway.types.outcomes import Status
+from gateway.types.tools import Effect, Kind
+
+START = datetime(2026, 10, 1, 9, tzinfo=UTC)
+RULES = {"small": "policy.yaml:10", "large": "policy.yaml:20", "never": "policy.yaml:30"}
+ALLOW, ASK, DENY = (
+    Judgement(effect=effect, rule=rule, place=RULES.get(rule, ""), does=Effect.WRITE, code=code)
+    for effect, rule, code in (
+        (DecisionEffect.ALLOW, "small", ""),
+        (DecisionEffect.REQUIRE_APPROVAL, "large", ""),
+        (DecisionEffect.DENY, "", "no_matching_rule"),
+    )
+)
 
 
-def a_revision(texts: Mapping[str, str] = TEXTS, prefix: str = "") -> Revision:
-    """Compile texts by the names of their files."""
-    folder = revisions.folder_of(texts)
-    return revisions.compiled(folder, unreviewed=Unreviewed.REFUSE, at=AT, prefix=prefix)
+def recorded(
+    number: int,
+    before: Judgement,
+    *,
+    user: str = "sam",
+    tenant: str = "acme",
+    run: str = "",
+    tool: str = "billing.refund",
+    executed: bool = False,
+    denied: bool = False,
+) -> Recorded:
+    """Return the call of that number; one an hour."""
+    done = Execution.YES if executed else Execution.NO
+    return Recorded(
+        seq=10 * number,
+        id=f"e{number}",
+        call=f"call_{number}",
+        at=START + timedelta(hours=number),
+        tenant=tenant,
+        actor=Actor(
+            user=user,
+            tenant=tenant,
+            roles=frozenset(),
+            scopes=frozenset(),
+            client="host",
+            method="api_key",
+            issuer="",
+        ),
+        method=Method.CALL_TOOL,
+        kind=Kind.TOOL,
+        tool=tool,
+        server=tool.partition(".")[0],
+        name=tool,
+        arguments={},
+        run=run,
+        revision="sha256:" + "a" * 64,
+        judged=before,
+        asked=Asked(approval="apr_1", state="denied") if denied else None,
+        ended=Ended(status=Status.OK, code="", executed=done, seq=10 * number + 1),
+    )
 
 
-def edited(*edits: tuple[str, str], file: str = "rules.yaml") -> dict[str, str]:
-    """Return the texts with edits, each of which is made once."""
-    text = TEXTS[file]
-    for old, new in edits:
-        assert old in text
-        text = text.replace(old, new, 1)
-    return {**TEXTS, file: text}
+def changed(
+    call: Recorded,
+    after: Judgement,
+    *,
+    grants: Lean,
+    why: Why = Why.EFFECT,
+    money: Money | None = None,
+    first: bool = False,
+    follows: bool = False,
+    overrides: bool = False,
+) -> Compared:
+    """Return a call that fares differently."""
+    return Compared(
+        recorded=call,
+        grade=Grade.CHANGED,
+        before=call.judged,
+        after=after,
+        why=(why,),
+        grants=grants,
+        money=money,
+        is_first=first,
+        follows_divergence=follows,
+        overrides_denial=overrides,
+        is_faithful=True,
+    )
 
 
-def after(*edits: tuple[str, str], file: str = "rules.yaml") -> Comparison:
-    """Compare the policy with itself after some edits."""
-    old = a_revision(prefix="old/")
-    return compare(old, a_revision(edited(*edits, file=file), prefix="new/"))
+def same(call: Recorded) -> Compared:
+    """Return a call that fares as it did."""
+    return Compared(
+        recorded=call,
+        grade=Grade.SAME,
+        before=call.judged,
+        after=call.judged,
+        is_faithful=True,
+    )
+
+
+def undecidable(
+    call: Recorded, *missing: Missing, certain: DecisionEffect | None = None
+) -> Compared:
+    """Return a call that nobody can decide."""
+    return Compared(
+        recorded=call,
+        grade=Grade.UNDECIDABLE,
+        before=call.judged,
+        missing=missing,
+        certain=certain,
+        is_faithful=True,
+    )
+
+
+def report(calls: Iterable[Compared]) -> Report:
+    """Return the report of some calls."""
+    subject = Subject(revision="sha256:" + "b" * 64, counters=Counters.RECORDED)
+    tally = Tally(subject=subject, rules=RULES)
+    for each in calls:
+        tally.add(each)
+    return tally.report()

@@ -1,0 +1,62 @@
+"""The report as SARIF 2.1.0 (OASIS): code hosts show it beside the lines of the policy files."""
+
+from typing import Final
+
+from gateway.replay import text
+from gateway.replay.report import Group, Report, Unknown
+from gateway.types.json import Json, JsonObject
+from gateway.types.leans import Lean
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_RULES: Final[dict[Lean, tuple[str, str, str]]] = {
+    Lean.WIDER: ("grants-more", "error", "Calls of the past would be let through"),
+    Lean.NARROWER: ("grants-less", "warning", "Calls of the past would be held back"),
+    Lean.OTHER: ("different", "note", "Calls of the past would be decided otherwise"),
+}
+_UNDECIDABLE: Final = ("undecidable", "note", "The log does not hold what a rule asks for")
+
+
+def sarif(report: Report, *, version: str) -> JsonObject:
+    """Return one run of the tool with a result for each group; places are as the files name them.
+
+    `version` is the gateway's.
+    """
+    kinds = (*_RULES.values(), _UNDECIDABLE)
+    rules: list[Json] = [{"id": id, "shortDescription": {"text": what}} for id, _, what in kinds]
+    results: list[Json] = [
+        *(_group(each) for each in report.groups),
+        *(_unknown(each) for each in report.unknown),
+    ]
+    driver: JsonObject = {"name": "weighbridge replay", "version": version, "rules": rules}
+    run: JsonObject = {"tool": {"driver": driver}, "results": results}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _group(group: Group) -> JsonObject:
+    id, level, _ = _RULES[group.lean]
+    said = f"{text.counted(group.calls, 'call')} of {group.tool}: {group.before} → {group.after}"
+    people = f"; people had said no to {group.denied_by_people}" if group.denied_by_people else ""
+    why = f" ({group.was or 'no rule'} → {group.now or 'no rule'}){people}"
+    found = _result(id, level, f"{said}{why}; first: {text.where(group.first)}")
+    place = group.now_at or group.was_at
+    return {**found, "locations": [_location(place)]} if place else found
+
+
+def _unknown(unknown: Unknown) -> JsonObject:
+    id, level, _ = _UNDECIDABLE
+    needs = ", ".join(f"{place} ({why})" for place, why in unknown.missing)
+    said = f"{text.counted(unknown.calls, 'call')} of {unknown.tool} need {needs}"
+    return _result(id, level, f"{said}; first: {text.where(unknown.first)}")
+
+
+def _result(id: str, level: str, message: str) -> JsonObject:
+    return {"ruleId": id, "level": level, "message": {"text": message}}
+
+
+def _location(place: str) -> JsonObject:
+    file, _, line = place.rpartition(":")
+    known = file if line.isdecimal() else place
+    physical: JsonObject = {"artifactLocation": {"uri": known}}
+    if line.isdecimal():
+        physical["region"] = {"startLine": max(1, int(line))}
+    return {"physicalLocation": physical}
