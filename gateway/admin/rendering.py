@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from gateway.admin.sessions import Current
+from gateway.approvals.visible import visible
 
 _FOLDER: Final = Path(__file__).parent / "templates"
 _STYLE: Final = (_FOLDER / "style.css").read_bytes()
@@ -31,7 +32,7 @@ class Pages:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.filters |= {"host": _host, "told": told}
+        self._environment.filters |= {"host": _host, "told": told, "seen": seen}
 
     def render(
         self,
@@ -50,6 +51,12 @@ class Pages:
         }
         text = self._environment.get_template(f"{name}.html").render(around | values)
         return HTMLResponse(text, status_code=status)
+
+    def file(self, name: str, **values: object) -> str:
+        """Return a page that stands alone: whoever is sent it needs no gateway to look at it."""
+        # Our own sheet, so there is nothing to escape in it.
+        sheet = Markup(_STYLE.decode())  # noqa: S704
+        return self._environment.get_template(f"{name}.html").render(values, sheet_style=sheet)
 
     def message(
         self, title: str, text: str, *, status: int, current: Current | None = None, back: str = ""
@@ -76,6 +83,11 @@ def told(text: str) -> Markup:
         done = found.end()
     parts.append(escape(text[done:]))
     return Markup("".join(parts))  # noqa: S704 - every piece of the text was escaped
+
+
+def seen(text: str) -> Markup:
+    """Return a text from outside as HTML, with all that hides written out."""
+    return told(visible(text))
 
 
 def _host(url: str) -> str:

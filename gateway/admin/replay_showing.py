@@ -1,0 +1,85 @@
+"""What the page of a replay says beside the report itself."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.replay import text
+from gateway.replay.report import Group, Report, Work
+from gateway.types.leans import Lean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How often the same people are asked."""
+
+    people: str
+    before: int
+    after: int
+    weekly: str  # how often a week, where that can be told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """Values for the template of a report."""
+
+    title: str
+    before: str
+    after: str
+    period: str
+    wider: Sequence[Group]
+    narrower: Sequence[Group]
+    other: Sequence[Group]
+    workload: Sequence[Asked]
+    command: str
+
+
+def showing(report: Report) -> Showing:
+    """Return what a page says of a report."""
+    subject = report.subject
+    begin, end = subject.since or report.first, subject.until or report.last
+    return Showing(
+        title=_title(report),
+        before=", ".join(text.short(each) for each in subject.before) or "nothing",
+        after=text.short(subject.revision),
+        period=f"{begin:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC" if begin and end else "",
+        wider=report.of(Lean.WIDER),
+        narrower=report.of(Lean.NARROWER),
+        other=report.of(Lean.OTHER),
+        workload=[_asked(each, report.weeks) for each in report.workload],
+        command=command(report),
+    )
+
+
+def command(report: Report) -> str:
+    """Return the command that makes the same report again."""
+    subject = report.subject
+    parts = ["weighbridge", "replay", "--revision", subject.revision]
+    if subject.since is not None:
+        parts += ["--since", f"{subject.since:%Y-%m-%dT%H:%M:%S}"]
+    if subject.until is not None:
+        parts += ["--until", f"{subject.until:%Y-%m-%dT%H:%M:%S}"]
+    if subject.tenant:
+        parts += ["--tenant", subject.tenant]
+    parts += ["--counters", str(subject.counters)]
+    return shlex.join(parts)
+
+
+def _title(report: Report) -> str:
+    wider = sum(each.calls for each in report.of(Lean.WIDER))
+    if wider:
+        return f"{text.counted(wider, 'call')} would be granted more"
+    if report.changed:
+        return f"Nothing more is granted; {text.counted(report.changed, 'call')} would change"
+    if report.undecidable:
+        return f"Nothing changes, as far as is known of {text.counted(report.calls, 'call')}"
+    return f"Nothing changes for {text.counted(report.calls, 'call')}"
+
+
+def _asked(work: Work, weeks: float) -> Asked:
+    return Asked(
+        people=work.people or "anybody",
+        before=work.before,
+        after=work.after,
+        weekly=f"{work.after / weeks:.1f}" if weeks >= 1 else "",
+    )
