@@ -12,7 +12,9 @@ from gateway.cli.explain import command as explain
 from gateway.cli.history import history, show
 from gateway.cli.options import config_option, json_option
 from gateway.cli.policies import folder_option, policies
+from gateway.cli.recording import record
 from gateway.cli.shadow import command as shadow
+from gateway.cli.suggest import command as suggest
 from gateway.policy import findings
 from gateway.policy.findings import Finding, Level
 from gateway.policy.junit import junit
@@ -76,11 +78,32 @@ def lint(path: Path, folder: Path | None, form: str, as_json: bool, strict: bool
 @click.option(
     "--junit", "report", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit XML."
 )
+@click.option(
+    "--record",
+    "recorded",
+    default="",
+    metavar="CALL|RUN",
+    help="Write a call of the log, or those of a run, as tests instead.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file for --record, such as policies/tests/incident.yaml; default: printed.",
+)
 @json_option
 def test(
-    path: Path, folder: Path | None, coverage_min: float, report: Path | None, as_json: bool
+    path: Path,
+    folder: Path | None,
+    coverage_min: float,
+    report: Path | None,
+    recorded: str,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Run the policy's unit tests through all the checks that calls go through.
+
+    With --record, a call or run of the log becomes tests of that kind, each tried under the
+    folder first.
 
     Exit code 3 when the folder does not compile, 4 when a test fails, 1 when coverage is short.
     """
@@ -89,6 +112,9 @@ def test(
     if errors:
         click.echo(findings.as_text(errors), err=True)
         raise SystemExit(output.EXIT_DOES_NOT_COMPILE)
+    if recorded and built.revision is not None:
+        record(recorded, path, built.revision, out)
+        return
     outcome = built.report
     if outcome is None or not outcome.results:
         output.fail("there are no policy tests; write some in `tests/` of the policy folder")
@@ -123,3 +149,4 @@ command.add_command(diff)
 command.add_command(shadow)
 command.add_command(history)
 command.add_command(show)
+command.add_command(suggest)
