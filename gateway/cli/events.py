@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gateway.approvals.matching import same_person
-from gateway.cli import output, verify
+from gateway.cli import archive, export, holds, log_keys, output, prove, verify
 from gateway.cli.moments import earlier
 from gateway.cli.opening import opened
 from gateway.cli.opening import run as run_async
@@ -22,8 +22,8 @@ def command() -> None:
     """Read the event log: who called what, how it was decided, how it ended; and prove it."""
 
 
-for each in (verify.command,):
-    command.add_command(each)
+for each in (verify, prove, export, archive, holds, log_keys):
+    command.add_command(each.command)
 
 
 @command.command(

@@ -12,7 +12,7 @@ from gateway.actions import pinning
 from gateway.actions.approvals import ApprovalRefused
 from gateway.actions.operations import OperationRefused
 from gateway.approvals.lines import Unreadable
-from gateway.cli import events, output
+from gateway.cli import opening, output
 from gateway.cli.options import load
 from gateway.clock import SystemClock
 from gateway.config.load import Loaded
@@ -106,7 +106,7 @@ class Ledger:
 async def opened(path: Path) -> AsyncGenerator[Ledger]:
     """Open the store of a configuration."""
     loaded = load(path)
-    async with events.opened(path) as store:
+    async with opening.opened(path) as store:
         yield Ledger(store=store, loaded=loaded)
 
 

@@ -36,3 +36,11 @@ def run(work: Callable[[], Coroutine[None, None, T]]) -> T:
         return anyio.run(work)
     except WeighbridgeError as error:
         output.fail(str(error))
+
+
+def fine(work: Callable[[], T]) -> T:
+    """Do something that waits for nothing; a fault ends the command with one line."""
+    try:
+        return work()
+    except WeighbridgeError as error:
+        output.fail(str(error))

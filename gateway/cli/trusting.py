@@ -1,10 +1,13 @@
 """What commands about the log's integrity are given: keys, checkpoints, and who gives them."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from gateway.actions.archives import ArchiveFile
 from gateway.app.signing import key_path
 from gateway.cli import output
+from gateway.cli.opening import fine
 from gateway.config.settings import Settings
 from gateway.events import copies, notes
 from gateway.events.notes import Key, NoteError
@@ -32,6 +35,20 @@ def marks(files: Sequence[Path]) -> list[Mark]:
         except NoteError as error:
             output.fail(str(error))
     return found
+
+
+@contextmanager
+def archives(files: Sequence[Path]) -> Generator[list[ArchiveFile]]:
+    """Open sealed archives, in the order of their events, or end the command."""
+    with ExitStack() as stack:
+        found = fine(lambda: [stack.enter_context(ArchiveFile(file)) for file in files])
+        yield sorted(found, key=lambda each: each.head.first)
+
+
+def mark_of(archive: ArchiveFile) -> Mark:
+    """Return the checkpoint that an archive ends with: it is outside of the store as well."""
+    head = archive.head
+    return Mark(size=head.last, note=head.note, place=str(archive.path), is_outside=True)
 
 
 def _keys_of(text: str) -> Sequence[Key]:

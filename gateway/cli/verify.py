@@ -38,8 +38,21 @@ _MOST_SHOWN = 20
     multiple=True,
     help="A public key, or a file of some, that counts instead of the configured one.",
 )
+@click.option(
+    "--archive",
+    "sealed",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A sealed archive of what left the log; may be repeated.",
+)
 @json_option
-def command(path: Path, files: tuple[Path, ...], given: tuple[str, ...], as_json: bool) -> None:
+def command(
+    path: Path,
+    files: tuple[Path, ...],
+    given: tuple[str, ...],
+    sealed: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """Check every event against every checkpoint, and say which events each covers.
 
     Exit code 0 when the log is whole, 1 when it is not, 2 when that can't be told. Without a
@@ -49,8 +62,13 @@ def command(path: Path, files: tuple[Path, ...], given: tuple[str, ...], as_json
 
     async def check() -> Report:
         async with opened(path) as store:
-            found = await verify(store.checkpoints, Trust(keys), marks)
-            asked: JsonObject = {"checkpoint": [str(file) for file in files]}
+            with trusting.archives(sealed) as archives:
+                copies = [*marks, *map(trusting.mark_of, archives)]
+                found = await verify(store.checkpoints, Trust(keys), copies, archives)
+            asked: JsonObject = {
+                "checkpoint": [str(file) for file in files],
+                "archive": [str(file) for file in sealed],
+            }
             store.events.append(
                 [
                     admin.log_read(
@@ -58,7 +76,7 @@ def command(path: Path, files: tuple[Path, ...], given: tuple[str, ...], as_json
                         at=SystemClock().now(),
                         how="verify",
                         account=who("").account,
-                        asked=asked if files else None,
+                        asked=asked if files or sealed else None,
                         events=max(0, found.last - found.first + 1),
                     )
                 ]

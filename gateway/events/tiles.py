@@ -15,6 +15,7 @@ from gateway.events.tree import HASH_BYTES, Edge, node_hash
 
 WIDTH: Final = 256
 _BITS: Final = 8  # levels of the tree in a tile
+_MOST_NODES: Final = 1 << 17  # that are remembered
 
 Kept: TypeAlias = Callable[[int, int], "tuple[bytes, ...] | None"]
 """Returns the hashes of a full tile by its level and number, or None where there is none yet."""
@@ -94,13 +95,14 @@ class Subtrees:
     """Hashes over any aligned part of a tree, from tiles where they are kept, else from leaves."""
 
     def __init__(self, kept: Kept, leaves: Leaves) -> None:
+        """`leaves` is asked for a tile that isn't full, and gives as many as there are of it."""
         self._kept = kept
         self._leaves = leaves
-        self._nodes: dict[tuple[int, int], bytes] = {}  # of the widths of tiles and above
-        self._tiles: dict[tuple[int, int], tuple[bytes, ...] | None] = {}
+        self._nodes: dict[tuple[int, int], bytes] = {}
+        self._tiles: dict[tuple[int, int], Sequence[bytes] | None] = {}
 
     def __call__(self, start: int, end: int) -> bytes:
-        """Return the hash over some leaves, as `tree.Subtree` has it."""
+        """Return the hash over some leaves, as `tree.Subtree` has it; ValueError for none."""
         width = end - start
         if width & (width - 1) == 0:
             level = width.bit_length() - 1
@@ -111,26 +113,32 @@ class Subtrees:
     def _node(self, level: int, index: int) -> bytes:
         """Return the hash over 2^level leaves."""
         found = self._nodes.get((level, index))
-        if found is not None:
-            return found
-        tile_level, above = divmod(level, _BITS)
-        tile = self._tile(tile_level, (index << above) // WIDTH)
-        if tile is not None:
-            first = (index << above) % WIDTH
-            found = tree.root_of(tile[first : first + (1 << above)])
-        elif level < _BITS:
-            found = tree.root_of(self._leaves(index << level, (index + 1) << level))
-        else:
-            found = node_hash(
+        if found is None:
+            found = self._in_tile(level, index) or node_hash(
                 self._node(level - 1, 2 * index), self._node(level - 1, 2 * index + 1)
             )
-        if level >= _BITS:
+            if len(self._nodes) >= _MOST_NODES:  # whoever asks goes from left to right
+                self._nodes.clear()
             self._nodes[level, index] = found
         return found
 
-    def _tile(self, level: int, number: int) -> tuple[bytes, ...] | None:
+    def _in_tile(self, level: int, index: int) -> bytes | None:
+        """Return a hash that a tile holds as it is; of leaves there is no other way."""
+        if level % _BITS:
+            return None
+        tile = self._tile(level // _BITS, index // WIDTH)
+        if tile is not None and index % WIDTH < len(tile):
+            return tile[index % WIDTH]
+        if level == 0:
+            raise ValueError(f"there is no leaf {index}")
+        return None
+
+    def _tile(self, level: int, number: int) -> Sequence[bytes] | None:
         if (level, number) not in self._tiles:
-            if len(self._tiles) >= WIDTH:  # whoever asks goes from left to right
+            if len(self._tiles) >= WIDTH:
                 self._tiles.clear()
-            self._tiles[level, number] = self._kept(level, number)
+            tile: Sequence[bytes] | None = self._kept(level, number)
+            if tile is None and level == 0:
+                tile = self._leaves(number * WIDTH, (number + 1) * WIDTH)
+            self._tiles[level, number] = tile
         return self._tiles[level, number]

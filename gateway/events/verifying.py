@@ -151,8 +151,9 @@ class Verifier:
             self._last = row.seq
             if not self._blind:
                 self._take(row, kept)
+            self._look(row)  # before its checkpoint: that may be the first of a key it names
+            if not self._blind:
                 self._marks(marks)
-            self._look(row)
 
     def end(self, beyond: Iterable[Mark], last_seq: int) -> Report:
         """Say what is wrong; `beyond` are stored checkpoints that are larger than the log."""

@@ -78,7 +78,7 @@ def grow(transaction: Transaction, base: StoredCheckpoint | None, *, most: int) 
     growth = Growth(_begun(base), lambda level, number: needed(transaction, level, number))
     end = before + most
     while growth.edge.size < end:
-        page = _leaves(transaction, growth.edge.size, end)
+        page = leaves(transaction, growth.edge.size, end)
         for leaf in page:
             growth.append(leaf)
             if base is not None and growth.edge.size == before and growth.edge.root() != base.root:
@@ -123,19 +123,11 @@ def hashes(row: Row) -> tuple[bytes, ...]:
     return found
 
 
-def leaves(transaction: Transaction, start: int, end: int) -> list[bytes]:
-    """Return the hashes of leaves from one number up to another; raises LogChanged for gaps."""
-    found: list[bytes] = []
-    while len(found) < end - start:
-        page = _leaves(transaction, start + len(found), end)
-        if not page:
-            raise LogChanged(f"event {start + len(found) + 1} is not in the log")
-        found += page
-    return found
-
-
 def subtrees(transaction: Transaction) -> tiles.Subtrees:
-    """Return what finds the hash over any part of the log, for proofs; it raises LogChanged."""
+    """Return what finds the hash over any part of the log, for proofs.
+
+    It raises LogChanged for what is broken, and ValueError for what isn't there.
+    """
     return tiles.Subtrees(
         lambda level, number: kept(transaction, level, number),
         lambda start, end: leaves(transaction, start, end),
@@ -147,10 +139,15 @@ def _begun(base: StoredCheckpoint | None) -> Edge:
     return Edge() if base is None else Edge(base.size, base.edge).cut(WIDTH)
 
 
-def _leaves(transaction: Transaction, after: int, end: int) -> list[bytes]:
-    """Return the hashes of a page of events; raises LogChanged when a number is missing."""
-    rows = transaction.fetch("leaves_after", {"after": after, "last": end, "limit": _PAGE})
+def leaves(transaction: Transaction, after: int, end: int) -> list[bytes]:
+    """Return the hashes of the next leaves, a page at most; raises LogChanged for a gap."""
+    return [tree.leaf_hash(body) for body in bodies(transaction, after=after, last=end)]
+
+
+def bodies(transaction: Transaction, *, after: int, last: int) -> list[bytes]:
+    """Return the bytes of the next events, a page at most; raises LogChanged for a gap."""
+    rows = transaction.fetch("leaves_after", {"after": after, "last": last, "limit": _PAGE})
     for expected, row in enumerate(rows, after + 1):
         if row.integer("seq") != expected:
             raise LogChanged(f"event {expected} is not in the log; run `weighbridge events verify`")
-    return [tree.leaf_hash(row.text("body").encode()) for row in rows]
+    return [row.text("body").encode() for row in rows]

@@ -16,6 +16,7 @@ from gateway.store.keys import TenantKeys
 from gateway.store.limits import Limits
 from gateway.store.logins import Logins
 from gateway.store.operations import Operations
+from gateway.store.retention import Retention
 from gateway.store.revisions import Revisions
 from gateway.store.runs import Runs
 from gateway.store.seen import SeenValues
@@ -33,6 +34,7 @@ class Store:
 
     events: EventLog
     checkpoints: Checkpoints
+    retention: Retention
     limits: Limits
     operations: Operations
     approvals: Approvals
@@ -78,9 +80,11 @@ class Store:
             clock=clock,
             bounds=bounds,
         )
+        proofs = Worker(dialect.connect(_WORKER_BUSY_S))
         return cls(
             events=events,
-            checkpoints=Checkpoints(Worker(dialect.connect(_WORKER_BUSY_S)), clock),
+            checkpoints=Checkpoints(proofs, clock),
+            retention=Retention(events, proofs, clock),
             limits=Limits(worker, clock),
             operations=Operations(events, worker, clock, owner=origin.instance),
             approvals=Approvals(events, worker, clock),

@@ -47,3 +47,7 @@ SELECT size, note FROM checkpoints WHERE size > :after AND size <= :last ORDER B
 -- The notes of the largest checkpoints above a size.
 SELECT size, note FROM checkpoints WHERE size > :after AND size <= :last
 ORDER BY size DESC LIMIT :limit;
+
+-- name: place_of_event
+-- The number and the bytes of one event.
+SELECT seq, body FROM events WHERE id = :id;

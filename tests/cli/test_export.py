@@ -1,0 +1,60 @@
+"""`weighbridge events export`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.cli import output
+from tests.actions.test_standalone import verified
+from tests.cli.test_verify import place as place  # noqa: PLC0414 - a fixture
+from tests.helpers.events import an_event
+from tests.helpers.workspaces import Workspace, a_workspace
+
+
+def test_a_tenant_gets_its_events_with_what_checks_them(place: Workspace) -> None:
+    folder = place.folder / "acme"
+    done = place.run("events", "export", "--tenant", "acme", "--out", str(folder))
+    assert done.exit_code == 0, done.stderr
+    assert f"20 events of `acme` are in {folder}" in done.stdout
+    code, said = verified(folder)
+    assert (code, said[:14]) == (0, "true: 20 event")
+    own = place.run("events", "query", "--json", "--tenant", "acme", "--kind", "admin").stdout
+    assert json.loads(own)["body"]["how"] == "export"
+
+
+def test_what_is_not_covered_yet_is_told(place: Workspace) -> None:
+    with place.store() as store:
+        store.events.append([an_event()])
+    folder = place.folder / "acme"
+    done = place.run("events", "export", "--tenant", "acme", "--out", str(folder))
+    assert "(1 later events of the log are covered by no checkpoint yet)" in done.stdout
+
+
+def test_a_program_is_told_how_much_there_is(place: Workspace) -> None:
+    folder = place.folder / "none"
+    words = ("events", "export", "--tenant", "nobody", "--since", "1h", "--out", str(folder))
+    code, document = place.json(*words)
+    assert (code, document["folder"], document["events"]) == (0, str(folder), 0)
+
+
+def test_a_folder_that_is_there_is_left_alone(place: Workspace) -> None:
+    done = place.run("events", "export", "--tenant", "acme", "--out", str(place.folder))
+    assert done.exit_code == output.EXIT_USAGE
+    assert "is there already" in done.stderr
+
+
+def test_without_a_checkpoint_nothing_is_proven(tmp_path: Path) -> None:
+    place = a_workspace(tmp_path)
+    with place.store() as store:
+        store.events.append([an_event()])
+    new = place.run("events", "keys", "new", "--origin", "log.example/a")
+    assert new.exit_code == 0, new.stderr
+    done = place.run("events", "export", "--tenant", "acme", "--out", str(tmp_path / "acme"))
+    assert done.exit_code == output.EXIT_USAGE
+    assert "no checkpoint yet" in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--tenant", "acme")])
+def test_tenant_and_folder_have_to_be_named(place: Workspace, words: tuple[str, ...]) -> None:
+    assert place.run("events", "export", *words).exit_code == output.EXIT_USAGE
