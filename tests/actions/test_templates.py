@@ -1,9 +1,14 @@
 """From files of templates to the templates that runs go by."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from gateway import jsontext
 from gateway.actions import revisions, templates
 from gateway.contracts import pins, writing
 from gateway.errors import FileError
@@ -198,3 +203,67 @@ def test_a_template_has_as_many_sums_as_there_are_counters() -> None:
     ]
     found, errors = read(pay=text.replace("{argument: /a0, max: 1}, ", ""))
     assert (len(found["pay"].limits), errors) == (MOST_SUMS, [])
+
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "runs.md"
+NUMBER: JsonObject = {"type": "number"}
+STRING: JsonObject = {"type": "string"}
+
+
+def an_object(*required: str, **properties: Json) -> JsonObject:
+    return {"type": "object", "properties": properties, "required": [*required]}
+
+
+def a_list(name: str, **properties: Json) -> JsonObject:
+    rows: JsonObject = {"type": "array", "items": an_object(*properties, **properties)}
+    return an_object(name, **{name: rows})
+
+
+BOOKS: Mapping[str, tuple[JsonObject, JsonObject]] = {
+    "books.search_customers": (an_object("query", query=STRING), a_list("customers", id=STRING)),
+    "books.list_invoices": (
+        an_object("customer_id", customer_id=STRING),
+        a_list("invoices", id=STRING, customer_id=STRING, total=NUMBER, note=STRING),
+    ),
+    "books.correct_invoice": (
+        an_object("amount", invoice_id=STRING, customer_id=STRING, amount=NUMBER),
+        an_object(id=STRING),
+    ),
+}
+
+
+def drafted(text: str) -> str:
+    """Return the contracts of the page as they stand in a file: with what a draft has."""
+    tools: Any = yaml.safe_load(text)["tools"]
+    assert tools.keys() == BOOKS.keys()
+    for name, (arguments, result) in BOOKS.items():
+        definition: JsonObject = {
+            "name": name.partition(".")[2],
+            "inputSchema": arguments,
+            "outputSchema": result,
+        }
+        is_write = name == "books.correct_invoice"
+        tools[name] |= {"pin": pins.pin(definition), "definition": definition, "reviewed": True}
+        tools[name] |= {"effect": "write" if is_write else "read", "risk": "low"}
+        if is_write:
+            tools[name]["compensation"] = {"class": "irreversible", "reason": "r"}
+    return jsontext.dump({"tools": tools}).decode()
+
+
+def test_the_kind_of_work_of_the_how_to_is_what_its_tests_say() -> None:
+    blocks = re.findall(r"```yaml\n# (policies/\S+)\n(.*?)```", HOW_TO.read_text(), re.DOTALL)
+    texts = {name.removeprefix("policies/"): text for name, text in blocks}
+    folder = revisions.Folder(
+        contracts={"contracts/books.yaml": drafted(texts["contracts/books.yaml"])},
+        policies={"books.yaml": texts["books.yaml"]},
+        runs={"runs/correction.yaml": texts["runs/correction.yaml"]},
+        tests={"tests/books.yaml": texts["tests/books.yaml"]},
+    )
+    built = revisions.build(
+        folder, unreviewed=Unreviewed.REFUSE, at=datetime(2026, 11, 30, tzinfo=UTC)
+    )
+    assert built.errors == ()
+    assert built.report is not None
+    assert built.report.failed == 0, built.report.text()
+    # The filter is told of, as the page says.
+    assert [each.check for each in built.findings] == ["optional-field"]
