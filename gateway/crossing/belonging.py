@@ -100,19 +100,27 @@ class Belonging:
         """Return a call's case in its run, as it was without one, or why the run can't be had."""
         if case.call.run is None and not self.is_on:
             return case
+        places: tuple[Place, ...] = ()
         try:
-            bound = await self.of(case.call, with_counts=_may_write(case.contract))
+            if case.call.run is None:
+                places = binding.places(case.call, self.chain)
+            bound = await self._bound(case.call, places, with_counts=_may_write(case.contract))
+        except Conflict as error:
+            return Refusal(status=Status.RUN_CONFLICT, code="run_conflict", reason=str(error))
+        except BadRun as error:
+            return _no_run(str(error))
         except StoreUnavailable as error:
             return _unavailable(error)
         if isinstance(bound, Refusal):
             return bound
-        if case.call.run is None:  # what the gateway calls by itself has its key, or needs none
-            case = replaced(case, within=binding.within(case.call, self.chain))
+        # What the gateway calls by itself has its key, or needs none.
+        within = binding.within(places) if places else case.within
         if bound is None:
-            return case
+            return replaced(case, within=within)
         run, actor = bound.run, case.actor
         return replaced(
             case,
+            within=within,
             run=run,
             run_id=run.run_id,
             bound_by=bound.kind,
@@ -122,21 +130,17 @@ class Belonging:
             reads_while_paused=self.reads_while_paused,
         )
 
-    async def of(self, call: ProposedCall, *, with_counts: bool) -> Bound | Refusal | None:
+    async def _bound(
+        self, call: ProposedCall, places: tuple[Place, ...], *, with_counts: bool
+    ) -> Bound | Refusal | None:
         """Return the run of a call, None for one without, or why it can't be had.
 
-        Raises StoreUnavailable.
+        Raises StoreUnavailable, and BadRun for a phase that there is not.
         """
         if call.run is not None:  # the gateway's own call, in the run of its operation
             run = await self.runs.get(call.run.value)
             return Bound(run=run, kind=call.run.kind) if run is not None else None
-        try:
-            places = binding.places(call, self.chain)
-            phase = binding.asked_phase(call.meta)
-        except Conflict as error:
-            return Refusal(status=Status.RUN_CONFLICT, code="run_conflict", reason=str(error))
-        except BadRun as error:
-            return _no_run(str(error))
+        phase = binding.asked_phase(call.meta)
         found = await self.runs.bound(call.principal, places, with_counts=with_counts)
         bound = found[0] if found else None
         if places[0].kind.is_explicit:

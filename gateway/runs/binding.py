@@ -57,14 +57,14 @@ def places(call: ProposedCall, chain: Chain, *, of_tool: str = "") -> tuple[Plac
     return named or tuple(_values(call, chain))
 
 
-def within(call: ProposedCall, chain: Chain) -> tuple[str, ...]:
-    """Return what calls have to have in common to be the same, beside who makes them.
+def within(found: Sequence[Place]) -> tuple[str, ...]:
+    """Return what calls with these places have in common when they are the same.
 
     The run that is named, or what a host calls its conversation: never the run that this leads to,
     which may have ended, or begun, between two attempts. A session changes from one attempt to the
-    next, and so is none. Raises BadRun and Conflict.
+    next, and so is none.
     """
-    first = places(call, chain)[0]
+    first = found[0]
     if first.kind.is_explicit:
         return ("run", first.value)  # in whatever way it is named
     return () if first.kind.is_weak else (first.kind.value, first.value)

@@ -41,7 +41,8 @@ def _within(case: Case, run: Run) -> Case | Refusal:
         reads_while_paused=case.reads_while_paused,
     )
     # Guards beware of what the actor has read in other runs too; the run itself is as it is.
-    weighed = replaced(run, is_tainted=case.is_tainted)
+    is_as_weighed = run.is_tainted is case.is_tainted
+    weighed = run if is_as_weighed else replaced(run, is_tainted=case.is_tainted)
     met = machine.weigh(weighed, need, terms, now=microseconds(case.facts.now))
     if isinstance(met, Blocked):
         return moves.refusal(met)

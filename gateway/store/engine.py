@@ -25,6 +25,11 @@ class Row:
     def __init__(self, columns: Parameters) -> None:
         self._columns = columns
 
+    @property
+    def key(self) -> tuple[tuple[str, Value], ...]:
+        """What equal rows share, so that what is made of one can be remembered."""
+        return tuple(self._columns.items())
+
     def text(self, column: str) -> str:
         """Return a text."""
         value = self._columns[column]

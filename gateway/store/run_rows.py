@@ -1,6 +1,7 @@
 """Runs as rows, and rows as runs."""
 
 import hashlib
+from functools import lru_cache
 from typing import Final
 
 from gateway import jsontext
@@ -58,7 +59,16 @@ def row_of(run: Run) -> dict[str, Value]:
 
 
 def run_of(row: Row) -> Run:
-    """Return the run that a row holds, without its contents and what is counted elsewhere."""
+    """Return the run that a row holds, without its contents and what is counted elsewhere.
+
+    Every call of a run reads its row, which seldom changes: what was made of it is remembered.
+    """
+    return _run(row.key)
+
+
+@lru_cache(maxsize=256)
+def _run(columns: tuple[tuple[str, Value], ...]) -> Run:
+    row = Row(dict(columns))
     resume, stop = row.text("resume_phase"), row.text("stop_reason")
     return Run(
         run_id=row.text("run_id"),

@@ -233,7 +233,7 @@ class _Transaction:
         rows = cursor.fetchall()
         if not rows:  # as where a claim looks for what stands in its way
             return []
-        columns = [column[0] for column in cursor.description]
+        columns = next(zip(*cursor.description, strict=True))  # the names: the first of each column
         return [Row(dict(zip(columns, values, strict=True))) for values in rows]
 
     def script(self, text: str) -> None:

@@ -133,10 +133,10 @@ def test_equal_calls_have_the_named_run_or_the_conversation_in_common() -> None:
     """What a conversation leads to may end or begin between two attempts, and is no part of it."""
     talk = {"threadId": "t1"}
     named = [a_call(meta={KEY: RUN, **talk}), a_call(run_header=RUN)]
-    assert {within(call, Chain()) for call in named} == {("run", RUN)}
-    assert within(a_call(meta=talk), Chain()) == ("conversation", "threadId=t1")
+    assert {within(places(call, Chain())) for call in named} == {("run", RUN)}
+    assert within(places(a_call(meta=talk), Chain())) == ("conversation", "threadId=t1")
     for call in (a_call(), a_call(caller=SessionCaller()), a_call(meta={"sessionId": "s1"})):
-        assert within(call, Chain()) == ()
+        assert within(places(call, Chain())) == ()
 
 
 def test_conversations_with_long_names_are_told_apart_by_all_of_them() -> None:
