@@ -106,7 +106,8 @@ def _limit(id: str, was: Limit, now: Limit) -> Iterator[Difference]:
 
 
 def _per(limit: Limit) -> str:
-    return f"{limit.maximum:g} in {limit.window_s:g} s"
+    window = "a run" if limit.is_of_run else f"{limit.window_s:g} s"
+    return f"{limit.maximum:g} in {window}"
 
 
 def _keys(limit: Limit) -> str:

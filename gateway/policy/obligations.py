@@ -17,6 +17,7 @@ from gateway.policy.cel import Bindings, Condition, ConditionError, Scope
 from gateway.policy.constraints import is_number, tokens_of
 from gateway.policy.request import PolicyRequest
 from gateway.types.decisions import (
+    RUN_S,
     Constraint,
     Limit,
     OutputPolicy,
@@ -35,7 +36,8 @@ _KEYS: Mapping[str, Callable[[PolicyRequest], str]] = {
     "client": lambda request: request.actor.client,
     "tool": lambda request: request.tool,
     "server": lambda request: request.server,
-    "run": lambda request: request.run_id,
+    # Calls without a run are counted together for whoever makes them, and nobody else.
+    "run": lambda request: request.run_id or f"of {_caller(request)}",
 }
 
 
@@ -69,7 +71,10 @@ class CompiledConstraint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledLimit:
-    """A limit; `total` computes what a call takes of it, None means one call."""
+    """A limit; `total` computes what a call takes of it, None means one call.
+
+    With a window of `RUN_S` it is counted for the life of a run, whatever it is counted `per`.
+    """
 
     id: str
     per: tuple[str, ...]
@@ -86,15 +91,23 @@ class CompiledLimit:
             if not is_number(value) or not 0 <= value < math.inf:
                 raise ObligationFailed(f"the amount for limit `{self.id}` is not a positive number")
             amount = float(value)
-        key = "|".join(f"{name}={_escaped(_KEYS[name](request))}" for name in self.per)
         return Limit(
             id=self.id,
-            key=key,
+            key=self._key(request),
             maximum=self.maximum,
             window_s=self.window_s,
             amount=amount,
             rule=rule,
         )
+
+    def _key(self, request: PolicyRequest) -> str:
+        key = "|".join(f"{name}={_escaped(_KEYS[name](request))}" for name in self.per)
+        if self.window_s < RUN_S:
+            return key
+        if not request.run_id:
+            raise ObligationFailed(f"limit `{self.id}` is counted for a run, and there is none")
+        # Beginning with the run, so that what was counted for it is forgotten with it.
+        return f"of_run={request.run_id}|{self.id}|{key}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,6 +281,11 @@ def _meet(left: list[str], right: list[str]) -> list[str] | None:
             return None
         met.append(b if a == "*" else a)
     return met + left[shared:] + right[shared:]
+
+
+def _caller(request: PolicyRequest) -> str:
+    actor = request.actor
+    return " ".join(_escaped(each) for each in (actor.tenant, actor.user, actor.client))
 
 
 def _escaped(value: str) -> str:

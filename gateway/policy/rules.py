@@ -18,7 +18,7 @@ from gateway.policy.methods import ASKS, EVERY, OF
 from gateway.types.approvals import Assurance, Fallback
 from gateway.types.calls import AuthMethod, Method
 from gateway.types.causes import Cause
-from gateway.types.decisions import RedactAs
+from gateway.types.decisions import RUN_S, RedactAs
 from gateway.types.json import Json
 from gateway.types.runs import Phase
 from gateway.types.tools import Effect, Kind, Risk
@@ -50,6 +50,10 @@ def _methods(value: object) -> object:
         return value
     named = cast("list[object]", value)  # of what is in it, pydantic says what is wrong
     return [*Method, *(each for each in named if each != "*")] if "*" in named else named
+
+
+def _window(value: object) -> float:
+    return RUN_S if value == "run" else _duration(value)
 
 
 Seconds: TypeAlias = Annotated[float, BeforeValidator(_duration)]
@@ -159,12 +163,12 @@ Per: TypeAlias = Literal["tenant", "user", "client", "tool", "server", "run"]
 
 
 class LimitRule(Model):
-    """At most `max` calls, or `max` in total of `sum`, in a window for each key."""
+    """At most `max` calls, or `max` in total of `sum`, in a window, or a run, for each key."""
 
     id: RuleId
     per: Annotated[tuple[Per, ...], Field(min_length=1)]
     max: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    window: Seconds
+    window: Annotated[float, BeforeValidator(_window)]
     sum: Name | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.runs.templates import RunLimit, Template
-from gateway.types.decisions import Limit
+from gateway.types.decisions import RUN_S, Limit
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Run
@@ -18,7 +18,7 @@ TOKENS: Final = "run_tokens"
 MOST_SUMS: Final = 4
 _SUMS: Final = ("run_money", *(f"run_money_{number}" for number in range(2, MOST_SUMS + 1)))
 TAKEN: Final = (CALLS, WRITES, *_SUMS)  # all that a store may have counted for a run
-LIFE_S: Final = 100 * 365 * 86400.0  # longer than any run: what was taken stays taken
+OF_RULES: Final = "of_run"  # what it counts there by rules whose window is the run
 
 _WORDS: Final = {
     CALLS: "its calls",
@@ -53,7 +53,7 @@ def of_call(template: Template, run: Run, use: Use) -> tuple[Limit, ...]:
             id=name,
             key=key(run.run_id),
             maximum=limit.maximum,
-            window_s=LIFE_S,
+            window_s=RUN_S,
             amount=amount,
             rule=rule(template),
         )

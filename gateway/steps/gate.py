@@ -1,5 +1,6 @@
 """Step 10: a person's decision, bound to this exact call; here are the words for its callers."""
 
+import math
 from typing import Final
 
 from gateway.events.envelope import timestamp
@@ -7,7 +8,7 @@ from gateway.runs import limits
 from gateway.store.requests import MOST_PENDING, MOST_REQUESTS
 from gateway.store.times import moment
 from gateway.types.approvals import Approval, ApprovalState
-from gateway.types.decisions import Decision
+from gateway.types.decisions import Decision, Limit
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import ApprovalTold, Refusal, Status
 
@@ -45,19 +46,35 @@ def unreadable() -> Refusal:
 
 def exceeded(decision: Decision, limit: str, retry_after_s: float) -> Refusal:
     """Refuse a call for which a limit has no room, in the words of that limit."""
-    rule = next((each.rule for each in decision.limits if each.id == limit), "")
+    met = next((each for each in decision.limits if each.id == limit), None)
+    rule = met.rule if met is not None else ""
     if limit == MOST_PENDING:
         return too_many(retry_after_s)
     if limit == MOST_REQUESTS:
         return too_often(retry_after_s)
     if limits.is_of_run(limit):
         return limits.refusal(limit, rule=rule)
+    if math.isinf(retry_after_s):
+        return _never(limit, met, rule)
     return Refusal(
         status=Status.LIMIT_EXCEEDED,
         code=limit,
         rule=rule,
         reason=f"the limit `{limit}` is used up",
         retry_after_s=retry_after_s,
+    )
+
+
+def _never(limit: str, met: Limit | None, rule: str) -> Refusal:
+    """Refuse a call for which waiting makes no room."""
+    if met is None or met.amount > met.maximum:
+        reason = f"this call alone takes more than the limit `{limit}` has at all"
+        next_step = "ask for less, or end your turn and tell the user"
+    else:
+        reason = f"the run has used up the limit `{limit}`"
+        next_step = "finish the run with what there is, or hand it over; a new run is for new work"
+    return Refusal(
+        status=Status.LIMIT_EXCEEDED, code=limit, rule=rule, reason=reason, next=next_step
     )
 
 

@@ -4,11 +4,13 @@ What was taken counts for the length of its window from the moment it was taken,
 between taking and sending errs on the safe side.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from gateway.clock import Clock
+from gateway.runs.limits import OF_RULES, TAKEN
 from gateway.store.engine import Lock, Parameters, Transaction
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
@@ -59,12 +61,11 @@ def take(
     now = microseconds(at)
     if transaction.fetch("reservations_of_call", {"call_id": call_id})[0].integer("taken"):
         return None
+    missed = [met for limit in limits if (met := _exceeded(transaction, limit, now)) is not None]
+    if missed:  # whoever comes back then finds room in all of them
+        return max(missed, key=lambda met: met.retry_after_s)
     for limit in limits:
-        exceeded = _exceeded(transaction, limit, now)
-        if exceeded is not None:
-            return exceeded
-    for limit in limits:
-        place: Parameters = {"limit_id": limit.id, "key": limit.key}
+        place = _place(limit)
         transaction.execute("forget_reservations", {**place, "now": now})
         transaction.execute(
             "reserve",
@@ -80,15 +81,24 @@ def take(
 
 
 def _exceeded(transaction: Transaction, limit: Limit, now: int) -> Exceeded | None:
-    """Return when there will be room; a call that alone is too much has to wait a whole window."""
-    rows = transaction.fetch("reserved", {"limit_id": limit.id, "key": limit.key, "now": now})
-    taken = sum(row.number("amount") for row in rows)
+    """Return when there will be room: never for a call that alone is too much, or in its run."""
     most = limit.maximum + abs(limit.maximum) * _ROUNDING
+    counted: Parameters = {**_place(limit), "now": now}
+    taken = transaction.fetch("taken", counted)[0].number("amount")
     if taken + limit.amount <= most:
         return None
-    for row in rows:
+    if limit.amount > most or limit.is_of_run:
+        return Exceeded(limit=limit.id, retry_after_s=math.inf)
+    for row in transaction.fetch("reserved", counted):
         taken -= row.number("amount")
         if taken + limit.amount <= most:
             wait = (row.integer("expires") - now) / _SECOND
             return Exceeded(limit=limit.id, retry_after_s=wait)
+    # Not even then, by the last digit of sums.
     return Exceeded(limit=limit.id, retry_after_s=limit.window_s)
+
+
+def _place(limit: Limit) -> Parameters:
+    """Return what a limit is counted under; what a rule counts for a run is found by the run."""
+    of_rule = limit.is_of_run and limit.id not in TAKEN
+    return {"limit_id": OF_RULES if of_rule else limit.id, "key": limit.key}

@@ -319,6 +319,11 @@ class Runs:
             for limit in limits.TAKEN:  # of whatever template: nothing counts any more
                 taken: Parameters = {"limit_id": limit, "key": limits.key(run.run_id)}
                 transaction.execute("forget_reservations", {**taken, "now": _FOR_EVER})
+            by_rules: Parameters = {
+                "limit_id": limits.OF_RULES,
+                "begins": f"{limits.key(run.run_id)}|%",
+            }
+            transaction.execute("forget_reservations_of_run", by_rules)
 
         await self._worker.write(write, lock=Lock.EVENTS, durable=False)
 

@@ -92,6 +92,9 @@ class Constraint:
     expression: str = ""  # what computed it; empty: it stands in the policy
 
 
+RUN_S: Final = 100 * 365 * 86400.0  # the window of a whole run: longer than any
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """At most `maximum` (calls, or the sum of one argument) in `window_s` seconds per key."""
@@ -103,10 +106,15 @@ class Limit:
     amount: float  # what this call takes: 1, or the argument's value
     rule: str
 
+    @property
+    def is_of_run(self) -> bool:
+        """Whether it is counted for the whole life of a run."""
+        return self.window_s >= RUN_S
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exceeded:
-    """Which limit had no room, and when it will have."""
+    """Which limit had no room, and when it will have; infinite for one that never will."""
 
     limit: str
     retry_after_s: float

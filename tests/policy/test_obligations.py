@@ -1,8 +1,12 @@
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from gateway.policy.obligations import (
     CompiledLimit,
     ObligationConflict,
+    ObligationFailed,
     Obligations,
     has_parts,
     merge_constraints,
@@ -10,7 +14,14 @@ from gateway.policy.obligations import (
     merge_outputs,
     pointer_of,
 )
-from gateway.types.decisions import Constraint, Limit, OutputPolicy, RedactAs, Redaction
+from gateway.types.decisions import (
+    RUN_S,
+    Constraint,
+    Limit,
+    OutputPolicy,
+    RedactAs,
+    Redaction,
+)
 from gateway.types.json import Json
 from tests.policy.example import SAM, policy, request
 
@@ -117,6 +128,27 @@ def test_keys_of_two_callers_never_meet() -> None:
 
     pairs = [("a|user=b", ""), ("a", "b"), ("a", "|user=b"), ("a%7C", "b"), ("a|", "b")]
     assert len({key(tenant, user) for tenant, user in pairs}) == len(pairs)
+
+
+def in_run(limit: CompiledLimit, run_id: str, **changes: Any) -> str:
+    """Return the key of a limit for a call in a run, or in none."""
+    asked = replace(request(**changes), run_id=run_id)
+    return limit.computed(asked, policy().view(asked).scope, "r").key
+
+
+def test_a_limit_of_a_run_is_counted_for_it_whatever_else_it_is_counted_by() -> None:
+    whole = CompiledLimit(id="l", per=("tool",), maximum=1, window_s=RUN_S, total=None)
+    assert in_run(whole, "run_1").startswith("of_run=run_1|l|tool=")
+    assert in_run(whole, "run_1") != in_run(whole, "run_2")
+    with pytest.raises(ObligationFailed, match="counted for a run, and there is none"):
+        in_run(whole, "")
+
+
+def test_calls_without_a_run_are_counted_for_their_caller_alone() -> None:
+    by_run = CompiledLimit(id="l", per=("run",), maximum=1, window_s=60, total=None)
+    kim = replace(SAM, tenant="globex", user="kim")
+    assert in_run(by_run, "") != in_run(by_run, "", actor=kim)
+    assert in_run(by_run, "run_1") == in_run(by_run, "run_1", actor=kim)
 
 
 @pytest.mark.parametrize(

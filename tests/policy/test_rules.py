@@ -3,6 +3,7 @@ import pytest
 from gateway.errors import FilesError
 from gateway.policy.files import load
 from gateway.types.calls import Method
+from gateway.types.decisions import RUN_S
 
 RULE = "rules:\n  - {{id: a, decision: {decision}{rest}}}"
 APPROVAL = "approval: {approvers: {roles: [x]}}"
@@ -148,6 +149,14 @@ def test_durations_are_seconds() -> None:
     )
     (rule,) = load(text % limits, file="p.yaml").content.rules
     assert [limit.window for limit in rule.limits] == [30, 90, 7200, 604800]
+
+
+def test_a_limit_may_be_for_a_whole_run() -> None:
+    text = "rules: [{id: a, decision: allow, limits: [{id: l, per: [tool], max: 1, window: %s}]}]"
+    (rule,) = load(text % "run", file="p.yaml").content.rules
+    assert rule.limits[0].window == RUN_S
+    with pytest.raises(FilesError, match="a duration is a number"):
+        load(text % "a run", file="p.yaml")
 
 
 def test_values_of_sets_keep_their_types() -> None:

@@ -7,6 +7,7 @@ import pytest
 from gateway.runs import limits
 from gateway.runs.limits import Use
 from gateway.runs.templates import RunLimit, Template
+from gateway.types.decisions import RUN_S
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Status
 from gateway.types.runs import Run
@@ -36,7 +37,7 @@ def taken(template: Template, call: Use) -> dict[str, float]:
 def test_a_limit_is_counted_for_the_run_and_for_its_whole_life() -> None:
     (limit,) = limits.of_call(a_template(RunLimit(kind="calls", maximum=80)), RUN, use())
     assert (limit.id, limit.key, limit.maximum) == ("run_calls", "of_run=run_1", 80)
-    assert limit.window_s == limits.LIFE_S
+    assert limit.window_s == RUN_S
     assert limit.rule == "runs.refund"
 
 

@@ -1,11 +1,14 @@
 """Step 10: gate."""
 
+import math
+from typing import Any
+
 import pytest
 
 from gateway.steps import gate
 from gateway.store.requests import MOST_PENDING, MOST_REQUESTS
 from gateway.types.approvals import ApprovalState
-from gateway.types.decisions import Decision, Limit
+from gateway.types.decisions import RUN_S, Decision, Limit
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.values import replaced
 from tests.helpers.approvals import an_approval
@@ -84,3 +87,18 @@ def test_a_limit_without_room_is_told_in_its_own_words(limit: str, rule: str, ne
     assert (answer.code, answer.rule) == (limit, rule)
     assert answer.next.startswith(next_)
     assert answer.retry_after_s == (None if limit == "run_writes" else 30.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [({"amount": 3}, "alone takes more"), ({"window_s": RUN_S}, "the run has used up")],
+)
+def test_what_waiting_does_not_help_says_so_and_no_time(
+    changes: dict[str, Any], reason: str
+) -> None:
+    values: dict[str, Any] = {"maximum": 2, "amount": 1, "window_s": 60}
+    limit = Limit(id="rate", key="k", rule="r", **(values | changes))
+    answer = gate.exceeded(Decision(limits=(limit,)), "rate", math.inf)
+    assert (answer.status, answer.code, answer.rule) == (Status.LIMIT_EXCEEDED, "rate", "r")
+    assert reason in answer.reason
+    assert answer.retry_after_s is None

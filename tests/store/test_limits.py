@@ -1,4 +1,5 @@
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -7,8 +8,9 @@ from typing import Any
 import pytest
 
 from gateway.store.store import Store
-from gateway.types.decisions import Exceeded, Limit
+from gateway.types.decisions import RUN_S, Exceeded, Limit
 from tests.helpers.cases import NOW
+from tests.helpers.runs import begun
 
 OpenStore = Callable[..., Store]
 
@@ -81,7 +83,7 @@ async def test_a_call_that_asks_again_takes_nothing_more(timed: Store) -> None:
 async def test_all_limits_are_taken_from_or_none(timed: Store) -> None:
     tight = a_limit(id="tight", maximum=0)
     exceeded = await timed.limits.reserve("c1", [a_limit(), tight])
-    assert exceeded == Exceeded(limit="tight", retry_after_s=60)
+    assert exceeded == Exceeded(limit="tight", retry_after_s=math.inf)
     for call in ("c2", "c3"):
         assert await timed.limits.reserve(call, [a_limit()]) is None
 
@@ -112,6 +114,61 @@ async def test_what_was_used_stays_taken(timed: Store) -> None:
     await timed.limits.settle("c1")
     await timed.limits.release("c1")
     assert await timed.limits.reserve("c3", [a_limit()]) is not None
+
+
+async def test_a_day_is_over_to_the_microsecond(timed: Store, clock: HandClock) -> None:
+    a_day = a_limit(maximum=1, window_s=86400)
+    assert await timed.limits.reserve("c1", [a_day]) is None
+    clock.at += timedelta(days=1, microseconds=-1)
+    met = await timed.limits.reserve("c2", [a_day])
+    assert met == Exceeded(limit="rate", retry_after_s=1e-6)
+    clock.at += timedelta(microseconds=1)
+    assert await timed.limits.reserve("c3", [a_day]) is None
+
+
+async def test_whoever_comes_back_when_told_finds_room_in_every_limit(
+    timed: Store, clock: HandClock
+) -> None:
+    both = [a_limit(maximum=1, window_s=60), a_limit(id="a-day", maximum=1, window_s=86400)]
+    assert await timed.limits.reserve("c1", both) is None
+    for order in (both, both[::-1]):
+        met = await timed.limits.reserve("c2", order)
+        assert met == Exceeded(limit="a-day", retry_after_s=86400)
+    clock.later(86400)
+    assert await timed.limits.reserve("c2", both) is None
+
+
+async def test_a_clock_that_goes_back_gives_nothing_away(timed: Store, clock: HandClock) -> None:
+    for call in ("c1", "c2"):
+        await timed.limits.reserve(call, [a_limit()])
+    clock.later(-3600)
+    assert await timed.limits.reserve("c3", [a_limit()]) == Exceeded(
+        limit="rate", retry_after_s=3660
+    )
+
+
+@pytest.mark.parametrize("maximum", [0, 2.5])
+async def test_a_call_that_alone_is_too_much_is_never_told_to_come_back(
+    timed: Store, maximum: float
+) -> None:
+    met = await timed.limits.reserve("c1", [a_limit(maximum=maximum, amount=3)])
+    assert met == Exceeded(limit="rate", retry_after_s=math.inf)
+
+
+async def test_what_a_rule_counts_for_a_run_stays_taken_and_is_forgotten_with_it(
+    timed: Store, clock: HandClock
+) -> None:
+    runs = [await begun(timed) for _ in range(2)]
+    limits = [a_limit(key=f"of_run={run.run_id}|rate|tenant=acme", window_s=RUN_S) for run in runs]
+    for number, limit in enumerate(limits * 2):
+        assert await timed.limits.reserve(f"c{number}", [limit]) is None
+    clock.later(40 * 365 * 86400)
+    for limit in limits:
+        met = await timed.limits.reserve("c9", [limit])
+        assert met == Exceeded(limit="rate", retry_after_s=math.inf)
+    await timed.runs.forget(runs[0])
+    assert await timed.limits.reserve("c9", [limits[0]]) is None
+    assert await timed.limits.reserve("c10", [limits[1]]) is not None
 
 
 async def test_gateways_that_share_a_store_never_take_more_than_there_is(

@@ -65,6 +65,11 @@ SELECT id, at, activated_by, texts FROM revisions ORDER BY at DESC, id LIMIT :li
 -- How many limits a call has taken from.
 SELECT COUNT(*) AS taken FROM limits_reservations WHERE call_id = :call_id;
 
+-- name: taken
+-- How much of one limit under one key was taken and still counts.
+SELECT COALESCE(SUM(amount), 0.0) AS amount FROM limits_reservations
+WHERE limit_id = :limit_id AND key = :key AND expires > :now;
+
 -- name: reserved
 -- What was taken from one limit under one key and still counts, oldest first.
 SELECT amount, expires FROM limits_reservations
@@ -86,6 +91,10 @@ UPDATE limits_reservations SET settled = 1 WHERE call_id = :call_id;
 -- name: forget_reservations
 -- Remove what no longer counts for one limit under one key.
 DELETE FROM limits_reservations WHERE limit_id = :limit_id AND key = :key AND expires <= :now;
+
+-- name: forget_reservations_of_run
+-- Remove what rules have counted for one run.
+DELETE FROM limits_reservations WHERE limit_id = :limit_id AND key LIKE :begins;
 
 -- name: remember_value
 -- A value was returned to a caller; seen again, it lives longer.
