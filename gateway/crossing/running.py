@@ -260,7 +260,7 @@ class Running:
             said = ", ".join(f"`{each}`" for each in sorted(known)) or "none"
             raise RunRefused(
                 kind=Kind.INVALID,
-                reason=f"there is no template `{name[:64]}`",
+                reason=f"there is no template `{name[:64] if name.isprintable() else '…'}`",
                 next=f"there are: {said}",
             )
         return known[name]

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from gateway.crossing.run_wishes import By, Kind, NewRun, RunRefused, Sees
 from gateway.crossing.running import Running, Step, to_phase
+from gateway.errors import StoreUnavailable
 from gateway.relay import run_definitions, run_words
 from gateway.relay.run_words import Bringers
 from gateway.relay.tools import OwnTool, invalid, told
@@ -22,6 +23,7 @@ from gateway.runs.templates import Template
 from gateway.types.actors import Actor
 from gateway.types.calls import Principal, ProposedCall, actor_of
 from gateway.types.json import Json, JsonObject
+from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.own import Own
 from gateway.types.runs import SPEAKERS, Bound, Mover, Phase, Place, Run, Trust
@@ -54,7 +56,7 @@ Seen: TypeAlias = Callable[[Actor, str, Json, Sequence[str]], Awaitable[Sighted]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTools:
-    """Answers calls of these tools; every answer may raise StoreUnavailable."""
+    """Answers calls of these tools."""
 
     running: Running
     bound: Callable[[Principal, Sequence[Place]], Awaitable[list[Bound]]]
@@ -102,6 +104,14 @@ class RunTools:
                 return Refusal(status=Status.RUN_CONFLICT, code="run_conflict", reason=str(error))
             except BadRun as error:
                 return invalid(str(error), code="run_id")
+            except StoreUnavailable as error:
+                return Refusal(
+                    status=Status.AUDIT_UNAVAILABLE,
+                    code="run_unavailable",
+                    reason=f"nobody knows whether it was done: {error}",
+                    executed=Execution.UNKNOWN,
+                    next="look at the run with `run_status` before you ask for it again",
+                )
 
         return guarded
 

@@ -11,6 +11,7 @@ from gateway import ids
 from gateway.clock import SystemClock
 from gateway.crossing.run_wishes import By, Sees
 from gateway.crossing.running import Running, to_pause, to_phase, to_resume
+from gateway.errors import StoreUnavailable
 from gateway.events import runs as events
 from gateway.events.redact import Redactor
 from gateway.relay.run_tools import RunTools, Sighted
@@ -25,6 +26,7 @@ from gateway.types.actors import Actor
 from gateway.types.calls import Principal
 from gateway.types.events import Event
 from gateway.types.json import Json
+from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.runs import Bound, Mode, Mover, Phase, Place, Run
 from gateway.types.values import replaced
@@ -66,6 +68,7 @@ class Desk:
     store: Store
     is_on: bool = True
     seen: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    is_away: bool = False  # the store can't be reached
     is_wary: bool = False  # sam was given what others can write
     needs: frozenset[str] = frozenset()  # scopes of the tool that yields ids of customers
 
@@ -83,6 +86,8 @@ class Desk:
     @property
     def tools(self) -> OwnTools:
         async def bound(principal: Principal, places: Sequence[Place]) -> list[Bound]:
+            if self.is_away:
+                raise StoreUnavailable("no disk")
             return await self.store.runs.bound(principal, places, with_counts=True)
 
         async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> Sighted:
@@ -455,3 +460,14 @@ def _in_mode(run: Run, mode: Mode) -> Run:
 
 def _untold(before: Run, after: Run) -> list[Event]:
     return [events.event(before, after, by=Mover.HOST, id=ids.ulid(), at=SystemClock().now())]
+
+
+async def test_without_a_store_nobody_knows_and_the_agent_is_told_so(store: Store) -> None:
+    refused = await Desk(store, is_away=True).refused("run_finish", {"outcome": "completed"})
+    assert (refused.status, refused.code) == (Status.AUDIT_UNAVAILABLE, "run_unavailable")
+    assert (refused.executed, "no disk" in refused.reason) == (Execution.UNKNOWN, True)
+
+
+async def test_what_no_person_could_read_is_not_repeated(store: Store) -> None:
+    refused = await Desk(store).refused("run_start", {"objective": "x", "template": "a\nb"})
+    assert refused.reason == "there is no template `…`"
