@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gateway.actions import timeline
 from gateway.approvals.matching import same_person
 from gateway.cli import archive, export, holds, log_keys, output, prove, verify
 from gateway.cli.moments import earlier
@@ -104,6 +105,8 @@ def query(
         return
     if wanted.kind == EventKind.APPROVAL.value:
         output.table(_OF_APPROVALS, [_of_approval(event.json()) for event in found])
+    elif wanted.kind == EventKind.RUN.value:
+        output.table(_OF_RUNS, [_of_run(event) for event in found])
     else:
         output.table(_HEADERS, [_row(event.json()) for event in found])
     if len(found) == limit:
@@ -146,6 +149,12 @@ _OF_APPROVALS = (
 )
 
 
+_OF_RUNS = (
+    *("seq", "time", "stage", "tenant", "run", "template"),
+    *("phase", "by", "user", "what", "call"),
+)
+
+
 def _row(event: JsonObject) -> tuple[str, ...]:
     body = _object(event.get("body"))
     actor = _object(event.get("actor"))
@@ -155,6 +164,8 @@ def _row(event: JsonObject) -> tuple[str, ...]:
         said = body.get("outcome") or body.get("decision") or ""
     if event.get("kind") == EventKind.APPROVAL.value:
         said = body.get("cast") or body.get("status") or ""
+    if event.get("kind") == EventKind.RUN.value:
+        said = body.get("stop_reason") or event.get("phase") or ""
     return (
         str(event["seq"]),
         str(event["ts"])[:19],
@@ -187,6 +198,26 @@ def _of_approval(event: JsonObject) -> tuple[str, ...]:
         str(body.get("reason") or body.get("why") or "–"),
         str(body.get("rule") or ""),
         str(event.get("call") or ""),
+    )
+
+
+def _of_run(event: StoredEvent) -> tuple[str, ...]:
+    """Return what tells who did what with a run."""
+    [line] = timeline.lines([event])
+    told = event.json()
+    body = _object(told.get("body"))
+    return (
+        str(event.seq),
+        line.at[:19],
+        str(told["stage"]),
+        str(told.get("tenant") or ""),
+        str(told.get("run") or ""),
+        str(body.get("template") or "–"),
+        str(told.get("phase") or ""),
+        str(body.get("by") or "–"),
+        line.by or "–",
+        line.detail or "–",
+        line.call,
     )
 
 

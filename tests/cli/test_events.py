@@ -193,6 +193,21 @@ def test_who_approved_what_for_whom_and_why_is_in_one_line(
     assert f"  {who}  " in mixed
 
 
+def test_who_did_what_with_a_run_is_in_one_line(place: Workspace) -> None:
+    run: Any = {"kind": EventKind.RUN, "run": "run_1", "phase": "acting", "actor": an_actor()}
+    paused = {"by": "person", "template": "refund", "note": "wrong customer"}
+    kept(
+        place,
+        an_event(id="e1", stage=Stage.PAUSED, body=paused, **run),
+        an_event(id="e2", stage=Stage.STOPPED, body={"by": "call", "stop_reason": "failed"}, **run),
+    )
+    _, first, _ = place.run("events", "query", "--kind", "run").stdout.splitlines()
+    for part in ("paused", "run_1", "refund", "acting", "person", "sam", "wrong customer"):
+        assert part in first
+    _, moved, ended = place.run("events", "query").stdout.splitlines()
+    assert (" acting " in moved, " failed " in ended) == (True, True)
+
+
 def test_without_a_store_there_is_nothing_to_read_and_none_is_made(place: Workspace) -> None:
     done = place.run("events", "query")
     assert (done.exit_code, done.stdout) == (2, "")
