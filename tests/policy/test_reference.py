@@ -21,7 +21,7 @@ def test_the_tests_on_the_page_pass_under_the_rules_on_the_page() -> None:
         load(text, file=f"{number}.yaml")
         for number, text in enumerate(each for each in blocks if each is not tests)
     ]
-    assert len(rules) == 6
+    assert len(rules) == 7
     view = survey(rules, (REFUND,), ("finance-lead", "legal", "cfo"))
     assert [*lint_methods.check(view), *lint_approvals.check(view)] == []
     found = cases.load(tests, file="tests.yaml").cases({REFUND.tool: REFUND})
