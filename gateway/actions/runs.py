@@ -95,6 +95,7 @@ def state(run: Run, template: Template | None, sight: Sight) -> wire.RunState:
     """Return a run as hosts see it."""
     return wire.RunState(
         **dict(brief(run, sight)),
+        held_by=run.held_by.run_id if run.held_by is not None else "",
         open_operations=run.open_ops,
         pending_approvals=run.pending_approvals,
         missing=missing(run, template),

@@ -287,6 +287,8 @@ def _tell(state: wire.RunState) -> None:
     _line("for", f"{state.user}@{state.tenant}")
     held = _held(state.is_paused, state.stop_reason)
     _line("phase", f"{state.phase}{held and f', {held}'} ({state.mode} mode)")
+    if state.held_by:
+        _line("held by", f"{state.held_by}, the run around it, which is paused or over")
     for name, text in (("template", state.template), ("task", state.task_id)):
         _line(name, text)
     _line("stopped", state.stop_reason or "")

@@ -189,6 +189,9 @@ class RunBrief(Reply):
 class RunState(RunBrief):
     """A run as it stands, with what its guards count."""
 
+    held_by: str = Field(
+        default="", description="the run around it that is paused or over, so that it stands still"
+    )
     open_operations: int = Field(description="under way, or of which nobody knows what became")
     pending_approvals: int
     missing: dict[str, list[str]] = Field(

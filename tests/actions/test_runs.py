@@ -8,7 +8,7 @@ from gateway.actions.runs import Gathering, Sight
 from gateway.runs.handover import Reach, Receiver
 from gateway.runs.templates import Guard, Template
 from gateway.store.store import Store
-from gateway.types.runs import Evidence, Phase
+from gateway.types.runs import Evidence, Holder, Phase
 from gateway.types.tools import Yield
 from tests.helpers.approvals import asked
 from tests.helpers.cases import a_contract, a_tool
@@ -78,3 +78,9 @@ async def test_what_there_is_of_a_run_is_gathered_and_nothing_of_others(store: S
     told = runs.packaged(package, page="https://approvals.example.com")
     assert told.approvals[0].url.endswith(f"/approvals/{request.approval_id}")
     assert runs.packaged(package).approvals[0].url == ""
+
+
+def test_a_run_says_which_one_around_it_holds_it() -> None:
+    holder = Holder(run_id="run_1", is_over=False)
+    assert runs.state(a_run(held_by=holder), None, runs.ALL).held_by == "run_1"
+    assert runs.state(a_run(), None, runs.ALL).held_by == ""

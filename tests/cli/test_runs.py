@@ -136,6 +136,14 @@ def test_what_is_stopped_for_lack_of_something_is_told_from_a_pause(place: Works
     assert "acting, blocked (auto mode)" in place.run("runs", "show", run.run_id).stdout
 
 
+def test_a_run_says_which_one_around_it_holds_it(place: Workspace) -> None:
+    outer = a_run(place, is_paused=True)
+    inner = a_run(place, parent=outer.run_id)
+    told = place.run("runs", "show", inner.run_id).stdout
+    assert f"held by       {outer.run_id}, the run around it" in told
+    assert "held by" not in place.run("runs", "show", outer.run_id).stdout
+
+
 def test_a_program_gets_all_of_it(place: Workspace) -> None:
     run = full(place)
     code, found = place.json("runs", "show", run.run_id)
