@@ -50,6 +50,9 @@ class Sighted:
     trust: Trust = Trust.MODEL  # HINT: others can write what was returned
 
 
+_NAMED: Final = "work in that run; `run_status` says how far it is"
+_OTHER: Final = "leave the run out, or name one that `run_start` or the host gave you"
+
 Seen: TypeAlias = Callable[[Actor, str, Json, Sequence[str]], Awaitable[Sighted]]
 """How a value was returned in a run, as one of some types: the surest, then the first."""
 
@@ -123,7 +126,8 @@ class RunTools:
         """Begin a run, and have what this call came by lead to it from now on."""
         places = binding.places(call, self.chain)
         if places[0].kind.is_explicit:
-            return invalid("the host has named the run of this call already", code="run_named")
+            reason = "the host has named the run of this call already"
+            return invalid(reason, code="run_named", next=_NAMED)
         who, arguments = call.principal, call.arguments
         new = NewRun(
             tenant=who.tenant,
@@ -155,7 +159,7 @@ class RunTools:
         template = self.running.template(run)
         if named in SPEAKERS:
             reason = "`source` names a type that results yield, and nobody's word"
-            return invalid(reason, code="source")
+            return invalid(reason, code="source", next="leave `source` out, or name such a type")
         types = (named,) if named else _types(template, name)
         sighted = await self.seen(actor_of(call.principal), run.run_id, value, types)
         source = sighted.type
@@ -234,7 +238,7 @@ class RunTools:
             return found[0].run
         if places[0].kind.is_explicit:
             reason = f"there is no run `{places[0].value}` of yours"
-            raise RunRefused(kind=Kind.NOT_FOUND, reason=reason)
+            raise RunRefused(kind=Kind.NOT_FOUND, reason=reason, next=_OTHER)
         raise RunRefused(kind=Kind.NOT_FOUND, reason="this call belongs to no run", next=_START)
 
     def _sees(self, run: Run) -> Sees:

@@ -173,6 +173,7 @@ async def test_where_the_host_names_the_run_the_model_begins_none(store: Store) 
     named = {"weighbridge/run": {"id": await desk.begun()}}
     refused = await desk.refused("run_start", {"objective": "x"}, meta=named)
     assert refused.code == "run_named"
+    assert refused.next.startswith("work in that run")
     assert (await desk.said("run_status", meta=named))["run_id"] == named["weighbridge/run"]["id"]
 
 
