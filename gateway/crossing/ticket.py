@@ -107,6 +107,7 @@ class Ticket:
         record.effect = case.effect
         record.risk = case.risk
         record.decision = case.decision
+        record.revision = case.revision.id
 
     async def started(self, case: Case, peer: Peer) -> None:
         """Keep the decision and, for anything but a plain read, the intent: durably."""

@@ -73,7 +73,7 @@ def authorization(
         "code": (refusal.code if refusal is not None else "") or decision.code,
         "reason": _reason(record, redactor, reason),
         "rule": (refusal.rule if refusal is not None else "") or decision.rule,
-        "revision": decision.revision,
+        "revision": decision.revision or record.revision,
         "arguments": capped(arguments.value),
     }
     if decision.place:

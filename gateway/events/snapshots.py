@@ -18,6 +18,7 @@ from gateway.types.tools import Kind, SourceTrust
 from gateway.types.values import value
 
 MOST_FIELDS: Final = 4 << 10  # bytes of the values of a run's fields; beyond, they are left out
+MOST_ORIGINS: Final = 8 << 10  # bytes; beyond, there is only `$cut`
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ANY_TIME: Final = timedelta(seconds=1)  # where nobody asks, the time of the event is near enough
 _TEXT: Final = 1_000
@@ -72,7 +73,7 @@ def described(
     if snapshot.is_tainted:
         told["tainted"] = True
     if snapshot.origins:
-        told["origins"] = _origins(snapshot.origins)
+        told["origins"] = envelope.capped(_origins(snapshot.origins), MOST_ORIGINS)
     if snapshot.run is not None:
         told["run"] = _run(snapshot, snapshot.run, redact, text)
     return told
@@ -191,8 +192,13 @@ _SNAPSHOT: Final[JsonObject] = {
     "held": about(TEXT, "why a person has to decide though policy need not say so, redacted"),
     "tainted": about(FLAG, "its actor was given results that others can write, in any run"),
     "origins": about(
-        {"type": "object", "additionalProperties": {"type": "array", "items": _ORIGIN}},
-        "where the values at these places were given before, without the values",
+        {
+            "type": "object",
+            "properties": {"$cut": {"type": "object"}},
+            "additionalProperties": {"type": "array", "items": _ORIGIN},
+        },
+        "where the values at these places were given before, without the values; beyond "
+        f"{MOST_ORIGINS} bytes only `$cut`",
     ),
     "run": about(
         an_object(_RUN, frozenset(_RUN) - {"version", "mode", "phase"}),

@@ -94,6 +94,12 @@ class CompiledPolicy:
         """The sets that expressions name."""
         return self._vocabulary.sets
 
+    def with_rules(self, rules: tuple[CompiledRule, ...]) -> "CompiledPolicy":
+        """Return the policy with other rules, for judging what not all is known of."""
+        other = CompiledPolicy(rules, self._vocabulary, self.fallback)
+        other.revision = self.revision
+        return other
+
     def candidates(self, target: Target) -> Candidates:
         """Return the rules that are about a target, from an index of bounded size."""
         return self._of_uris(target) if target.kind is Kind.RESOURCE else self._of_names(target)

@@ -42,6 +42,7 @@ class CallRecord:
     effect: Effect | None = None
     risk: Risk | None = None
     decision: Decision | None = None
+    revision: str = ""  # that it was judged by, whether or not policy was asked
     status: Status = Status.INTERNAL
     code: str = ""
     executed: Execution = Execution.NO

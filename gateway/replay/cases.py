@@ -1,0 +1,242 @@
+"""From a recorded call to the case that is judged: as it was, with the contract of a revision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.case import Case, Facts, Origin
+from gateway.contracts.draft import draft
+from gateway.replay import unknown
+from gateway.replay.types import Gone, Missing, Recorded
+from gateway.revision import Revision
+from gateway.steps.resolve import contract_of
+from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
+from gateway.types.json import Json, JsonObject, JsonPointer
+from gateway.types.outcomes import Status
+from gateway.types.runs import BindingKind, Collected, Holder, Mode, Phase, Run, StopReason, Trust
+from gateway.types.tools import Away, Contract, Kind, Quarantine, SourceTrust, Tool
+from gateway.types.values import value
+
+Definitions = Mapping[str, JsonObject]
+"""What servers published, by pin: of tools that no contract has."""
+
+_NOBODY: Final = Nobody()
+
+
+@value
+class Rebuilt:
+    """A case, and what of its facts nobody knows."""
+
+    case: Case
+    fields: Mapping[str, tuple[JsonPointer, ...]]
+    """Of the run: by name the places inside of each that are unknown."""
+
+
+class Unkept(Exception):
+    """A case that can't be made, since the store lacks something for it."""
+
+    def __init__(self, missing: Missing) -> None:
+        super().__init__(missing.place)
+        self.missing = missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuild:
+    """Makes cases under one revision."""
+
+    revision: Revision
+    definitions: Definitions
+
+    def __call__(self, call: Recorded) -> Rebuilt | None:
+        """Return the case of a call, None for a tool that can't be called; raises Unkept."""
+        tool = self._tool(call)
+        contract = contract_of(tool, self.revision, self._drafted)
+        if contract is None:
+            return None
+        if call.kind is Kind.TOOL and not call.snapshot.get("pin"):
+            # What was published was what had been reviewed, and is taken to be that again: a
+            # contract with another definition is for a server that has another one.
+            tool = replace(tool, pin=contract.pin)
+        if contract.pin == tool.pin:
+            tool = replace(tool, definition=contract.definition or tool.definition)
+        run = _run(call)
+        fields = run[1] if run is not None else {}
+        case = Case(
+            call=_proposed(call),
+            tool=tool,
+            contract=contract,
+            actor=call.actor,
+            phase=run[0].phase if run is not None else _phase(call),
+            facts=Facts(
+                now=call.at,
+                origins=_origins(call),
+                is_tainted=call.snapshot.get("tainted") is True,
+            ),
+            revision=self.revision,
+            run_id=call.run,
+            run=run[0] if run is not None else None,
+            bound_by=_bound_by(call),
+            reads_while_paused=_of_run(call).get("no_reads_while_paused") is not True,
+        )
+        return Rebuilt(case=case, fields=fields)
+
+    def _tool(self, call: Recorded) -> Tool:
+        name, status = call.tool, call.judged.status
+        if call.kind is not Kind.RESOURCE:
+            name = name.removeprefix(f"{call.server}.")
+        is_away = status is Status.UNAVAILABLE
+        is_quarantined = status is Status.TOOL_QUARANTINED
+        return Tool(
+            server=call.server,
+            name=name,
+            exposed_name=call.name,
+            definition=self._definition(call, name),
+            pin=_text(call.snapshot.get("pin")) or call.contract,
+            kind=call.kind,
+            quarantine=Quarantine(reason="as then") if is_quarantined else None,
+            away=Away(reason="as then", code=call.judged.code, retry_after_s=None)
+            if is_away
+            else None,
+        )
+
+    def _definition(self, call: Recorded, uri: str) -> JsonObject:
+        """Return as much of a definition as anything looks at where the contract has none."""
+        if call.kind is Kind.RESOURCE and call.judged.code != "unclear_uri":
+            return {"uri": uri, "name": uri}  # it was listed, or is clear anyway
+        pin = _text(call.snapshot.get("pin")) or call.contract
+        return self.definitions.get(pin, {})
+
+    def _drafted(self, tool: Tool) -> Contract:
+        if not tool.definition:
+            place = f"definition of `{tool.key}`"
+            raise Unkept(Missing(place=place, why=Gone.NOT_KEPT, readers=("contract",)))
+        return draft(tool).contract
+
+
+def _phase(call: Recorded) -> Phase:
+    return Phase(call.judged.phase) if call.judged.phase else Phase.ACTING
+
+
+def _proposed(call: Recorded) -> ProposedCall:
+    judged, actor = call.judged, call.actor
+    is_unread = judged.status is Status.INVALID_ARGUMENTS and judged.code == "not_json"
+    return ProposedCall(
+        call_id=call.call,
+        name=call.name,
+        arguments=call.arguments,
+        meta={},
+        principal=Principal(
+            issuer=actor.issuer,
+            subject=actor.user,
+            client=actor.client,
+            tenant=actor.tenant,
+            user=actor.user,
+            roles=actor.roles,
+            scopes=actor.scopes,
+            method=AuthMethod.LOCAL,
+        ),
+        caller=_NOBODY,
+        received_at=call.at,
+        method=call.method,
+        cause=call.cause,
+        input_error=judged.reason or "not JSON" if is_unread else "",
+    )
+
+
+def _origins(call: Recorded) -> dict[JsonPointer, tuple[Origin, ...]]:
+    said = call.snapshot.get("origins")
+    if not isinstance(said, dict):
+        return {}
+    return {
+        pointer: tuple(
+            Origin(
+                type=_text(each.get("type")),
+                record=_text(each.get("record")),
+                tool="",
+                trust=SourceTrust(_text(each.get("trust"))),
+                is_exact=each.get("larger") is not True,
+            )
+            for each in some
+            if isinstance(each, dict)
+        )
+        for pointer, some in said.items()
+        if isinstance(some, list)
+    }
+
+
+def _of_run(call: Recorded) -> JsonObject:
+    said = call.snapshot.get("run")
+    return said if isinstance(said, dict) else {}
+
+
+def _bound_by(call: Recorded) -> BindingKind | None:
+    said = _text(_of_run(call).get("bound_by"))
+    return BindingKind(said) if said else None
+
+
+def _run(call: Recorded) -> tuple[Run, dict[str, tuple[JsonPointer, ...]]] | None:
+    said = _of_run(call)
+    if not said:
+        return None
+    fields, gone = _fields(said.get("fields"))
+    held, back, stop = (
+        _text(said.get(name)) for name in ("held_by", "resume_phase", "stop_reason")
+    )
+    run = Run(
+        run_id=call.run,
+        tenant=call.tenant,
+        owner="",
+        user=call.actor.user,
+        task_id=_text(said.get("task")),
+        objective=_text(said.get("objective")),
+        template=_text(said.get("template")),
+        mode=Mode(_text(said.get("mode"))),
+        phase=Phase(_text(said.get("phase"))),
+        resume_phase=Phase(back) if back else None,
+        is_paused=said.get("paused") is True,
+        stop_reason=StopReason(stop) if stop else None,
+        fields=fields,
+        is_tainted=said.get("tainted") is True,
+        version=_whole(said.get("version")),
+        ends_at=_whole(said.get("ends_at")),
+        evidence=_whole(said.get("evidence")),
+        calls=_whole(said.get("calls")),
+        tokens=_whole(said.get("tokens")),
+        open_ops=_whole(said.get("open_ops")),
+        pending_approvals=_whole(said.get("pending_approvals")),
+        verified=_texts(said.get("verified")),
+        succeeded=_texts(said.get("succeeded")),
+        held_by=Holder(run_id="", is_over=held == "over") if held else None,
+    )
+    return run, gone
+
+
+def _fields(said: Json) -> tuple[dict[str, Collected], dict[str, tuple[JsonPointer, ...]]]:
+    fields: dict[str, Collected] = {}
+    gone: dict[str, tuple[JsonPointer, ...]] = {}
+    for name, each in said.items() if isinstance(said, dict) else ():
+        if not isinstance(each, dict):
+            continue
+        found = each.get("value")
+        fields[name] = Collected(
+            value=found if "value" in each else "",
+            trust=Trust(_text(each.get("trust"))),
+            source=_text(each.get("source")),
+            at=0,
+        )
+        places = tuple(unknown.places(found)) if "value" in each else ("",)
+        if places:
+            gone[name] = places
+    return fields, gone
+
+
+def _text(said: Json) -> str:
+    return said if isinstance(said, str) else ""
+
+
+def _texts(said: Json) -> tuple[str, ...]:
+    return tuple(map(_text, said)) if isinstance(said, list) else ()
+
+
+def _whole(said: Json) -> int:
+    return said if isinstance(said, int) else 0

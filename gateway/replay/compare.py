@@ -1,0 +1,202 @@
+"""What is another one between two judgements of one call, and which way it goes."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from gateway.policy.constraints import is_number
+from gateway.replay.oracle import Answer, Decided
+from gateway.replay.types import (
+    Compared,
+    Grade,
+    Judgement,
+    Money,
+    Recorded,
+    Taken,
+    Why,
+    Written,
+)
+from gateway.types.decisions import DecisionEffect, RedactAs
+from gateway.types.json import JsonPointer
+from gateway.types.leans import Lean
+from gateway.types.values import replaced
+
+Found: TypeAlias = tuple[Why, Lean]
+
+_ROOM: Final[Mapping[DecisionEffect, int]] = {each: at for at, each in enumerate(DecisionEffect)}
+_HIDES: Final[Mapping[str, int]] = {"": 0, RedactAs.HASH: 1, RedactAs.MASK: 2, RedactAs.REMOVE: 3}
+# What an agent can see of a change, so that what it did after that may have been something else.
+_DIVERGES: Final = frozenset({Why.EFFECT, Why.LIMIT, Why.APPROVAL, Why.CONSTRAINT, Why.OUTPUT})
+
+
+@dataclass(slots=True)
+class Comparing:
+    """Compares calls one by one, and remembers which runs have come apart."""
+
+    _apart: set[str] = field(default_factory=set[str])
+
+    def __call__(
+        self, call: Recorded, before: Judgement, after: Answer, money: Money | None = None
+    ) -> Compared:
+        """Return how one call fares; calls come in the order of the log."""
+        compared = replaced(_compared(call, before, after), money=money)
+        follows = bool(call.run) and call.run in self._apart
+        diverges = bool(_DIVERGES.intersection(compared.why)) and bool(call.run)
+        if diverges:
+            self._apart.add(call.run)
+        return replaced(compared, follows_divergence=follows, is_first=diverges and not follows)
+
+
+def _compared(call: Recorded, before: Judgement, after: Answer) -> Compared:
+    if not isinstance(after, Decided):
+        return Compared(
+            recorded=call,
+            grade=Grade.UNDECIDABLE,
+            before=before,
+            missing=after.missing,
+            certain=after.certain,
+        )
+    found = tuple(differences(before, after.judgement))
+    is_denied = call.asked is not None and call.asked.is_denied
+    return Compared(
+        recorded=call,
+        grade=Grade.CHANGED if found else Grade.SAME,
+        before=before,
+        after=after.judgement,
+        why=tuple(dict.fromkeys(why for why, _ in found)),
+        grants=_together(lean for _, lean in found),
+        overrides_denial=is_denied and after.judgement.goes is DecisionEffect.ALLOW,
+    )
+
+
+def differences(before: Judgement, after: Judgement) -> Iterator[Found]:
+    """Yield what is another one, strongest first; of calls that don't go, only who says so."""
+    if before.effect is not after.effect:
+        wider = _ROOM[after.effect] > _ROOM[before.effect]
+        yield Why.EFFECT, Lean.WIDER if wider else Lean.NARROWER
+        return
+    if before.effect is not DecisionEffect.DENY:
+        yield from _allowed(before, after)
+    if (before.status, before.code, before.rule) != (after.status, after.code, after.rule):
+        yield Why.RULE, Lean.OTHER
+
+
+def _allowed(before: Judgement, after: Judgement) -> Iterator[Found]:
+    if bool(before.exceeded) != bool(after.exceeded):
+        yield Why.LIMIT, Lean.WIDER if before.exceeded else Lean.NARROWER
+    yield from _each(Why.LIMIT, _limits(before.limits, after.limits))
+    if (before.people, before.quorum) != (after.people, after.quorum):
+        yield Why.APPROVAL, _by(after.quorum - before.quorum)
+    yield from _each(Why.CONSTRAINT, _constraints(before.constraints, after.constraints))
+    yield from _each(Why.OUTPUT, _output(before, after))
+    yield from _each(Why.CLASS, _class(before, after))
+
+
+def _each(why: Why, leans: Iterable[Lean]) -> Iterator[Found]:
+    return ((why, lean) for lean in leans)
+
+
+def _together(leans: Iterable[Lean]) -> Lean:
+    """Return the way of several changes: that of one way alone, whatever else goes neither."""
+    ways = {lean for lean in leans if lean is not Lean.OTHER}
+    return ways.pop() if len(ways) == 1 else Lean.OTHER
+
+
+def _by(more: float) -> Lean:
+    """Return the way of something that holds back more, or less."""
+    if not more:
+        return Lean.OTHER
+    return Lean.NARROWER if more > 0 else Lean.WIDER
+
+
+def _limits(before: tuple[Taken, ...], after: tuple[Taken, ...]) -> Iterator[Lean]:
+    old, new = ({each.id: each for each in some} for some in (before, after))
+    yield from _gone(old, new)
+    for one, other in ((old[id], new[id]) for id in old if id in new):
+        if None in (one.maximum, other.maximum) or one == other:
+            continue
+        if (one.key, one.window_s) != (other.key, other.window_s):
+            yield Lean.OTHER
+        elif one.maximum != other.maximum:
+            yield _by((one.maximum or 0.0) - (other.maximum or 0.0))
+        elif one.amount != other.amount:
+            yield _by((other.amount or 0.0) - (one.amount or 0.0))
+
+
+def _gone(old: Collection[object], new: Collection[object]) -> Iterator[Lean]:
+    """Tell of what held back before and does not now, and the other way round."""
+    yield from (Lean.WIDER for each in old if each not in new)
+    yield from (Lean.NARROWER for each in new if each not in old)
+
+
+def _constraints(before: tuple[Written, ...], after: tuple[Written, ...]) -> Iterator[Lean]:
+    old, new = ({(each.pointer, each.kind): each for each in some} for some in (before, after))
+    yield from _gone(old, new)
+    for one, other in ((old[place], new[place]) for place in old if place in new):
+        if one.is_known and other.is_known:
+            yield from _value(one, other)
+        elif one.expression != other.expression:
+            yield Lean.OTHER
+
+
+def _value(one: Written, other: Written) -> Iterator[Lean]:
+    left, right = one.value, other.value
+    if type(left) is type(right) and left == right:
+        return
+    if one.kind in ("max", "min") and is_number(left) and is_number(right):
+        lowered = right < left
+        yield Lean.NARROWER if lowered is (one.kind == "max") else Lean.WIDER
+    else:
+        yield Lean.OTHER
+
+
+def _output(before: Judgement, after: Judgement) -> Iterator[Lean]:
+    yield from _kept(before.keep, after.keep)
+    for path in {**before.redact, **after.redact}:
+        one, other = (_HIDES[each.redact.get(path, "")] for each in (before, after))
+        if one != other:
+            yield _by(other - one)
+    old, new = ({(each.path, each.where): each for each in some.rows} for some in (before, after))
+    yield from _gone(old, new)
+
+
+def _kept(before: tuple[JsonPointer, ...], after: tuple[JsonPointer, ...]) -> Iterator[Lean]:
+    """Compare lists of what may leave; an empty one means everything."""
+    old, new = frozenset(before), frozenset(after)
+    if old == new:
+        return
+    if not old or (new and new < old):
+        yield Lean.NARROWER
+    elif not new or old < new:
+        yield Lean.WIDER
+    else:
+        yield Lean.OTHER
+
+
+def _class(before: Judgement, after: Judgement) -> Iterator[Lean]:
+    if before.does is not None and after.does is not None and before.does is not after.does:
+        yield _by(after.does.rank - before.does.rank)
+    if before.risk is not None and after.risk is not None and before.risk is not after.risk:
+        yield _by(after.risk.rank - before.risk.rank)
+
+
+def agree(recorded: Judgement, again: Judgement) -> bool:
+    """Whether judging again says what the event does, in all that the event has."""
+    return _as_told(recorded) == _as_told(again)
+
+
+def _as_told(judged: Judgement) -> tuple[object, ...]:
+    return (
+        judged.effect,
+        judged.status,
+        judged.code,
+        judged.rule,
+        judged.matched,
+        judged.does,
+        judged.risk,
+        judged.phase,
+        [(each.pointer, each.kind, each.rule) for each in judged.constraints],
+        [(each.id, each.rule, each.amount) for each in judged.limits],
+        judged.keep,
+        judged.shadow,
+    )

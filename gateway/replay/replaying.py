@@ -1,0 +1,63 @@
+"""A stretch of the log under another revision: each call judged as it was, and as it would be."""
+
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+
+from gateway.replay.cases import Definitions
+from gateway.replay.compare import Comparing, agree
+from gateway.replay.oracle import Answer, Decided
+from gateway.replay.rerun import Rerun
+from gateway.replay.types import Compared, Judgement, Recorded
+from gateway.revision import Revision
+from gateway.types.values import replaced
+
+
+@dataclass(slots=True, kw_only=True)
+class Replay:
+    """Judges recorded calls again, one after the other."""
+
+    candidate: Revision
+    past: Callable[[str], Awaitable[Revision | None]]
+    """Return a revision by its id, None for one that the store does not have."""
+    definitions: Definitions
+    _reruns: dict[str, Rerun | None] = field(default_factory=dict[str, Rerun | None])
+    _comparing: Comparing = field(default_factory=Comparing)
+
+    async def over(self, calls: AsyncIterable[Recorded]) -> AsyncIterator[Compared]:
+        """Yield how each call fares, in the order of the log."""
+        async for call in calls:
+            yield await self.compared(call)
+
+    async def compared(self, call: Recorded) -> Compared:
+        """Say how one call fares; calls of one run come in the order of the log."""
+        own = await self._own(call.revision)
+        then = own.then(call) if own is not None else None
+        again = own(call, then) if own is not None else None
+        before = _before(call, again)
+        if again is not None and call.revision == self.candidate.id:
+            after = again
+        else:
+            after = Rerun(revision=self.candidate, definitions=self.definitions)(call, then)
+        compared = self._comparing(call, before, after)
+        return replaced(compared, is_faithful=None if again is None else _is_faithful(call, again))
+
+    async def _own(self, id: str) -> Rerun | None:
+        """Return what judges as a revision did that was in force."""
+        if id not in self._reruns:
+            is_candidate = id == self.candidate.id
+            revision = self.candidate if is_candidate else await self.past(id)
+            self._reruns[id] = (
+                Rerun(revision=revision, definitions=self.definitions) if revision else None
+            )
+        return self._reruns[id]
+
+
+def _is_faithful(call: Recorded, again: Answer) -> bool:
+    return isinstance(again, Decided) and agree(call.judged, again.judgement)
+
+
+def _before(call: Recorded, again: Answer | None) -> Judgement:
+    """Return what was said to a call: with all that its revision knows, where that agrees."""
+    if isinstance(again, Decided) and _is_faithful(call, again):
+        return again.judgement
+    return call.judged

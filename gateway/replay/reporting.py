@@ -1,0 +1,45 @@
+"""From a stretch of the log to its report."""
+
+from collections.abc import Callable
+
+from gateway.replay import history
+from gateway.replay.history import Log, Span
+from gateway.replay.replaying import Replay
+from gateway.replay.report import Report
+from gateway.replay.tally import Tally
+from gateway.replay.types import Counters, Subject
+
+
+def _quietly(calls: int) -> None:
+    del calls
+
+
+async def reported(
+    log: Log,
+    span: Span,
+    replay: Replay,
+    *,
+    counters: Counters = Counters.RECORDED,
+    told: Callable[[int], None] = _quietly,
+) -> Report:
+    """Replay the calls of a span, and return what became of them.
+
+    `told` is called with the number of calls so far, after each. Raises StoreUnavailable.
+    """
+    candidate = replay.candidate
+    tally = Tally(
+        subject=Subject(
+            revision=candidate.id,
+            counters=counters,
+            since=span.since,
+            until=span.until,
+            tenant=span.tenant,
+        ),
+        rules={rule.id: rule.place for rule in candidate.policy.rules},
+    )
+    calls = 0
+    async for compared in replay.over(history.calls(log, span)):
+        tally.add(compared)
+        calls += 1
+        told(calls)
+    return tally.report()
