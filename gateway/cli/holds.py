@@ -18,7 +18,9 @@ _RUN = click.option("--run", "run_id", default="", help="All events of a run.")
 _BY = click.option("--by", default="", help="Who wants it; default: the user of this machine.")
 
 
-@click.group("hold")
+@click.group(
+    "hold", epilog="Example: weighbridge events hold add --tenant acme --reason 'case 4711'"
+)
 def command() -> None:
     """Keep events of a tenant or a run from being archived, as a legal hold asks for."""
 

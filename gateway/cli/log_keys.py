@@ -20,7 +20,7 @@ from gateway.types.json import JsonObject
 _TRIES = 5  # a gateway may make a checkpoint in between, so the event is said again
 
 
-@click.group("keys")
+@click.group("keys", epilog="Example: weighbridge events keys show")
 def command() -> None:
     """Make, show and replace the key that signs checkpoints of the log."""
 

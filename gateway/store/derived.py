@@ -10,11 +10,6 @@ from gateway.store.times import microseconds
 from gateway.types.json import Json, JsonObject
 
 _LONGEST: Final = 256  # characters; what is longer, or no text of every engine, is cut
-_ENVELOPE: Final = (
-    *(("id", "id"), ("kind", "kind"), ("stage", "stage"), ("tenant", "tenant")),
-    *(("run", "run_id"), ("call", "call_id"), ("trace_id", "trace_id")),
-)
-_BODY: Final = ("tool", "decision", "rule", "status")
 _SIGNS: Final = {0: "?", 0xFFFD: "?"}  # what a column has in place of what it can't hold
 
 
@@ -29,21 +24,29 @@ def event_of(body: bytes) -> JsonObject | None:
 
 def differing(row: Row, event: JsonObject) -> list[str]:
     """Return which columns of a row say something else than the event."""
-    found = [
-        column for name, column in _ENVELOPE if not _same(row.text(column), _text(event.get(name)))
-    ]
-    body, actor = _object(event.get("body")), _object(event.get("actor"))
-    found += [name for name in _BODY if not _same(row.text(name), _text(body.get(name)))]
-    if not _same(row.text("actor_user"), _text(actor.get("user"))):
-        found.append("actor_user")
-    if row.integer("at") != _at(event.get("ts")):
-        found.append("at")
-    return found
+    get, body, actor = event.get, _object(event.get("body")), _object(event.get("actor"))
+    told: dict[str, Json] = {
+        "id": get("id", ""),
+        "kind": get("kind", ""),
+        "stage": get("stage", ""),
+        "tenant": get("tenant", ""),
+        "run_id": get("run", ""),
+        "call_id": get("call", ""),
+        "trace_id": get("trace_id", ""),
+        "tool": body.get("tool", ""),
+        "decision": body.get("decision", ""),
+        "rule": body.get("rule", ""),
+        "status": body.get("status", ""),
+        "actor_user": actor.get("user", ""),
+    }
+    at = _at(get("ts"))
+    if row.says({**told, "at": at}):  # as a rule: a look at each would take most of the time
+        return []
+    found = [name for name, value in told.items() if not _same(row.text(name), _text(value))]
+    return found if row.integer("at") == at else [*found, "at"]
 
 
 def _same(kept: str, told: str) -> bool:
-    if kept == told:
-        return True
     return kept.translate(_SIGNS) == told[:_LONGEST].translate(_SIGNS)
 
 

@@ -30,6 +30,10 @@ class Row:
         """What equal rows share, so that what is made of one can be remembered."""
         return tuple(self._columns.items())
 
+    def says(self, expected: Mapping[str, object]) -> bool:
+        """Whether some columns have these values."""
+        return expected.items() <= self._columns.items()
+
     def text(self, column: str) -> str:
         """Return a text."""
         value = self._columns[column]
