@@ -20,7 +20,7 @@ policies: policies
 store: sqlite:///weighbridge.db
 """
 POLICY = "rules:\n  - {id: everything, decision: allow, match: {methods: ['*']}}\n"
-_READY_S = 20.0
+_READY_S = 120.0  # a busy machine is slow at starting processes
 _STOP_S = 15.0
 
 

@@ -239,9 +239,10 @@ async def test_a_stop_with_a_call_under_way_and_a_stubborn_child_takes_ten_secon
         helper = int((tmp_path / "alpha.helper").read_text())
         began = time.monotonic()
         gateway.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(house.WITHIN_S):
             assert await gateway.process.wait() == 0
-        assert time.monotonic() - began < 13  # ten, on a machine with other work
+        # Ten for the call and the child together, on a machine with other work; not ten for each.
+        assert time.monotonic() - began < 18
         await asyncio.gather(waiting, return_exceptions=True)
     await until_async(lambda: not left(tmp_path) and not alive(helper))
     (end,) = [
@@ -264,8 +265,8 @@ async def test_a_second_signal_ends_gateway_and_children_at_once(tmp_path: Path)
                 await gateway.process.wait()
         began = time.monotonic()
         gateway.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(house.WITHIN_S):
             assert await gateway.process.wait() == -signal.SIGTERM
-        assert time.monotonic() - began < 5  # a stop waits for 10
+        assert time.monotonic() - began < 8  # a stop waits for 10
         await asyncio.gather(waiting, return_exceptions=True)
     await until_async(lambda: not left(tmp_path) and not alive(helper))
