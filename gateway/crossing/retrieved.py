@@ -1,7 +1,5 @@
 """What an answer brought into play, as its event tells it: documents by name, never their text."""
 
-from dataclasses import dataclass
-
 from gateway.case import Case
 from gateway.crossing.books import Books, documents_of, yielded
 from gateway.events.retrievals import Document
@@ -11,9 +9,10 @@ from gateway.types.decisions import RowCount
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.tools import Effect
+from gateway.types.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Retrieved:
     """The documents of one read, where they are from, and what became of its rows."""
 

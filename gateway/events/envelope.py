@@ -13,6 +13,7 @@ from gateway.errors import JsonError
 from gateway.types.actors import Actor
 from gateway.types.events import ENVELOPE_VERSION, Event
 from gateway.types.json import Json, JsonObject
+from gateway.types.remembered import by_identity
 
 MAX_ARGUMENTS: Final = 16 << 10  # bytes of one value inside a body
 MAX_EVENT: Final = 256 << 10  # bytes of a whole event
@@ -108,7 +109,7 @@ def cut(written: bytes) -> JsonObject:
     }
 
 
-@lru_cache(maxsize=1024)
+@by_identity(1024)
 def _actor(actor: Actor) -> JsonObject:
     return {
         "user": actor.user,

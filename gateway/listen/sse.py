@@ -45,7 +45,7 @@ class Exchange:
         self._watcher: asyncio.Task[None] | None = None
         self._pump: asyncio.Task[None] | None = None
         self._waiting: deque[bytes] = deque()
-        self._wake = asyncio.Event()
+        self._wake: asyncio.Event | None = None  # of the stream, which most answers don't become
         self._ended = False
 
     async def __aenter__(self) -> Self:
@@ -97,13 +97,15 @@ class Exchange:
             await send_bytes(self._send, status, body, headers)
             return
         self._waiting.append(event(body))
-        self._wake.set()
+        self._begin()
         async with asyncio.timeout(_WRITE_DEADLINE_S):
             await self._pump
 
     def _begin(self) -> None:
-        if self._pump is None:
-            self._pump = self._loop.create_task(self._write())  # owned: cancelled in __aexit__
+        if self._wake is None:
+            self._wake = asyncio.Event()
+            # Owned: cancelled in __aexit__.
+            self._pump = self._loop.create_task(self._write(self._wake))
         self._wake.set()
 
     def _watch(self) -> None:
@@ -117,7 +119,7 @@ class Exchange:
             self.client_gone = True
             self._owner.cancel()
 
-    async def _write(self) -> None:
+    async def _write(self, wake: asyncio.Event) -> None:
         """Write the stream: events as they come, comments in between so that it stays open."""
         await self._send(
             {"type": "http.response.start", "status": 200, "headers": list(_SSE_HEADERS)}
@@ -127,10 +129,10 @@ class Exchange:
                 await self._body(self._waiting.popleft())
             if self._ended:
                 break
-            self._wake.clear()
+            wake.clear()
             try:
                 async with asyncio.timeout(KEEPALIVE_S):
-                    await self._wake.wait()
+                    await wake.wait()
             except TimeoutError:
                 await self._body(_PING)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -5,19 +5,19 @@ fault of the text is the client's and gets a JSON-RPC error.
 """
 
 import re
-from dataclasses import dataclass
 
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.listen.rpc import INVALID_REQUEST, PARSE_ERROR, RequestId, RpcError
 from gateway.types.json import Json, JsonObject
+from gateway.types.values import value
 
 _ARGUMENTS = "/params/arguments"
 # A string that never ends matches up to the end, so that scanning stays linear.
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[{}\[\],:]', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Incoming:
     """A JSON object as it came in, and what was wrong with the tool arguments in it."""
 

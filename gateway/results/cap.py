@@ -1,11 +1,10 @@
 """Size caps: text is cut with a marker that says so; structured data never is."""
 
-from dataclasses import dataclass
-
 from gateway.types.json import Json, JsonObject
+from gateway.types.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Capped:
     """A result that fits, or None where only refusing is honest."""
 

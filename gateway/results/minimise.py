@@ -12,6 +12,7 @@ from gateway.types.calls import Method
 from gateway.types.decisions import NO_ROWS, OutputPolicy, RedactAs, Redaction, RowCount
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import DocumentPaths, Sensitivity
+from gateway.types.values import value
 
 Digest: TypeAlias = Callable[[Json], str]  # keyed: the same value, the same digest, in one tenant
 
@@ -19,7 +20,7 @@ _MASK = "[redacted]"
 _SHORTEST_TOLD = 4  # shorter values would black out unrelated text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Minimised:
     """A result after minimisation, and how many values were kept back."""
 
@@ -114,12 +115,12 @@ class _Minimising:
         """Keep what the protocol needs of a `_meta`; what either hop makes anew doesn't count."""
         given: JsonObject = meta if isinstance(meta, dict) else {}
         needed: JsonObject = {}
-        for name, value in given.items():
-            found = members.needed(name, value)
+        for name, each in given.items():
+            found = members.needed(name, each)
             if found is not None:
                 needed[name] = found
             elif not members.is_remade(name):
-                _note(value, self.tally)
+                _note(each, self.tally)
         if needed:
             kept["_meta"] = needed
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 from typing import Protocol
 
 from gateway.types.actors import Actor
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation
+from gateway.types.remembered import by_identity
 from gateway.types.runs import Place
 from gateway.types.tools import Sensitivity
 from gateway.types.values import value
@@ -193,7 +193,7 @@ class TraceContext:
     state: str = ""
 
 
-@lru_cache(maxsize=1024)
+@by_identity(1024)  # a credential's principal is one object for as long as it is kept
 def actor_of(principal: Principal) -> Actor:
     """Say who acts: from the verified credential and from nothing else."""
     return Actor(

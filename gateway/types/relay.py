@@ -142,7 +142,7 @@ class Turns(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Underway:
     """A request that was sent, and who hears and keeps what its server says meanwhile."""
 
