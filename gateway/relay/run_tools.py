@@ -248,7 +248,7 @@ class RunTools:
     def _said(self, call: ProposedCall, run: Run, text: str) -> Answer:
         template = self.running.template(run)
         missing = run_words.missing(run, template)
-        how = run_words.ways(missing, template, self._bring(call, run))
+        how = run_words.ways(run, missing, template, self._bring(call, run))
         scopes = call.principal.scopes
         receiver = Receiver(scopes=scopes & run.scopes if run.parent else scopes)
         fields = given(run, receiver, self.reach())

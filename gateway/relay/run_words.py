@@ -12,11 +12,12 @@ from gateway import jsontext
 from gateway.runs import moves
 from gateway.runs.guards import unmet
 from gateway.runs.handover import Given
-from gateway.runs.templates import Template
+from gateway.runs.templates import WRITING, Template
 from gateway.types.runs import SPEAKERS, Phase, Run
 
 _GOES_ON: Final = (Phase.RETRIEVING, Phase.ACTING, Phase.FINALIZING, Phase.COMPLETED)
 _FIELD: Final = re.compile(r"fields\.([A-Za-z_][A-Za-z0-9_]*)")
+_DONE: Final = re.compile(r"(verified|succeeded)\(([^()]+)\)")
 _LONGEST: Final = 200  # characters of one value; `fields` of the structure has all of it
 _MOST_TEMPLATES: Final = 20
 
@@ -41,11 +42,11 @@ def missing(run: Run, template: Template | None) -> dict[str, tuple[str, ...]]:
 
 
 def ways(
-    lacks: Mapping[str, Sequence[str]], template: Template | None, bring: Bringers
+    run: Run, lacks: Mapping[str, Sequence[str]], template: Template | None, bring: Bringers
 ) -> dict[str, str]:
     """Return how a model comes by what is missing, by the text of the guard; where it can."""
     texts = dict.fromkeys(text for each in lacks.values() for text in each)
-    found = {text: _way(text, template, bring) for text in texts}
+    found = {text: _way(text, template, bring) or _deed(run, text) for text in texts}
     return {text: way for text, way in found.items() if way}
 
 
@@ -99,6 +100,15 @@ def _way(text: str, template: Template | None, bring: Bringers) -> str:
     if text.startswith("evidence ") and (tools := bring.of_evidence()):
         return f"read with {_either(tools)}"
     return ""
+
+
+def _deed(run: Run, text: str) -> str:
+    """Say what has to be done, to who may do it by now and might think that it is."""
+    done = _DONE.fullmatch(text)
+    if done is None or run.phase not in WRITING:
+        return ""
+    checked = ", and what it did has to be found" if done[1] == "verified" else ""
+    return f"call `{done[2]}` in this run{checked}; an answer that is told once more is no call"
 
 
 def _either(names: Sequence[str]) -> str:

@@ -34,12 +34,12 @@ WORK = Template(
 
 
 def how(bring: Bringers = LOOKS) -> dict[str, str]:
-    return run_words.ways(run_words.missing(a_run(), WORK), WORK, bring)
+    return run_words.ways(a_run(), run_words.missing(a_run(), WORK), WORK, bring)
 
 
 def stands(run: Run, *fields: Given) -> str:
     lacks = run_words.missing(run, WORK)
-    return run_words.stands(run, fields, lacks, run_words.ways(lacks, WORK, LOOKS))
+    return run_words.stands(run, fields, lacks, run_words.ways(run, lacks, WORK, LOOKS))
 
 
 def known(name: str, value: Json, *, is_withheld: bool = False) -> Given:
@@ -63,6 +63,15 @@ def test_each_missing_thing_has_the_way_by_which_a_model_comes_by_it() -> None:
 def test_where_no_tool_is_there_for_a_caller_none_is_named() -> None:
     assert "evidence >= 1" not in how(NOTHING)
     assert how(NOTHING)["fields.customer_id"].startswith("look it up with a tool first")
+
+
+def test_who_may_act_by_now_is_told_what_counts_as_done() -> None:
+    lacks = {"completed": ["verified(desk.refund)", "succeeded(desk.note)"]}
+    for phase, is_told in ((Phase.RETRIEVING, False), (Phase.FINALIZING, True)):
+        found = run_words.ways(a_run(phase=phase), lacks, WORK, LOOKS)
+        assert bool(found) == is_told
+    assert found["verified(desk.refund)"].startswith("call `desk.refund` in this run, and what")
+    assert "told once more is no call" in found["succeeded(desk.note)"]
 
 
 def test_while_people_decide_it_is_told_what_lies_behind_that() -> None:
