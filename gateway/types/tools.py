@@ -102,11 +102,13 @@ class Tool:
     quarantine: Quarantine | None = None
     kind: Kind = Kind.TOOL
     away: Away | None = None  # then the rest is what its contract says of it
+    key: str = field(init=False, compare=False, repr=False)
+    """The name in contracts and policies: `server.name`, or the URI of a resource."""
 
-    @property
-    def key(self) -> str:
-        """The name in contracts and policies: `server.name`, or the URI of a resource."""
-        return self.name if self.kind is Kind.RESOURCE else f"{self.server}.{self.name}"
+    def __post_init__(self) -> None:
+        """Write the key once: every call asks for it several times."""
+        key = self.name if self.kind is Kind.RESOURCE else f"{self.server}.{self.name}"
+        object.__setattr__(self, "key", key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
