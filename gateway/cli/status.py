@@ -15,10 +15,13 @@ from gateway.clock import SystemClock
 from gateway.contracts.standing import in_words
 from gateway.errors import WeighbridgeError
 from gateway.store.instances import InstanceStatus
+from gateway.store.runs import RunFilter
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import OpState
+from gateway.types.runs import StopReason
 
 _FRESH_S = 10.0  # a running gateway writes every two seconds
+_STOPPED = RunFilter(stop=StopReason.BLOCKED.value, limit=1_000)
 
 
 @click.command("status", epilog="Example: weighbridge status --config config.yaml --json")
@@ -31,12 +34,13 @@ def command(path: Path, as_json: bool) -> None:
     gateways go by different revisions, and while nobody knows what became of an operation.
     """
 
-    async def read() -> tuple[list[InstanceStatus], dict[str, int]]:
+    async def read() -> tuple[list[InstanceStatus], dict[str, int], int]:
         async with opened(path) as store:
-            return await store.instances.all(), await store.operations.count()
+            stopped = await store.runs.find(_STOPPED)
+            return await store.instances.all(), await store.operations.count(), len(stopped)
 
     try:
-        found, counts = anyio.run(read)
+        found, counts, stopped = anyio.run(read)
     except WeighbridgeError as error:
         output.fail(str(error), output.EXIT_FAILED)
     now = SystemClock().now()
@@ -44,7 +48,7 @@ def command(path: Path, as_json: bool) -> None:
     running = [one for one in fresh if not is_dead(one.status)]
     unknown = counts.get(OpState.INDETERMINATE.value, 0)
     if as_json:
-        output.as_json([_as_json(one, counts) for one in running])
+        output.as_json([_as_json(one, counts, stopped) for one in running])
     else:
         _tell_absence([one.status for one in fresh if one not in running], is_any=bool(running))
     revisions = {str(one.status.get("revision")) for one in running}
@@ -59,6 +63,11 @@ def command(path: Path, as_json: bool) -> None:
             f"operations {unknown} of which nobody knows; "
             "see `weighbridge ops list --state indeterminate`"
         )
+    if stopped and not as_json:
+        many = f"{stopped} or more" if stopped == _STOPPED.limit else str(stopped)
+        output.one_line(
+            f"runs      {many} stopped as blocked; see `weighbridge runs list --stopped blocked`"
+        )
     if len(revisions) > 1 and not as_json:
         output.one_line(
             "MEND  these gateways go by different revisions, so one may let through what another "
@@ -68,13 +77,14 @@ def command(path: Path, as_json: bool) -> None:
         raise SystemExit(output.EXIT_FAILED)
 
 
-def _as_json(one: InstanceStatus, counts: Mapping[str, int]) -> JsonObject:
-    """Return what a gateway said, when, and the operations that all gateways of a store share."""
+def _as_json(one: InstanceStatus, counts: Mapping[str, int], stopped: int) -> JsonObject:
+    """Return what a gateway said, when, and what all gateways of a store share."""
     return {
         "instance": one.instance,
         "at": one.at.isoformat(),
         **one.status,
         "operations": {**counts},
+        "runs": {"blocked": stopped},
     }
 
 

@@ -13,8 +13,10 @@ from gateway.actions.state import counted_here
 from gateway.clock import Clock, SystemClock
 from gateway.store.store import Store
 from gateway.types.operations import OpState
+from gateway.types.runs import StopReason
 from tests.helpers.databases import ORIGIN
 from tests.helpers.issuer import HandClock
+from tests.helpers.runs import begun
 from tests.helpers.undoings import a_refund
 from tests.helpers.workspaces import Workspace, a_workspace
 
@@ -79,7 +81,7 @@ def test_a_program_gets_what_each_instance_said_and_when(place: Workspace) -> No
     assert code == 0
     assert {each.pop("instance") for each in found} == {"gw-1", "gw-2"}
     assert all(each.pop("at").startswith("20") for each in found)
-    assert found == [FINE | {"operations": {}}] * 2
+    assert found == [FINE | {"operations": {}, "runs": {"blocked": 0}}] * 2
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -223,3 +225,19 @@ def test_gateways_that_go_by_different_revisions_are_something_to_mend(place: Wo
     assert "MEND  these gateways go by different revisions" in done.stdout
     says(place, "gw-2")
     assert place.run("status").exit_code == 0
+
+
+def test_runs_that_wait_for_somebody_to_go_on_with_them_are_told(place: Workspace) -> None:
+    async def blocked(store: Store) -> None:
+        await begun(store, is_paused=True, stop_reason=StopReason.BLOCKED)
+        await begun(store, is_paused=True)
+
+    says(place)
+    with place.store() as store:
+        anyio.run(blocked, store)
+    told = place.run("status")
+    assert told.exit_code == 0  # a run that was left alone is nothing to mend
+    line = "runs      1 stopped as blocked; see `weighbridge runs list --stopped blocked`"
+    assert line in told.stdout.splitlines()
+    [found] = place.json("status")[1]
+    assert found["runs"] == {"blocked": 1}
