@@ -6,6 +6,7 @@ The arguments are final then, so what a call takes of the limits of its run is k
 from dataclasses import replace
 
 from gateway.case import Case
+from gateway.contracts import spelling
 from gateway.operations import keys
 from gateway.policy import constraints
 from gateway.runs import limits
@@ -39,6 +40,10 @@ def _constrained(case: Case) -> Case | Refusal:
         return _unsatisfiable(case, str(error))
     if not case.revision.schemas_for(case.contract).input.is_valid(judged):
         return _unsatisfiable(case, "the constrained arguments do not match the tool's schema")
+    written = {constraints.tokens_of(each.pointer)[0] for each in decision.constraints}
+    twice = spelling.like(written, arguments)
+    if twice is not None:
+        return _unsatisfiable(case, f"`{twice[0][:100]}` could be taken for `{twice[1]}`")
     before, final = case.arguments, replace(case, arguments=arguments)
     judged = provenance.again(final, before, decision.constraints)
     if isinstance(judged, Refusal) or judged is final:

@@ -3,8 +3,11 @@
 import re
 from typing import Final
 
+from gateway import jsontext
 from gateway.case import Case
+from gateway.contracts import spelling
 from gateway.contracts.schemas import Schema, Violation, compile_tool
+from gateway.contracts.spelling import Misspelt
 from gateway.operations import keys
 from gateway.types.calls import Method
 from gateway.types.guarantees import Injection
@@ -12,6 +15,7 @@ from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Contract, Effect, Kind
 from gateway.types.values import replaced
 
+_SHOWN: Final = 100  # characters of a name that is repeated to who sent it
 # Of every prompt (MCP, server/prompts): texts by name.
 _TEXTS: Final[Schema] = compile_tool(
     {"inputSchema": {"type": "object", "additionalProperties": {"type": "string"}}}
@@ -114,7 +118,21 @@ def check(case: Case) -> Case | Refusal:
     schemas = case.revision.schemas_for(case.contract)
     if not schemas.input.is_valid(judged):
         return invalid(schemas.input.violations(judged))
+    ruled = [jsontext.tokens(each.pointer)[0] for each in case.contract.provenance]
+    wrong = spelling.misspelt(case.contract.input_schema, arguments, ruled)
+    if wrong is not None:
+        return misspelt(wrong)
     return replaced(case, arguments=arguments)
+
+
+def misspelt(wrong: Misspelt) -> Refusal:
+    """Refuse a name that a server may take for one which rules are about."""
+    return Refusal(
+        status=Status.INVALID_ARGUMENTS,
+        code="argument_name",
+        reason=f"`{wrong.pointer[:_SHOWN]}` is no argument, and could be taken for `{wrong.name}`",
+        next=f"write `{wrong.name}`, or leave it out",
+    )
 
 
 def injected(contract: Contract) -> Injection | None:

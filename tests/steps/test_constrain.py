@@ -31,6 +31,18 @@ def test_policy_writes_tenant_and_bounds_over_what_the_model_sent() -> None:
     assert judge(case).case.arguments == {"tenant": "acme", "limit": 50}
 
 
+def test_what_policy_writes_is_not_written_beside_another_spelling_of_it() -> None:
+    open_tool = a_tool(a_definition("find", {}))
+    for name in ("Tenant", "te_nant"):
+        case = a_case({name: "globex"}, tool=open_tool, policy=PINNED)
+        verdict = judge(case)
+        assert verdict.refusal is not None
+        assert (verdict.refusal.code, f"`{name}`" in verdict.refusal.reason) == (
+            "constraint_unsatisfiable",
+            True,
+        )
+
+
 def test_arguments_that_no_longer_fit_the_schema_are_not_sent() -> None:
     answer = constrained("/limit", "many")
     assert isinstance(answer, Refusal)

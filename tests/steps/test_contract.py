@@ -12,7 +12,7 @@ from gateway.types.guarantees import Idempotency, Injection, InjectPlace
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import RetryClass
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.tools import Away, Effect, Quarantine
+from gateway.types.tools import Away, Effect, OnFail, ProvenanceRule, Quarantine
 from tests.helpers.cases import (
     a_call,
     a_case,
@@ -205,3 +205,23 @@ def test_a_read_gets_no_key_and_so_has_to_bring_its_arguments() -> None:
 def test_arguments_without_a_place_for_the_key_are_refused() -> None:
     refused = refusal(contract.check(keyed_case({"v": 1}, name="/v/key")))
     assert (refused.status, refused.code) == (Status.INVALID_ARGUMENTS, "idempotency_key")
+
+
+def test_another_spelling_of_an_argument_is_refused_with_the_right_one() -> None:
+    tool = a_tool(a_definition("pay", {"tenant_id": {"type": "string"}}))
+    for name in ("Tenant_ID", "tenantId"):
+        answer = refusal(contract.check(a_case({"tenant_id": "a", name: "b"}, tool=tool)))
+        assert (answer.code, answer.next) == (
+            "argument_name",
+            "write `tenant_id`, or leave it out",
+        )
+        assert f"`/{name}` is no argument" in answer.reason
+    other = a_case({"tenant_id": "a", "other": "b"}, tool=tool)
+    assert isinstance(contract.check(other), Case)
+
+
+def test_a_name_that_only_a_rule_of_origins_knows_has_one_spelling_as_well() -> None:
+    tool = a_tool(a_definition("pay", {}))
+    rule = ProvenanceRule(pointer="/iban", sources=(), on_fail=OnFail.DENY)
+    case = a_case({"IBAN": "x"}, tool=tool, contract=a_contract(tool, provenance=(rule,)))
+    assert refusal(contract.check(case)).code == "argument_name"
