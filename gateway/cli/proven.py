@@ -10,12 +10,12 @@ def checkpoint_lines(status: JsonObject) -> Iterator[str]:
     found = _object(status.get("checkpoints"))
     if not found or found.get("off"):
         return
-    since = found.get("since")
-    waits = f"{since} events since, the oldest for {found.get('age_s')} s" if since else "all of it"
-    if found.get("size"):
-        yield f"the last checkpoint covers {found.get('size')} events ({found.get('at')}); {waits}"
+    size, since, at = found.get("size"), found.get("since"), found.get("at")
+    waits = f"{since} later ones wait, the oldest for {found.get('age_s')} s"
+    if size:
+        yield f"the checkpoint of {at} covers {size} events; {waits if since else 'those are all'}"
     else:
-        yield f"no checkpoint yet; {waits}" if since else "no checkpoint yet, and no events"
+        yield f"no checkpoint yet; {since} events wait" if since else "no events yet"
     for place in _objects(found.get("to")):
         size = place.get("size")
         said = f"was handed that of {size}" if size else "was handed none since the start"

@@ -19,15 +19,13 @@ def said(**changes: object) -> tuple[list[str], list[str]]:
 
 def test_it_says_how_far_checkpoints_go() -> None:
     assert said() == (
-        ["the last checkpoint covers 12 events (2026-11-30T09:00:00+00:00); all of it"],
+        ["the checkpoint of 2026-11-30T09:00:00+00:00 covers 12 events; those are all"],
         [],
     )
     ((line,), _) = said(since=3, age_s=7)
-    assert line.endswith("; 3 events since, the oldest for 7 s")
-    assert said(size=0) == (["no checkpoint yet, and no events"], [])
-    assert said(size=0, since=2, age_s=1)[0] == [
-        "no checkpoint yet; 2 events since, the oldest for 1 s"
-    ]
+    assert line.endswith("covers 12 events; 3 later ones wait, the oldest for 7 s")
+    assert said(size=0) == (["no events yet"], [])
+    assert said(size=0, since=2)[0] == ["no checkpoint yet; 2 events wait"]
 
 
 def test_it_says_what_each_place_was_handed() -> None:
