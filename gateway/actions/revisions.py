@@ -91,6 +91,17 @@ def _folder(kinds: Mapping[str, Mapping[str, str]]) -> Folder:
     )
 
 
+def with_contracts(folder: Folder, contracts: Path) -> Folder:
+    """Return a folder with the contracts of another; raises FileError for what can't be read."""
+    found = {
+        f"contracts/{PurePosixPath(path.relative_to(contracts))}": _text(path)
+        for path in sorted(contracts.rglob("*.yaml"))
+    }
+    if not found:
+        raise FileError("there are no `.yaml` files in it", file=str(contracts))
+    return replace(folder, contracts=found)
+
+
 def _text(path: Path) -> str:
     try:
         if not path.is_file():  # reading a pipe could take for ever, and a device has no end

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "ops": ("gateway.cli.ops", "list operations, settle unknown ones, undo"),
     "admin": ("gateway.cli.admin", "log in at the listener for people"),
     "events": ("gateway.cli.events", "read the event log"),
+    "replay": ("gateway.cli.replay", "judge past calls by other policies"),
     "keys": ("gateway.cli.keys", "make API keys"),
 }
 

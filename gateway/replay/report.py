@@ -81,6 +81,7 @@ class Divergence:
     tool: str
     before: str
     after: str
+    why: Why
     at: Example
 
 
@@ -188,6 +189,7 @@ def as_json(report: Report) -> JsonObject:
                 "tool": each.tool,
                 "before": each.before,
                 "after": each.after,
+                "why": str(each.why),
                 "at": _example(each.at),
             }
             for each in report.divergences

@@ -198,7 +198,7 @@ class Tally:
         if compared.is_first:
             self._diverged += 1
             if len(self._divergences) < _MOST_SHOWN:
-                self._divergences.append(_divergence(call, before, after))
+                self._divergences.append(_divergence(compared, after))
         if compared.is_executed and call.judged.does is not Effect.READ:
             if after.goes is DecisionEffect.DENY:
                 self._prevented.add(compared)
@@ -273,9 +273,15 @@ def _unknown(key: _UnknownKey, heap: _Heap) -> Unknown:
     )
 
 
-def _divergence(call: Recorded, before: Judgement, after: Judgement) -> Divergence:
+def _divergence(compared: Compared, after: Judgement) -> Divergence:
+    call = compared.recorded
     return Divergence(
-        run=call.run, tool=call.tool, before=effect(before), after=effect(after), at=example(call)
+        run=call.run,
+        tool=call.tool,
+        before=effect(compared.before),
+        after=effect(after),
+        why=compared.cause or Why.EFFECT,
+        at=example(call),
     )
 
 

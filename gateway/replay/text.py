@@ -61,10 +61,7 @@ def _head(report: Report) -> Iterator[str]:
 
 
 def _group(group: Group) -> Iterator[str]:
-    if group.changes_effect:
-        what = f"{group.before} → {group.after}"
-    else:
-        what = f"{group.before}, {' and '.join(_DEMANDS.get(each, each) for each in group.why)}"
+    what = way(group.before, group.after, group.why)
     users = counted(group.users, "user")
     yield f"  {group.tool}: {what}  {counted(group.calls, 'call')}, {users}{_sums(group.money)}"
     was, now = (_said(*each) for each in ((group.was, group.was_at), (group.now, group.now_at)))
@@ -124,7 +121,7 @@ def _runs(report: Report) -> Iterator[str]:
         " changed calls come after such a point and may not have been made"
     )
     for each in report.divergences[:_MOST_RUNS]:
-        yield f"  {each.run}: {each.tool} {each.before} → {each.after}, {where(each.at)}"
+        yield f"  {each.tool}: {way(each.before, each.after, [each.why])}, {where(each.at)}"
     if report.diverged > _MOST_RUNS:
         yield f"  and {report.diverged - _MOST_RUNS:,} more"
 
@@ -132,8 +129,8 @@ def _runs(report: Report) -> Iterator[str]:
 def _idle(report: Report) -> Iterator[str]:
     if report.idle:
         yield ""
-        named = ", ".join(f"{rule} ({place})" if place else rule for rule, place in report.idle)
-        yield f"RULES that held for no call: {named}"
+        yield "RULES that held for no call"
+        yield from (f"  {_said(rule, place)}" for rule, place in report.idle)
 
 
 def _check(report: Report) -> Iterator[str]:
@@ -151,6 +148,13 @@ def _check(report: Report) -> Iterator[str]:
             yield f"  {where(each)}"
     if report.unchecked:
         yield f"  {counted(report.unchecked, 'call')}: the store has not kept their revision"
+
+
+def way(before: str, after: str, why: Sequence[Why]) -> str:
+    """Say what becomes of a decision, or which of its demands is another one."""
+    if before != after:
+        return f"{before} → {after}"
+    return f"{before}, {' and '.join(_DEMANDS.get(each, str(each)) for each in why)}"
 
 
 def where(example: Example) -> str:

@@ -10,6 +10,7 @@ from gateway.replay.types import (
     Compared,
     Counters,
     Ended,
+    Gone,
     Grade,
     Judgement,
     Missing,
@@ -26,6 +27,7 @@ from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
 from gateway.types.tools import Effect, Kind
 
+IBAN = Missing(place="/arguments/iban", why=Gone.REDACTED, readers=("large",))
 START = datetime(2026, 10, 1, 9, tzinfo=UTC)
 RULES = {"small": "policy.yaml:10", "large": "policy.yaml:20", "never": "policy.yaml:30"}
 ALLOW, ASK, DENY = (
@@ -139,3 +141,27 @@ def report(calls: Iterable[Compared]) -> Report:
     for each in calls:
         tally.add(each)
     return tally.report()
+
+
+def a_report() -> Report:
+    """Return a report with every kind of change."""
+    return report(
+        [
+            same(recorded(1, ALLOW)),
+            changed(recorded(2, DENY, user="ann"), ALLOW, grants=Lean.WIDER),
+            changed(
+                recorded(3, ASK, denied=True, tool="mail.send"),
+                ALLOW,
+                grants=Lean.WIDER,
+                overrides=True,
+            ),
+            changed(
+                recorded(4, ALLOW, run="run_1", executed=True),
+                DENY,
+                grants=Lean.NARROWER,
+                money=Money(amount=61_204, currency="EUR"),
+                first=True,
+            ),
+            undecidable(recorded(5, ALLOW), IBAN, certain=DecisionEffect.DENY),
+        ]
+    )

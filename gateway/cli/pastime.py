@@ -1,0 +1,77 @@
+"""What commands about the past judge it by: a candidate, and the revisions that were in force."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from gateway.actions import revisions
+from gateway.cli import output, shelf
+from gateway.cli.options import load
+from gateway.clock import SystemClock
+from gateway.errors import FileError
+from gateway.revision import Revision, Unreviewed
+from gateway.store.store import Store
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def candidate_options(command: Command) -> Command:
+    """Add the options that name what past calls are judged by."""
+    folder = click.Path(path_type=Path, file_okay=False, exists=True)
+    for option in (
+        click.option(
+            "--revision", "named", default="", help="A kept revision in place of a folder."
+        ),
+        click.option("--contracts", type=folder, help="Contracts in place of those of the folder."),
+        click.option(
+            "--policies",
+            type=folder,
+            help="The folder to judge by; default: the one that the configuration names.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def candidate(path: Path, policies: Path | None, contracts: Path | None, named: str) -> Revision:
+    """Compile what past calls are to be judged by; ends the command when it can't be."""
+    if named and (policies is not None or contracts is not None):
+        output.fail("--revision names what --policies and --contracts do; leave one out")
+    settings = load(path).settings
+    if named:
+        return shelf.of(shelf.stored(named, path), settings)
+    folder = policies or settings.policies
+    try:
+        texts = revisions.read(folder)
+        if contracts is not None:
+            texts = revisions.with_contracts(texts, contracts)
+        return revisions.compiled(
+            texts,
+            unreviewed=Unreviewed(settings.contracts.unreviewed),
+            at=SystemClock().now(),
+            prefix=f"{folder}/",
+        )
+    except FileError as error:
+        first, *others = revisions.each(error)
+        output.fail(f"{first} (and {len(others)} more)" if others else str(first))
+
+
+def past(store: Store, path: Path) -> Callable[[str], Awaitable[Revision | None]]:
+    """Return what finds a revision as it was; None for one that is not kept, or not readable."""
+    otherwise = Unreviewed(load(path).settings.contracts.unreviewed)
+
+    async def find(id: str) -> Revision | None:
+        kept = await store.revisions.get(id)
+        if kept is None:
+            return None
+        texts = revisions.folder_of(kept.texts)
+        try:
+            return revisions.compiled(
+                texts, unreviewed=revisions.unreviewed_of(id, texts) or otherwise, at=kept.at
+            )
+        except FileError:  # written for an older gateway, which understood it
+            return None
+
+    return find

@@ -1,0 +1,129 @@
+"""`weighbridge replay`: past calls under other policies or contracts; no server is ever called."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import click
+
+from gateway import __version__, jsontext
+from gateway.admin.rendering import Pages
+from gateway.admin.replay_showing import showing
+from gateway.cli import opening, output, pastime, replay_show
+from gateway.cli.moments import earlier
+from gateway.cli.options import config_option
+from gateway.replay import junit, sarif, text
+from gateway.replay.history import Span
+from gateway.replay.replaying import Replay
+from gateway.replay.report import Report, Wanted, as_json
+from gateway.replay.reporting import reported
+from gateway.replay.types import Counters
+from gateway.revision import Revision
+
+_EVERY = 1_000  # calls, after which it is said how far it is
+
+
+def _as_text(report: Report, fail_on: tuple[Wanted, ...]) -> str:
+    del fail_on
+    return "\n".join(map(output.on_one_line, text.lines(report)))
+
+
+def _as_html(report: Report, fail_on: tuple[Wanted, ...]) -> str:
+    del fail_on
+    return Pages().file("replay_file", report=report, showing=showing(report))
+
+
+_FORMS: Mapping[str, Callable[[Report, tuple[Wanted, ...]], str]] = {
+    "text": _as_text,
+    "json": lambda report, _: jsontext.dump(as_json(report)).decode(),
+    "html": _as_html,
+    "junit": lambda report, fail_on: junit.junit(report, fail_on=fail_on),
+    "sarif": lambda report, _: jsontext.dump(sarif.sarif(report, version=__version__)).decode(),
+}
+
+
+@click.group("replay", invoke_without_command=True)
+@config_option
+@click.option("--since", default="30d", show_default=True, help="A time in UTC, or an age.")
+@click.option("--until", default="", help="As --since; this moment itself is left out.")
+@click.option("--tenant", default="", help="Only calls of this tenant.")
+@click.option("--run", default="", help="Only calls of this run.")
+@pastime.candidate_options
+@click.option(
+    "--counters",
+    type=click.Choice([each.value for each in Counters]),
+    default=Counters.RECORDED.value,
+    show_default=True,
+    help="What limits are counted by: what calls took, or what they would have taken.",
+)
+@click.option("--format", "form", type=click.Choice([*_FORMS]), default="text", show_default=True)
+@click.option("--json", "is_json", is_flag=True, help="As --format json.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice([each.value for each in Wanted]),
+    multiple=True,
+    help="Exit with 1 if there is such a call; may be given several times.",
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    path: Path,
+    since: str,
+    until: str,
+    tenant: str,
+    run: str,
+    policies: Path | None,
+    contracts: Path | None,
+    named: str,
+    counters: str,
+    form: str,
+    is_json: bool,
+    out: Path | None,
+    fail_on: tuple[str, ...],
+) -> None:
+    """Judge past calls by other policies or contracts, and say what would be another decision.
+
+    Nothing is sent to any server. Exits with 1 where --fail-on finds something, or where a
+    call's own revision now judges it otherwise than the log says.
+
+    Examples: weighbridge replay --since 30d --policies ./policies --fail-on grants-more;
+    weighbridge replay --format html --out report.html; weighbridge replay show CALL
+    """
+    if context.invoked_subcommand is not None:
+        return
+    candidate = pastime.candidate(path, policies, contracts, named)
+    span = Span(since=earlier(since), until=earlier(until), tenant=tenant, run=run)
+    report = opening.run(lambda: _replayed(path, candidate, span, Counters(counters)))
+    wanted = tuple(map(Wanted, fail_on))
+    written = _FORMS["json" if is_json else form](report, wanted)
+    _write(written, out)
+    if any(map(report.has, wanted)) or report.unfaithful:
+        sys.exit(output.EXIT_FAILED)
+
+
+command.add_command(replay_show.command)
+
+
+async def _replayed(path: Path, candidate: Revision, span: Span, counters: Counters) -> Report:
+    async with opening.opened(path) as store:
+        replay = Replay(candidate=candidate, past=pastime.past(store, path), definitions={})
+        return await reported(store.events, span, replay, counters=counters, told=_told)
+
+
+def _told(calls: int) -> None:
+    if calls % _EVERY == 0 and sys.stderr.isatty():
+        click.echo(f"\r{calls:,} calls", nl=False, err=True)
+
+
+def _write(written: str, out: Path | None) -> None:
+    if out is None:
+        click.echo(written)
+        return
+    try:
+        out.write_text(written + "\n", encoding="utf-8")
+    except OSError as error:
+        output.fail(f"`{out}` can't be written: {(error.strerror or '').lower()}")
+    click.echo(f"wrote {out}", err=True)
