@@ -73,7 +73,10 @@ async def open_gateway(
         try:
             async with _running(wiring, instance, stopping) as gateway:
                 yield gateway
-            with anyio.CancelScope(shield=True), anyio.move_on_after(_CHECKPOINT_S):
+            with (
+                anyio.CancelScope(shield=True),
+                anyio.move_on_after(stopping.last_s(_CHECKPOINT_S)),
+            ):
                 await _last_checkpoint(gateway)
             with anyio.CancelScope(shield=True), anyio.move_on_after(2):
                 await _forget(store, instance)
