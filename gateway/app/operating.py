@@ -171,6 +171,7 @@ def operating(store: Store, settings: OperationsSettings, around: Around) -> Ope
         terms=Terms(
             window_s=settings.window,
             assumed_window_s=settings.assumed_window,
+            run_window_s=settings.keep,
             lease_s=settings.lease,
         ),
         over_stdio=around.over_stdio,

@@ -10,7 +10,7 @@ from gateway.contracts.promises import (
     ReadbackSection,
     WaitSection,
 )
-from gateway.contracts.sections import as_json, duration_text, said
+from gateway.contracts.sections import as_json, duration_text, said, window_text
 from gateway.types.guarantees import (
     CallTemplate,
     Checksum,
@@ -155,7 +155,7 @@ def idempotency_section(contract: Contract) -> JsonObject:
         intent=None if known.intent is None else list[Json](known.intent),
         ignore=list[Json](known.ignore),
         normalise={pointer: normal.value for pointer, normal in known.normalise.items()},
-        window=None if known.window_s is None else duration_text(known.window_s),
+        window=None if known.window_s is None else window_text(known.window_s),
         on_variant=None if known.on_variant is usual.on_variant else known.on_variant.value,
         repeat=None if known.repeat is usual.repeat else known.repeat.value,
         retry=known.retry.value,  # also the usual one: a section has to say something

@@ -6,7 +6,15 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, JsonValue, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
-from gateway.contracts.sections import Duration, OneField, Pointer, Section, ToolName, Words
+from gateway.contracts.sections import (
+    Duration,
+    OneField,
+    Pointer,
+    Section,
+    ToolName,
+    Window,
+    Words,
+)
 from gateway.types.approvals import Execute
 from gateway.types.guarantees import CompensationClass, Normal, OnVariant, Repeat
 from gateway.types.operations import RetryClass
@@ -78,7 +86,7 @@ class IdempotencySection(Section):
     ignore: list[Pointer] = Field(default_factory=list[str])
     from_: OneField | None = Field(default=None, alias="from")
     normalise: dict[Pointer, Normal] = Field(default_factory=dict[str, Normal])
-    window: Duration | None = None
+    window: Window | None = None
     on_variant: OnVariant = OnVariant.CONFLICT
     repeat: Repeat = Repeat.DENY
     retry: RetryClass = RetryClass.NEVER

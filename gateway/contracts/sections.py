@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from gateway.jsontext import tokens
+from gateway.types.guarantees import OF_RUN
 from gateway.types.json import Json, JsonObject
 
 _DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)", re.ASCII)
@@ -19,6 +20,11 @@ class Section(BaseModel):
     """A map with known keys and exact types; any other key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+def window_text(seconds: float) -> str:
+    """Write a window as a file has it: a time, or `run`."""
+    return "run" if seconds == OF_RUN else duration_text(seconds)
 
 
 def duration_text(seconds: float) -> str:
@@ -68,6 +74,10 @@ def _duration(value: object) -> object:
     return float(found[1]) * _SECONDS[found[2]]
 
 
+def _window(value: object) -> object:
+    return OF_RUN if value == "run" else _duration(value)
+
+
 def _tool(value: str) -> str:
     if not _TOOL.fullmatch(value):
         raise PydanticCustomError("tool", "should name a tool as `server.name`")
@@ -78,5 +88,6 @@ Spot = Annotated[str, AfterValidator(_spot)]  # the same, or empty for all of it
 Pointer = Annotated[str, AfterValidator(_pattern)]  # with `*` for any key or index
 OneField = Annotated[Pointer, AfterValidator(_one_field)]
 Duration = Annotated[float, BeforeValidator(_duration)]
+Window = Annotated[float, BeforeValidator(_window)]
 ToolName = Annotated[str, AfterValidator(_tool)]
 Words = Annotated[str, Field(min_length=1, max_length=2000)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_tools import about
-from gateway.types.guarantees import InjectPlace
+from gateway.types.guarantees import OF_RUN, InjectPlace
 from gateway.types.tools import Contract
 
 
@@ -32,7 +32,7 @@ def check(contracts: Iterable[Contract], terms: Terms) -> Iterator[Finding]:
 
 def _kept(contract: Contract, terms: Terms) -> Iterator[Finding]:
     window_s = contract.idempotency.window_s
-    if window_s is not None and window_s > terms.keep_s:
+    if window_s is not None and terms.keep_s < window_s < OF_RUN:
         yield about(
             contract,
             "kept-longer",

@@ -25,7 +25,7 @@ from gateway.types.approvals import Approval
 from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect, Exceeded, Limit
 from gateway.types.events import Event
-from gateway.types.guarantees import OnVariant, Repeat
+from gateway.types.guarantees import OF_RUN, OnVariant, Repeat
 from gateway.types.json import JsonObject
 from gateway.types.operations import Met, Operation, OpState
 from gateway.types.outcomes import Answer, Refusal, Status
@@ -91,6 +91,7 @@ class Terms:
 
     window_s: float = 24 * 3600.0
     assumed_window_s: float = 300.0  # for tools whose contract has no `idempotency`
+    run_window_s: float = 90 * 86400.0  # where a contract says `run`: as long as any is kept
     lease_s: float = 15.0
 
 
@@ -176,10 +177,16 @@ class Claim:
             _log.warning("%s: its limits were not given back: %s", case.call.call_id, error)
 
     def window_s(self, case: Case) -> float:
-        """Return for how long a settled operation answers calls that repeat it."""
+        """Return for how long a settled operation answers calls that repeat it.
+
+        A whole run only where the key holds it, so that the same call in another run is another.
+        """
         idempotency = case.contract.idempotency
-        if idempotency.window_s is not None:
-            return idempotency.window_s
+        window_s = idempotency.window_s
+        if window_s == OF_RUN:
+            window_s = self.terms.run_window_s if case.within[:1] == ("run",) else None
+        if window_s is not None:
+            return window_s
         call = case.call
         by_caller = call.idempotency_key is not None or keys.CALLERS in call.meta
         declared = by_caller or idempotency.is_declared

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
+from typing import Final
 
 from gateway.types.json import Json, JsonPointer
 from gateway.types.operations import RetryClass
@@ -72,6 +74,9 @@ class Lookup:
     absent_after_s: float  # how long after the send "not found" proves that it did not
 
 
+OF_RUN: Final = inf  # the window of a whole run: as long as its operations are kept
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
     """Which arguments make two calls the same intent, and whether to send one again."""
@@ -80,7 +85,7 @@ class Idempotency:
     ignore: tuple[JsonPointer, ...] = ()
     key_from: JsonPointer = ""  # the argument that is a business key by itself
     normalise: Mapping[JsonPointer, Normal] = field(default_factory=dict[JsonPointer, Normal])
-    window_s: float | None = None  # None: the configured one
+    window_s: float | None = None  # None: the configured one; `OF_RUN`: a whole run
     on_variant: OnVariant = OnVariant.CONFLICT
     repeat: Repeat = Repeat.DENY
     retry: RetryClass = RetryClass.NEVER

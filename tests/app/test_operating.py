@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -9,7 +10,7 @@ from gateway.config.settings import OperationsSettings
 from gateway.events.redact import Redactor
 from gateway.store.store import Store
 from gateway.store.vault import Vault
-from gateway.types.guarantees import Idempotency
+from gateway.types.guarantees import OF_RUN, Idempotency
 from gateway.types.outcomes import Status
 from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_case, a_contract, a_revision
@@ -52,6 +53,13 @@ async def test_the_parts_share_one_store_and_follow_its_settings(tmp_path: Path)
         own = a_case(contract=a_contract(idempotency=Idempotency(window_s=5.0)))
         windows = [parts.operate.window_s(case) for case in (assumed, said, keyed, own)]
         assert windows == [180, 7200, 7200, 5]
+        of_run = a_contract(idempotency=Idempotency(window_s=OF_RUN, is_declared=True))
+        named, led_to, alone = (
+            replace(a_case(contract=of_run), within=within)
+            for within in (("run", "run_1"), ("conversation", "c1"), ())
+        )
+        windows = [parts.operate.window_s(case) for case in (named, led_to, alone)]
+        assert windows == [90 * 86400, 7200, 7200]
         secret = a_contract(sensitive={"/pin": Sensitivity.SECRET})
         shown = parts.claim.shown(a_case(arguments={"pin": "MARK1"}, contract=secret))
         assert "MARK1" not in shown

@@ -11,6 +11,7 @@ from gateway.contracts import files, guarantees
 from gateway.contracts.entry import Entry
 from gateway.contracts.pins import pin
 from gateway.types.guarantees import (
+    OF_RUN,
     CallTemplate,
     Checksum,
     Compensation,
@@ -222,7 +223,7 @@ IDEMPOTENCY = st.builds(
     ignore=st.lists(PLACES, max_size=2).map(tuple),
     key_from=PLACES | st.just(""),
     normalise=st.dictionaries(PLACES, st.sampled_from(Normal), max_size=2),
-    window_s=st.none() | SECONDS,
+    window_s=st.none() | st.just(OF_RUN) | SECONDS,
     on_variant=st.sampled_from(OnVariant),
     repeat=st.sampled_from(Repeat),
     retry=st.sampled_from([RetryClass.NEVER, RetryClass.NATURAL]),

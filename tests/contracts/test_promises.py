@@ -58,7 +58,7 @@ def test_a_key_goes_nowhere_else(value: dict[str, Any], message: str) -> None:
         ({"ignore": [""]}, "has to name a field"),
         ({"from": "/orders/*"}, "without `\\*`"),
         ({"normalise": {"/v": "title"}}, "'trim'"),
-        ({"window": "run"}, "a time with its unit"),
+        ({"window": "a run"}, "a time with its unit"),
         ({"on_variant": "merge"}, "'conflict'"),
         ({"repeat": "yes"}, "'deny'"),
         ({"retry": "always"}, "'never'"),

@@ -4,7 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.policy.lint_terms import Terms, check
-from gateway.types.guarantees import CallTemplate, Idempotency, Injection, InjectPlace, Lookup
+from gateway.types.guarantees import (
+    OF_RUN,
+    CallTemplate,
+    Idempotency,
+    Injection,
+    InjectPlace,
+    Lookup,
+)
 from gateway.types.tools import Effect
 from tests.policy.example import TEXT, contract
 
@@ -21,6 +28,7 @@ def found(idempotency: Idempotency, *, terms: Terms = TERMS, **changes: Any) -> 
 
 def test_a_window_beyond_what_is_kept_is_told() -> None:
     assert found(Idempotency(window_s=90 * DAY)) == []
+    assert found(Idempotency(window_s=OF_RUN)) == []
     assert found(Idempotency(window_s=365 * DAY)) == [
         "warning kept-longer: `idempotency.window` of `crm.put` is longer than `operations.keep`; "
         "its operations are kept for 365 days instead of 90 days"

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
+from gateway.operations.meeting import DAY
 from gateway.runs import moves
 from gateway.runs.binding import KEY
 from gateway.runs.templates import Guard, Template
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
 from gateway.types.approvals import ApprovalState, Choice
-from gateway.types.guarantees import Idempotency
-from gateway.types.operations import Execution, Failure, OpState, Undelivered
+from gateway.types.guarantees import OF_RUN, Idempotency
+from gateway.types.operations import Execution, Failure, Operation, OpState, Undelivered
 from gateway.types.outcomes import Finished, Status
 from gateway.types.runs import BindingKind, Mode, Mover, Phase, Place, Run, StopReason
 from gateway.types.tools import Risk
@@ -371,6 +372,29 @@ async def test_a_failed_run_sends_once_more_what_was_not_carried_out_and_nothing
     again = await writes(house, run)
     assert (again.status, outcome_of(again)["op_id"]) == (Status.OK, outcome_of(first)["op_id"])
     assert server.count == 2
+
+
+def _days(operation: Operation) -> int:
+    """For how many days its answer counts."""
+    return round((operation.replay_until - operation.settled_at) / DAY)
+
+
+async def test_in_its_run_a_call_is_not_made_a_second_time_as_long_as_operations_are_kept(
+    store: Store,
+) -> None:
+    of_run = Idempotency(intent=("/v",), window_s=OF_RUN, is_declared=True)
+    house = a_place(store, idempotency=of_run)
+    runs = [await acting(store) for _ in range(2)]
+    firsts = [await writes(house, run) for run in runs]
+    assert [each.status for each in firsts] == [Status.OK] * 2  # in another run it is another call
+    for run, first in zip(runs, firsts, strict=True):
+        operation = await house.writes.operation(first)
+        assert _days(operation) == 90
+        again = outcome_of(await writes(house, run))
+        assert (again["status"], again["op_id"]) == ("ok", operation.op_id)
+    assert house.server.count == 2
+    alone = await house.writes.operation(await house.call({"v": 1}))
+    assert _days(alone) == 1
 
 
 async def test_a_failed_run_asks_nobody_and_uses_no_approval(store: Store) -> None:
