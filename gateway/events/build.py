@@ -47,6 +47,7 @@ _NAME: Final = 128  # characters of a name that a caller made up
 _REASON: Final = 1_000
 _URI: Final = 2_000
 _NO_TAGS: Final[concealed.Tags] = {}
+_UNDECIDED: Final = Decision()
 _US: Final = 1_000  # nanoseconds
 
 
@@ -63,7 +64,7 @@ def authorization(
 
     `snapshot` is what it was judged by beside them.
     """
-    decision = record.decision or Decision()
+    decision = record.decision or _UNDECIDED
     arguments = _arguments(record, redactor, record.call.arguments)
     denied = refusal is not None or decision.effect is DecisionEffect.DENY
     reason = refusal.reason if refusal is not None else decision.reason
@@ -177,7 +178,7 @@ def retrieval(
     rows: RowCount = NO_ROWS,
 ) -> Event:
     """Say what a read brought into play: documents by id and digest, and what was kept back why."""
-    decision = record.decision or Decision()
+    decision = record.decision or _UNDECIDED
     body = _tool(record, redactor)
     body["query_digest"] = query_digest or record.arguments_digest
     body["constraints"] = [_constraint(constraint) for constraint in decision.constraints]
@@ -287,7 +288,7 @@ def _event(
 
 
 def _under_arguments(places: tuple[JsonPointer, ...]) -> tuple[JsonPointer, ...]:
-    return tuple(f"/arguments{place}" for place in places)
+    return tuple(f"/arguments{place}" for place in places) if places else ()
 
 
 def _tenant(record: CallRecord) -> str:
@@ -336,10 +337,13 @@ def _concealed(record: CallRecord) -> concealed.Concealed:
 
 
 def _obligations(decision: Decision) -> JsonObject:
+    output = decision.output
+    if not (decision.constraints or decision.limits or output.keep or decision.shadow):
+        return {}  # of most reads
     parts: JsonObject = {
         "constraints": [_constraint(constraint) for constraint in decision.constraints],
         "limits": [_limit(limit) for limit in decision.limits],
-        "kept": list(decision.output.keep),
+        "kept": list(output.keep),
         "shadow": [_shadow(shadow) for shadow in decision.shadow],
     }
     return {name: part for name, part in parts.items() if part}

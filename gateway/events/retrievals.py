@@ -42,7 +42,7 @@ def described(
     listed: list[Json] = [_document(found) for found in documents]
     body: JsonObject = {
         "count": len(documents),
-        "documents": capped(listed),
+        "documents": capped(listed) if listed else [],
         "kept": list(decision.output.keep),
     }
     retrieval = contract.retrieval if contract is not None else None

@@ -1,6 +1,7 @@
 """Both directions between a caller and the server of its call, as dispatch uses them."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gateway.case import Case
 from gateway.relay.ears import CallerEar
@@ -11,6 +12,8 @@ from gateway.types.calls import Era, Method
 from gateway.types.operations import Delivered, Rejected
 from gateway.types.outcomes import Answer, Refusal
 from gateway.types.relay import Ear, Outbound, Turns, Underway, lane_of
+
+_ASKED: Final = frozenset(CAPABILITY_OF.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,7 @@ class Relay:
         """Return who hears what the server says, or None when nobody wants to."""
         caller = case.call.caller
         # A server asks what it was not told to as well: that is refused by the rule, and recorded.
-        can_be_asked = any(each in caller.capabilities for each in CAPABILITY_OF.values())
+        can_be_asked = not _ASKED.isdisjoint(caller.capabilities)
         listens = caller.wants_progress or can_be_asked or outbound.log_level
         # Clients of the handshake era get log messages without having set a level.
         if not listens and not (caller.era is Era.LEGACY and self.questions.hears_logs(case)):

@@ -17,7 +17,7 @@ from gateway.types.operations import Delivered, Execution
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.relay import URL_REQUIRED
 from gateway.types.runs import Run
-from gateway.types.tools import Effect, Kind, Sensitivity
+from gateway.types.tools import Contract, Effect, Kind, Sensitivity
 
 _FIELD: Final = re.compile(r"\brun\.fields\.([A-Za-z_][A-Za-z0-9_]*)")
 
@@ -35,11 +35,7 @@ class Normalise:
 
     def _left(self, case: Case, verified: Verified, *, schema: Json = None) -> Answer | Refusal:
         delivered = verified.delivered
-        secret = tuple(
-            path
-            for path, sensitivity in case.contract.sensitive_results.items()
-            if sensitivity is Sensitivity.SECRET
-        )
+        secret = _secret(case.contract) if case.contract.sensitive_results else ()
         minimised = self._minimised(case, delivered.result, secret, schema=schema)
         counted = minimised.rows
         result = _as_asked(case, _with_text(minimised.result))
@@ -125,6 +121,14 @@ class Normalise:
             rows=minimised.rows.plus(counted),
             count=minimised.count + (1 if counted.removed else 0),
         )
+
+
+def _secret(contract: Contract) -> tuple[str, ...]:
+    return tuple(
+        path
+        for path, sensitivity in contract.sensitive_results.items()
+        if sensitivity is Sensitivity.SECRET
+    )
 
 
 def _worded(case: Case, refusal: Refusal) -> Refusal:
