@@ -35,10 +35,11 @@ def asked(
     """Return the argument values whose origin has to be looked up before a call is judged."""
     found: dict[JsonPointer, Asked] = {}
     for rule in rules:
-        types = accepted_types(rule, fields)
+        places = [*islice(spots(rule, arguments), _MOST)]
+        types = accepted_types(rule, fields) if places else None
         if not types:
             continue
-        for pointer, each in islice(spots(rule, arguments), _MOST):
+        for pointer, each in places:
             _add(found, pointer, Asked(value=each, types=types, at_least=rule.max_of))
             for other, partner in partners(rule, pointer, arguments):
                 _add(found, other, Asked(value=partner))
@@ -70,9 +71,13 @@ def accepted_types(rule: ProvenanceRule, fields: Mapping[str, Collected]) -> fro
     return frozenset(types)
 
 
-def spots(rule: ProvenanceRule, arguments: JsonObject) -> Iterator[tuple[JsonPointer, Json]]:
-    """Yield what a rule is about: nothing where the argument is absent."""
-    yield from reached(rule.pointer, arguments)
+def spots(rule: ProvenanceRule, arguments: JsonObject) -> Iterable[tuple[JsonPointer, Json]]:
+    """Return what a rule is about: nothing where the argument is absent."""
+    steps = _steps(rule.pointer)
+    if len(steps) == 1 and steps[0] != "*":  # as most are, of which most are absent
+        name = steps[0]
+        return ((rule.pointer, arguments[name]),) if name in arguments else ()
+    return reached(rule.pointer, arguments)
 
 
 def reached(pattern: JsonPointer, arguments: JsonObject) -> Iterator[tuple[JsonPointer, Json]]:
