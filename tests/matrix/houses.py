@@ -154,8 +154,8 @@ def _hosted(folder: Path, urls: dict[str, str]) -> list[str]:
 
 
 @asynccontextmanager
-async def served(kind: str, folder: Path) -> AsyncGenerator[str]:
-    """Run one server over HTTP and yield its URL."""
+async def served(kind: str, folder: Path, *more: str) -> AsyncGenerator[str]:
+    """Run one server over HTTP and yield its URL; `more` are words of its command."""
     port = folder / f"{kind}.port"
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -165,6 +165,7 @@ async def served(kind: str, folder: Path) -> AsyncGenerator[str]:
         kind.partition("-")[0],
         str(folder),
         str(port),
+        *more,
         cwd=ROOT,
     )
     try:
@@ -178,11 +179,11 @@ async def served(kind: str, folder: Path) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
-async def all_served(folder: Path) -> AsyncGenerator[dict[str, str]]:
-    """Run the servers over HTTP and yield their URLs by kind."""
+async def all_served(folder: Path, *more: str) -> AsyncGenerator[dict[str, str]]:
+    """Run the servers over HTTP and yield their URLs by kind; `more` as with `served`."""
     async with AsyncExitStack() as stack:
         kinds = [kind for kind in KINDS if kind.endswith("http")]
-        starting = (stack.enter_async_context(served(kind, folder)) for kind in kinds)
+        starting = (stack.enter_async_context(served(kind, folder, *more)) for kind in kinds)
         yield dict(zip(kinds, await asyncio.gather(*starting), strict=True))
 
 

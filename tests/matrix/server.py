@@ -1,8 +1,9 @@
 """A server of one era, in plain JSON, over stdio or HTTP; it answers from `fixtures`.
 
-    python -m tests.matrix.server NAME legacy|modern FOLDER [PORT_FILE]
+    python -m tests.matrix.server NAME legacy|modern FOLDER [PORT_FILE [leaks]]
 
-With a port file it serves HTTP on a free port of localhost, which it writes there. Every message
+With a port file it serves HTTP on a free port of localhost, which it writes there; one that leaks
+answers `echo` with what another one has said. Every message
 that it gets is a line of `FOLDER/NAME.calls`. What is written to `FOLDER/NAME.change`, a JSON
 object {"extra": n, "updated": [uri]}, changes its lists and updates resources, in all its
 processes; with "completed": [id] a legacy one says of elicitations that they are done, on every
@@ -97,6 +98,8 @@ class Server:
         self.under_way: dict[tuple[str, Any], asyncio.Task[None]] = {}  # by session and id
         self.tasks: dict[str, Json] = {}
         self.visited: set[str] = set()  # marks of calls
+        self.leaks = False
+        self.said: Json = {}  # by the last who called `echo`
 
     # Messages
 
@@ -252,7 +255,9 @@ class Server:
         meta: Json = params.get("_meta") or {}
         match name:
             case "echo":
-                return {**text("echo"), "structuredContent": {"params": params}}
+                before, self.said = self.said, params
+                said = before if self.leaks and before else params
+                return {**text("echo"), "structuredContent": {"params": said}}
             case "progress":
                 token = {"progressToken": meta.get("progressToken")}
                 own: Json = {"message": mark} if mark else {}
@@ -450,6 +455,7 @@ def main() -> None:
     """Serve over HTTP when there is a port file, else over stdio."""
     name, era, folder, *port_file = sys.argv[1:]
     server = Server(name, era, Path(folder))
+    server.leaks = "leaks" in port_file[1:]
     if port_file:
         from tests.matrix.server_http import over_http  # noqa: PLC0415 - not needed over stdio
 

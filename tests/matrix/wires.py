@@ -7,14 +7,16 @@ They talk to a server and to the gateway alike. Numbers with a fraction are read
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 import aiohttp
 
+from tests.helpers.forked import Hosted
 from tests.matrix.fixtures import Json
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
@@ -34,6 +36,10 @@ _NEWS = (
     "elicitation/complete",
     "notifications/tasks",
 )
+
+# What a task declares and which headers it adds, where others speak over the same wire.
+_CAPABLE: ContextVar[Json | None] = ContextVar("_CAPABLE", default=None)
+_HEADERS: ContextVar[Mapping[str, str] | None] = ContextVar("_HEADERS", default=None)
 
 # Answers a question of the server: the `result` or `error` of the response; None: not at all.
 Answer = Callable[[Json], Json | None]
@@ -114,7 +120,10 @@ class Wire:
         said: Json = {**params.get("_meta", {}), **meta}
         if self.is_modern:
             said["io.modelcontextprotocol/protocolVersion"] = MODERN
-            said["io.modelcontextprotocol/clientCapabilities"] = self.capabilities
+            capable = _CAPABLE.get()
+            said["io.modelcontextprotocol/clientCapabilities"] = (
+                self.capabilities if capable is None else capable
+            )
             if self.log_level:
                 said["io.modelcontextprotocol/logLevel"] = self.log_level
         return {**params, "_meta": said} if said else params
@@ -188,6 +197,19 @@ class Wire:
             heard.notes.append(message)
 
 
+@contextmanager
+def saying(
+    capabilities: Json | None = None, headers: Mapping[str, str] | None = None
+) -> Generator[None]:
+    """Have the requests of this task, and of no other, declare and say something else."""
+    tokens = _CAPABLE.set(capabilities), _HEADERS.set(headers)
+    try:
+        yield
+    finally:
+        _CAPABLE.reset(tokens[0])
+        _HEADERS.reset(tokens[1])
+
+
 def reply(question: Json, said: Json) -> Json:
     """Return the response to a question."""
     return {"id": question["id"], **said}
@@ -224,8 +246,9 @@ class Http(Wire):
     async def _once(self, method: str, params: Json, heard: Heard, answer: Answer | None) -> None:
         message = self._message(method, params)
         try:
+            headers = {**self._headers_of(message), **(_HEADERS.get() or {})}
             async with self._session.post(
-                self._url, data=json.dumps(message).encode(), headers=self._headers_of(message)
+                self._url, data=json.dumps(message).encode(), headers=headers
             ) as response:
                 self._note_session(response)
                 if response.content_type != "text/event-stream":
@@ -289,6 +312,11 @@ class LegacyHttp(Http):
             return self._headers
         return {**self._headers, "MCP-Protocol-Version": LEGACY}
 
+    @property
+    def session(self) -> str:
+        """The id that the server has given."""
+        return self._headers.get("Mcp-Session-Id", "")
+
     def _note_session(self, response: aiohttp.ClientResponse) -> None:
         if "Mcp-Session-Id" in response.headers:
             self._headers["Mcp-Session-Id"] = response.headers["Mcp-Session-Id"]
@@ -331,7 +359,7 @@ async def events(
 class Stdio(Wire):
     """A client that started its server."""
 
-    def __init__(self, process: asyncio.subprocess.Process, capabilities: Json) -> None:
+    def __init__(self, process: asyncio.subprocess.Process | Hosted, capabilities: Json) -> None:
         super().__init__(capabilities)
         self.process = process
         self._open: dict[int, asyncio.Future[Json]] = {}
@@ -361,6 +389,7 @@ class Stdio(Wire):
         """Read what comes until it ends."""
         assert self.process.stdout
         while line := await self.process.stdout.readline():
+            self.tap(line)
             message = exact(line)
             if "method" not in message:
                 waiting = self._open.get(message["id"])
@@ -426,7 +455,21 @@ async def over_stdio(
             env={"PATH": "/usr/bin:/bin", **(environ or {})},
             limit=1 << 24,
         )
+    async with over_pipes(process, modern=modern, capabilities=capabilities) as wire:
+        yield wire
+
+
+@asynccontextmanager
+async def over_pipes(
+    process: asyncio.subprocess.Process | Hosted,
+    *,
+    modern: bool,
+    capabilities: Json | None = None,
+    within_s: float = WITHIN_S,
+) -> AsyncGenerator[Stdio]:
+    """Connect over the pipes of a process that has been started, and end it afterwards."""
     wire = (ModernStdio if modern else Stdio)(process, capabilities or {})
+    wire.within_s = within_s
     reading = asyncio.ensure_future(wire.read())
     try:
         await wire.hello()
