@@ -1,6 +1,6 @@
 """What a change of the policy folder does: both revisions judge the same made-up requests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -8,6 +8,7 @@ from typing import Final
 from gateway.actions import templates, trial
 from gateway.contracts.changes import ContractChange, changes
 from gateway.contracts.draft import draft
+from gateway.policy import writing
 from gateway.policy.axes import Side, axes
 from gateway.policy.cases import CallUnderTest, read_only
 from gateway.policy.impact import Ask, Both, Group, Impact, Word
@@ -61,15 +62,16 @@ def compare(
     """
     both = (_Bench(before), _Bench(after))
     rules = (*before.policy.rules, *after.policy.rules)
-    found, budget = Found(), Budget(most)
-    untried: list[str] = []
-    asks: dict[Target, Ask] = {}
-    for target in targets(rules, {*before.contracts, *after.contracts}, servers):
-        sides = [bench.side(target) for bench in both]
-        asks[target] = ask = _asking(both, target)
-        search = Search(axes(target, sides), sides, ask, found, budget)
+    every = targets(rules, {*before.contracts, *after.contracts}, servers)
+    asks = {target: _asking(both, target) for target in every}
+    found, budget, untried, is_cut = Found(), Budget(most), list[str](), False
+    # Where the sides say different things is looked at first, each such place as closely.
+    for left, (target, sides, is_alike) in _in_turn(every, both):
+        budget.share(left)
+        search = Search(axes(target, sides), sides, asks[target], found, budget)
         search.run(seed)
-        if not search.answered and budget.left:
+        is_cut = is_cut or (budget.is_cut and not is_alike)
+        if not search.answered and not budget.is_cut:
             untried.append(target.key)
     impact = Impact(
         groups=tuple(
@@ -80,7 +82,7 @@ def compare(
         differing=found.differing,
         unmet=_unmet(found),
         untried=tuple(dict.fromkeys(untried)),
-        is_cut=budget.is_cut,
+        is_cut=is_cut,
     )
     return Comparison(
         before=before,
@@ -88,6 +90,24 @@ def compare(
         impact=impact,
         contracts=changes(before.contracts, after.contracts),
     )
+
+
+def _in_turn(
+    every: Sequence[Target], both: "tuple[_Bench, _Bench]"
+) -> Iterator[tuple[int, tuple[Target, Sequence[Side], bool]]]:
+    """Yield targets with what both say, those of which they say the same last.
+
+    Before each stands how many of its kind are still to come, itself included.
+    """
+    told = [(target, [bench.side(target) for bench in both]) for target in every]
+    alike = [
+        (target, sides, writing.about(sides[0], target) == writing.about(sides[1], target))
+        for target, sides in told
+    ]
+    for kind in (False, True):
+        some = [each for each in alike if each[2] is kind]
+        for at, each in enumerate(some):
+            yield len(some) - at, each
 
 
 def _placed(group: Group, before: Revision, after: Revision) -> Group:

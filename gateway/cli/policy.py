@@ -18,6 +18,7 @@ from gateway.cli.suggest import command as suggest
 from gateway.policy import findings
 from gateway.policy.findings import Finding, Level
 from gateway.policy.junit import junit
+from gateway.policy.testing import Report
 
 
 @click.group("policy")
@@ -120,6 +121,16 @@ def test(
         output.fail("there are no policy tests; write some in `tests/` of the policy folder")
     if report is not None:
         report.write_text(junit(outcome.results))
+    _tell(outcome, as_json=as_json)
+    if outcome.failed:
+        raise SystemExit(output.EXIT_TESTS_FAILED)
+    cover = outcome.coverage
+    reached = 100 * min(cover.rule_ratio, cover.condition_ratio)
+    if reached < coverage_min:
+        output.fail(f"coverage is {reached:.0f} %, below {coverage_min:.0f} %", output.EXIT_FAILED)
+
+
+def _tell(outcome: Report, *, as_json: bool) -> None:
     cover = outcome.coverage
     if as_json:
         output.as_json(
@@ -137,11 +148,6 @@ def test(
         )
     else:
         click.echo(outcome.text())
-    if outcome.failed:
-        raise SystemExit(output.EXIT_TESTS_FAILED)
-    reached = 100 * min(cover.rule_ratio, cover.condition_ratio)
-    if reached < coverage_min:
-        output.fail(f"coverage is {reached:.0f} %, below {coverage_min:.0f} %", output.EXIT_FAILED)
 
 
 command.add_command(explain)

@@ -28,16 +28,31 @@ class Budget:
 
     left: int
     spent: int = 0
-    is_cut: bool = False
+    is_cut: bool = False  # something was not tried since `share` was called last
+    _share: int | None = None
+
+    def share(self, targets: int) -> None:
+        """Leave the next target its part of what is left, of so many that are to come."""
+        self._share = self.left // max(targets, 1)
+        self.is_cut = False
 
     def take(self) -> bool:
         """Take one, if there is one."""
-        if self.left <= 0:
+        if self.left <= 0 or self._share == 0:
             self.is_cut = True
             return False
-        self.left -= 1
-        self.spent += 1
+        self._count(1)
         return True
+
+    def give_back(self) -> None:
+        """Return one by which nothing was decided."""
+        self._count(-1)
+
+    def _count(self, taken: int) -> None:
+        self.left -= taken
+        self.spent += taken
+        if self._share is not None:
+            self._share -= taken
 
 
 @dataclass(slots=True)
@@ -136,8 +151,7 @@ class Search:
             probe = self._axes.probe(row)
             both = self._ask(probe)
             if both is None:
-                self._budget.left += 1  # nothing was decided
-                self._budget.spent -= 1
+                self._budget.give_back()
                 continue
             self.answered += 1
             self._note(row, probe.size, both)

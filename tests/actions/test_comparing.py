@@ -352,6 +352,12 @@ def test_the_same_seed_makes_up_the_same_calls_and_no_more_than_are_allowed() ->
     assert (few.impact.requests, few.impact.is_cut) == (40, True)
 
 
+def test_where_something_was_written_is_looked_at_before_the_rest() -> None:
+    last = ("tools: [pay.refund], roles: {any: [support]}, phases", "tools: [pay.refund], phases")
+    few = compare(a_revision(), a_revision(edited(last)), most=300)
+    assert decided(few) == {(WIDER, REFUND, "deny", "allow")}
+
+
 def test_rules_that_no_call_met_are_named() -> None:
     assert after(("args.amount <= 100.0", "args.amount <= 50.0")).impact.unmet == ()
     nobody = (

@@ -71,6 +71,20 @@ def test_a_budget_ends_the_search_and_says_so() -> None:
     assert (len(asked), budget.left, budget.is_cut) == (30, 0, True)
 
 
+def test_what_is_left_is_shared_by_those_that_are_to_come() -> None:
+    budget = Budget(10)
+    budget.share(3)
+    assert [budget.take() for _ in range(4)] == [True, True, True, False]
+    assert budget.is_cut
+    budget.share(2)
+    assert not budget.is_cut
+    assert [budget.take() for _ in range(3)] == [True, True, True]
+    budget.give_back()
+    assert (budget.left, budget.spent, budget.take()) == (5, 5, True)
+    budget.share(0)
+    assert [budget.take() for _ in range(5)] == [True, True, True, True, False]
+
+
 def test_a_request_that_can_t_be_made_costs_nothing() -> None:
     text = POLICY.replace("args.amount <= 1000.0", "args.amount <= 500.0")
     _, budget, asked = searched(text, missing="amount")
