@@ -1,7 +1,7 @@
 """Takes a prefix out of the log: verified, sealed in a file, and only then removed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,8 +11,9 @@ from gateway.actions import archives
 from gateway.actions.archives import ArchiveFile, Head
 from gateway.actions.verifying import verify
 from gateway.clock import Clock
-from gateway.errors import LogChanged
+from gateway.errors import LogChanged, StoreUnavailable
 from gateway.events.notes import Key
+from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
 from gateway.store import integration
@@ -23,7 +24,8 @@ from gateway.store.retention import Sealed
 from gateway.store.store import Store
 from gateway.types.events import Event
 
-MOST: Final = 50_000  # events of one archive: writers wait while they are removed
+MOST: Final = 1_000_000  # events of one archive
+STEP: Final = 40 * WIDTH  # that are removed in one transaction: writers wait for it
 _PAGE: Final = 1_000
 
 
@@ -64,11 +66,26 @@ class Archiving:
         sealed = await self.store.retention.sealed()
         await self._write(path, _begin(sealed), checkpoint)
         digest = _checked(path)
-        found = Archived(first=prefix.first, last=prefix.last, stop=prefix.stop, digest=digest)
-        event = self.event(found, checkpoint.root)
-        if not await self.store.retention.remove(checkpoint, digest, prefix, event):
-            raise LogChanged(f"events went on hold meanwhile; all are still there, `{path}` too")
-        return found
+        try:
+            for first in range(prefix.first, prefix.last, STEP):
+                last = min(first + STEP - 1, prefix.last)
+                await self._remove(
+                    Archived(first=first, last=last, stop=prefix.stop, digest=digest)
+                )
+        except (StoreUnavailable, LogChanged) as error:
+            raise type(error)(
+                f"{error}; `{path}` is whole, and `weighbridge events verify` says where the log "
+                "begins now"
+            ) from error
+        return replace(found, digest=digest)
+
+    async def _remove(self, part: Archived) -> None:
+        checkpoint = await self._checkpoint(part.last)
+        event = self.event(part, checkpoint.root)
+        if not await self.store.retention.remove(
+            checkpoint, first=part.first, digest=part.digest, event=event
+        ):
+            raise LogChanged(f"events {part.first} to {part.last} went on hold meanwhile, and stay")
 
     async def _checkpoint(self, size: int) -> StoredCheckpoint:
         """Return the checkpoint that the archive ends with; one that nobody made is made now."""

@@ -8,7 +8,7 @@ from gateway.errors import LogChanged
 from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
-from gateway.events.verifying import Fault, FaultKind, Mark, Report, Verifier
+from gateway.events.verifying import Fault, FaultKind, Mark, Report, Row, Verifier
 from gateway.store import pages
 from gateway.store.engine import Transaction
 from gateway.store.pages import Bounds
@@ -54,14 +54,29 @@ async def verify(
         for after in range(start.size, bounds.last_seq, _PAGE):
             last = min(after + _PAGE, bounds.last_seq)
             page = await reader.read(partial(pages.page, after=after, last=last))
-            rows = [pages.archived(*each) for archive in archives for each in archive.rows(last)]
-            verifier.page([*rows, *page.rows], page.kept, page.marks)
+            gone = min(last, bounds.sealed.size) if bounds.sealed is not None else 0
+            found, doubts = _rows(archives, gone)
+            verifier.page([*found, *page.rows], page.kept, page.marks)
+            for fault in doubts:
+                verifier.fault(fault)
         for fault in await _further(reader, bounds):
             verifier.fault(fault)
     except LogChanged as error:
         verifier.fault(Fault(kind=FaultKind.TILE, first=0, last=0, what=str(error)))
         return verifier.end((), verifier.size)
     return verifier.end(bounds.beyond, bounds.last_seq)
+
+
+def _rows(archives: Sequence[Archive], last: int) -> tuple[list[Row], list[Fault]]:
+    """Return the next events of archives; those may overlap, and then have to say the same."""
+    found: dict[int, bytes] = {}
+    doubts: list[Fault] = []
+    for archive in archives:
+        for seq, body in archive.rows(last):
+            if found.setdefault(seq, body) != body:
+                what = "two archives hold other bytes of it"
+                doubts.append(Fault(kind=FaultKind.CHANGED, first=seq, last=seq, what=what))
+    return [pages.archived(seq, body) for seq, body in sorted(found.items())], doubts
 
 
 def _begin(bounds: Bounds) -> Edge:

@@ -29,7 +29,7 @@ from gateway.types.events import Event
     type=click.IntRange(256, 1_000_000),
     default=MOST,
     show_default=True,
-    help="Events of one archive; calls wait while they are removed.",
+    help="Events of one archive.",
 )
 @click.option("--by", default="", help="Who wants it; default: the user of this machine.")
 @json_option

@@ -71,11 +71,11 @@ class Retention:
         return await self._worker.read(lambda transaction: _prefix(transaction, since, most))
 
     async def remove(
-        self, archived: StoredCheckpoint, digest: str, prefix: Prefix, event: Event
+        self, archived: StoredCheckpoint, *, first: int, digest: str, event: Event
     ) -> bool:
-        """Take out what a sealed file holds, all in one transaction; False when it may not go now.
+        """Take out events `first` on, which a sealed file holds; False when they may not go now.
 
-        The file has to be safe on its disk. Raises StoreUnavailable.
+        All in one transaction; the file has to be safe on its disk. Raises StoreUnavailable.
         """
         row = as_row(archived)
 
@@ -85,7 +85,7 @@ class Retention:
             if done >= archived.size:  # the answer to the first try was lost
                 return Made(done == archived.size, keeps_events=True)
             held = _held(transaction)
-            if done + 1 != prefix.first or (held and held[0] <= archived.size):
+            if done + 1 != first or (held and held[0] <= archived.size):
                 return Made(False, keeps_events=False)
             if not transaction.fetch("checkpoint_of", {"size": archived.size}):
                 transaction.execute("add_checkpoint", row)

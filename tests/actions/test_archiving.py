@@ -4,18 +4,20 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway import ids
+from gateway.actions import archiving
 from gateway.actions.archives import ArchiveFile
 from gateway.actions.archiving import Archived, Archiving
 from gateway.actions.verifying import verify
-from gateway.errors import ConfigurationError, LogChanged
+from gateway.errors import ConfigurationError, LogChanged, StoreUnavailable
 from gateway.events import upkeep
 from gateway.events.trust import Trust
 from gateway.events.verifying import FaultKind, Mark, Report
-from gateway.store.retention import Hold
+from gateway.store.retention import Hold, Retention
 from gateway.store.store import Store
 from gateway.types.events import Event
 from tests.helpers.cases import NOW
@@ -41,7 +43,7 @@ def told(found: Archived, root: bytes) -> Event:
 
 
 async def archived(store: Store, path: Path, most: int = 10_000) -> Archived:
-    archiving = Archiving(
+    work = Archiving(
         store=store,
         sign=by(SIGNER),
         origin=SIGNER.name,
@@ -49,7 +51,7 @@ async def archived(store: Store, path: Path, most: int = 10_000) -> Archived:
         clock=HandClock(),
         event=told,
     )
-    return await archiving.archive(LATER, path, most)
+    return await work.archive(LATER, path, most)
 
 
 async def looked_at(store: Store, marks: Sequence[Mark] = (), files: Sequence[Path] = ()) -> Report:
@@ -95,6 +97,38 @@ async def test_several_archives_follow_each_other(store: Store, tmp_path: Path) 
     assert [(fault.kind, fault.first, fault.last) for fault in report.faults] == [
         (FaultKind.MISSING, 257, 512)
     ]
+
+
+async def test_much_is_removed_step_by_step_and_whatever_is_left_is_in_the_file(
+    store: Store, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = await a_log(store)
+    monkeypatch.setattr(archiving, "STEP", 256)
+    remove, calls = Retention.remove, list[int]()
+
+    async def once(self: Retention, *parts: Any, **named: Any) -> bool:
+        calls.append(named["first"])
+        if len(calls) > 1:
+            raise StoreUnavailable("gone")
+        return await remove(self, *parts, **named)
+
+    monkeypatch.setattr(Retention, "remove", once)
+    with pytest.raises(StoreUnavailable, match="is whole, and"):
+        await archived(store, tmp_path / "a")
+    monkeypatch.undo()
+    assert tamper(store_url, "SELECT MIN(seq) FROM events") == [(257,)]
+    report = await looked_at(store, marks, [tmp_path / "a"])
+    assert (report.faults, report.first, report.last) == ((), 1, 1001)
+    monkeypatch.setattr(archiving, "STEP", 256)
+    found = await archived(store, tmp_path / "b")
+    assert (found.first, found.last) == (257, 768)
+    assert (await looked_at(store, marks)).first == 769
+    both = [tmp_path / "a", tmp_path / "b"]
+    report = await looked_at(store, marks, both)
+    assert (report.faults, report.first) == ((), 1)
+    both[1].write_bytes(both[1].read_bytes().replace(b"crm", b"crn", 1))
+    (fault,) = (await looked_at(store, marks, both)).faults
+    assert (fault.kind, fault.first) == (FaultKind.CHANGED, 257)
 
 
 async def test_a_changed_archive_is_found_and_its_event_named(store: Store, tmp_path: Path) -> None:

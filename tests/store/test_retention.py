@@ -6,7 +6,7 @@ import pytest
 from gateway.errors import LogChanged, StoreUnavailable
 from gateway.store import retention
 from gateway.store.integration import StoredCheckpoint
-from gateway.store.retention import Hold, Prefix
+from gateway.store.retention import Hold
 from gateway.store.store import Store
 from tests.helpers.cases import NOW
 from tests.helpers.databases import Connect
@@ -22,8 +22,7 @@ def a_hold(**changes: Any) -> Hold:
 
 
 async def removed(store: Store, made: StoredCheckpoint, first: int = 1) -> bool:
-    prefix = Prefix(first=first, last=made.size, stop="")
-    return await store.retention.remove(made, "sha256:d", prefix, an_event())
+    return await store.retention.remove(made, first=first, digest="sha256:d", event=an_event())
 
 
 async def a_log(store: Store, *counts: int) -> list[StoredCheckpoint]:
