@@ -118,7 +118,7 @@ async def test_nothing_is_paid_before_everything_is_there(place: Place) -> None:
     assert unknown["status"] == "phase_blocked"
     assert "fields.customer" in unknown["reason"]
     invented = await place.call("run_set_field", {"name": "customer", "value": "c-9"}, "guards")
-    assert invented["status"] == "phase_blocked"
+    assert invented["status"] == "provenance_failed"
     await place.call("run_set_field", {"name": "customer", "value": "c-1"}, "guards")
     other = await place.call("alpha__pay", {"customer": "c-2", "amount": 60}, "guards")
     assert (other["status"], other["code"]) == ("denied", "another_customer")
