@@ -109,7 +109,12 @@ command.add_command(replay_show.command)
 
 async def _replayed(path: Path, candidate: Revision, span: Span, counters: Counters) -> Report:
     async with opening.opened(path) as store:
-        replay = Replay(candidate=candidate, past=pastime.past(store, path), definitions={})
+        replay = Replay(
+            candidate=candidate,
+            past=pastime.past(store, path),
+            definitions={},
+            counters=counters,
+        )
         return await reported(store.events, span, replay, counters=counters, told=_told)
 
 

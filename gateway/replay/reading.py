@@ -83,6 +83,7 @@ def recorded(event: Told) -> Recorded:
         id=_text(whole.get("id")),
         call=event.call,
         at=_moment(whole.get("ts")) - received,
+        decided=_moment(whole.get("ts")),
         tenant=tenant,
         actor=_actor(_object(whole.get("actor")), tenant),
         method=method,

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from gateway.replay.cases import Definitions
 from gateway.replay.compare import Comparing, agree
+from gateway.replay.counters import Counting, exceeded
 from gateway.replay.oracle import Answer, Decided
 from gateway.replay.rerun import Rerun
-from gateway.replay.types import Compared, Judgement, Recorded
+from gateway.replay.types import Compared, Counters, Judgement, Recorded
 from gateway.revision import Revision
 from gateway.types.values import replaced
 
@@ -20,8 +21,14 @@ class Replay:
     past: Callable[[str], Awaitable[Revision | None]]
     """Return a revision by its id, None for one that the store does not have."""
     definitions: Definitions
+    counters: Counters = Counters.RECORDED
     _reruns: dict[str, Rerun | None] = field(default_factory=dict[str, Rerun | None])
     _comparing: Comparing = field(default_factory=Comparing)
+    _counting: Counting = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin to count."""
+        self._counting = Counting(mode=self.counters)
 
     async def over(self, calls: AsyncIterable[Recorded]) -> AsyncIterator[Compared]:
         """Yield how each call fares, in the order of the log."""
@@ -38,6 +45,9 @@ class Replay:
             after = again
         else:
             after = Rerun(revision=self.candidate, definitions=self.definitions)(call, then)
+        if isinstance(after, Decided):
+            full = self._counting(call, before, after.judgement)
+            after = Decided(judgement=replaced(after.judgement, exceeded=full))
         compared = self._comparing(call, before, after)
         return replaced(compared, is_faithful=None if again is None else _is_faithful(call, again))
 
@@ -58,6 +68,7 @@ def _is_faithful(call: Recorded, again: Answer) -> bool:
 
 def _before(call: Recorded, again: Answer | None) -> Judgement:
     """Return what was said to a call: with all that its revision knows, where that agrees."""
+    known = call.judged
     if isinstance(again, Decided) and _is_faithful(call, again):
-        return again.judgement
-    return call.judged
+        known = again.judgement
+    return replaced(known, exceeded=exceeded(call))

@@ -169,6 +169,7 @@ class Recorded:
     id: str  # of the same
     call: str
     at: datetime  # when it came in
+    decided: datetime | None = None  # when its event was made
     tenant: str
     actor: Actor
     method: Method

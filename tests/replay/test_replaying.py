@@ -3,13 +3,14 @@ import pytest
 from gateway.replay import history
 from gateway.replay.history import Span
 from gateway.replay.replaying import Replay
-from gateway.replay.types import Compared, Grade
+from gateway.replay.types import Compared, Counters, Grade
 from gateway.revision import Revision
 from gateway.types.decisions import DecisionEffect
 from gateway.types.leans import Lean
 from gateway.types.values import replaced
 from tests.helpers.histories import History
 from tests.helpers.planted import ABOUT, NARROWER, WIDER, Edit
+from tests.helpers.worlds import World
 
 SMALL = 60  # runs; `python -m bench.replay` has as many as wanted
 
@@ -20,11 +21,17 @@ async def a_history(many: int) -> History:
     return made
 
 
-def a_replay(made: History, candidate: Revision, *, keeps: bool = True) -> Replay:
+def a_replay(
+    made: History,
+    candidate: Revision,
+    *,
+    keeps: bool = True,
+    counters: Counters = Counters.RECORDED,
+) -> Replay:
     async def past(id: str) -> Revision | None:
         return made.revision if keeps and id == made.revision.id else None
 
-    return Replay(candidate=candidate, past=past, definitions=made.definitions)
+    return Replay(candidate=candidate, past=past, definitions=made.definitions, counters=counters)
 
 
 async def replayed(made: History, candidate: Revision, *, keeps: bool = True) -> list[Compared]:
@@ -72,3 +79,13 @@ async def test_a_log_that_somebody_has_changed_is_not_faithful() -> None:
     compared = await a_replay(made, made.revision).compared(forged)
     assert compared.is_faithful is False
     assert compared.grade is Grade.CHANGED
+
+
+async def test_limits_that_are_counted_anew_come_to_what_they_came_to() -> None:
+    world = World().edited("max: 3, window: 5m", "max: 1, window: 15m")
+    made = History(is_able=True, only=("crm.find", "crm.note"), world=world)
+    await made.runs(0, 2 * SMALL)
+    replay = a_replay(made, made.revision, counters=Counters.SIMULATED)
+    found = [each async for each in replay.over(history.calls(made.log, Span()))]
+    assert any(each.before.exceeded for each in found)
+    assert [each for each in found if each.grade is not Grade.SAME] == []
