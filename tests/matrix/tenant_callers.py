@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+import aiohttp
+
 from gateway import ids
 from gateway.client import meta
 from tests.matrix.fixtures import CAPABILITIES, TASKS, Json
@@ -252,8 +254,12 @@ class Caller:
         """Send a request until it is not told to come back."""
         until = time.monotonic() + _LATEST_S
         while time.monotonic() < until:
-            with saying(capable, {"X-Run-Id": header} if header else None):
-                got = await self.wire.request(method, params, **said)
+            try:
+                with saying(capable, {"X-Run-Id": header} if header else None):
+                    got = await self.wire.request(method, params, **said)
+            except aiohttp.ClientOSError:  # too slow to say who it is before the gateway hung up
+                self.report.repeats += 1
+                continue
             is_busy = got.message.get("error", {}).get("code") in _BUSY
             if not is_busy and _outcome(got).get("status") not in _AWAY:
                 return got
