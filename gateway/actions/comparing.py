@@ -22,12 +22,12 @@ from gateway.revision import Revision
 from gateway.runs.templates import Template
 from gateway.steps.resolve import contract_of
 from gateway.types.actors import Actor
-from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.leans import Lean
 from gateway.types.tools import Contract, Kind, Risk, Tool
 
 MOST: Final = 20_000  # requests that both sides are asked about
+_INVALID: Final = "schema"  # the code of arguments that a tool doesn't take (`steps.contract`)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,30 +161,24 @@ class _Bench:
         )
         return contract_of(tool, self.revision, lambda each: draft(each).contract)
 
-    def is_valid(self, contract: Contract, probe: Probe) -> bool:
-        """Whether the arguments of a probe are what its tool takes."""
-        if probe.target.method is not Method.CALL_TOOL:
-            return True
-        return self.revision.schemas_for(contract).input.is_valid(probe.arguments)
-
 
 def _asking(both: tuple[_Bench, _Bench], target: Target) -> Ask:
     """Return what both sides say of requests about one target."""
     contracts = [bench.contract(target) for bench in both]
 
     def ask(probe: Probe) -> Both | None:
-        held = [
-            contract is not None and bench.is_valid(contract, probe)
-            for bench, contract in zip(both, contracts, strict=True)
-        ]
-        if not any(held):
-            return None
         old, new = (
             _word(bench, contract, probe) for bench, contract in zip(both, contracts, strict=True)
         )
-        return old, new
+        return None if _is_moot(old) and _is_moot(new) else (old, new)
 
     return ask
+
+
+def _is_moot(word: Word) -> bool:
+    """Whether nothing was decided: there is no contract, or the arguments aren't what it takes."""
+    decision = word.decision
+    return word is _UNREVIEWED or (decision.code == _INVALID and not decision.matched)
 
 
 _UNREVIEWED: Final = Word(

@@ -37,10 +37,14 @@ def verdict(call: CallUnderTest, revision: Revision) -> Verdict:
 
     A question that a server asks is judged alone, as if the call it belongs to went through.
     """
+    return _verdict(call, revision, explained=True)
+
+
+def _verdict(call: CallUnderTest, revision: Revision, *, explained: bool) -> Verdict:
     case = _case(call, revision)
     if call.method.is_ask:
         return _asked(case, call)
-    return judge(case, CHECKS_FOR[call.method], explained=True)
+    return judge(case, CHECKS_FOR[call.method], explained=explained)
 
 
 def is_listed(tool: Tool, actor: Actor, phase: Phase, revision: Revision, now: datetime) -> bool:
@@ -161,7 +165,7 @@ def decide(revision: Revision) -> Decide:
     """Return the decision of the whole pipeline: a check that refuses is a denial with its code."""
 
     def decision(call: CallUnderTest) -> Decision:
-        found = verdict(call, revision)
+        found = _verdict(call, revision, explained=False)
         refusal, decided = found.refusal, found.case.decision
         if refusal is None or (decided.effect is DecisionEffect.DENY and decided.rule):
             return replaced(decided, risk=found.case.risk)
