@@ -18,6 +18,7 @@ _SETTINGS: Final = (
     "PRAGMA journal_size_limit = 67108864",
 )
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
+_NO_TEXT: Final = "Could not decode to UTF-8"
 _REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
 _BUSY: Final = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SAID: Final = {
@@ -148,6 +149,8 @@ class SqliteEngine:
             if primary not in _BUSY:
                 self.close()
             said = _SAID.get(primary, str(error) or "unknown fault")
+            if said.startswith(_NO_TEXT):  # and goes on with what it could not read
+                said = "a text in the database is not UTF-8; was its file changed?"
             kind = StatementRefused if isinstance(error, _REFUSED) else StoreUnavailable
             raise kind(f"`{self._path}`: {said}") from error
         except FileNotFoundError as error:

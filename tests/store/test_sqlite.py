@@ -180,3 +180,11 @@ async def test_events_of_a_full_disk_wait_and_are_written_in_order(path: Path) -
         assert store.events.health.ok
     finally:
         store.close()
+
+
+def test_a_text_that_is_no_text_is_told_without_showing_it(engine: Engine, path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = CAST(x'736563726574ff' AS TEXT)")
+    with pytest.raises(StoreUnavailable, match="is not UTF-8") as told, engine.reading() as reading:
+        reading.fetch("get_fact", {"name": "first"})
+    assert "secret" not in str(told.value)
