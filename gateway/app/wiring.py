@@ -119,6 +119,7 @@ class Wiring:
             sees=sees,
             belonging=self._belonging(activation),
             tasks=lambda call: _tool_of_task(tasks, servers.catalog, call),
+            kept=self.keeping.store.definitions.keep,
         )
         limits = settings.limits
         states = States(seals=tasks.seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)

@@ -112,7 +112,7 @@ async def _replayed(path: Path, candidate: Revision, span: Span, counters: Count
         replay = Replay(
             candidate=candidate,
             past=pastime.past(store, path),
-            definitions={},
+            definitions=await store.definitions.all(),
             counters=counters,
         )
         return await reported(store.events, span, replay, counters=counters, told=_told)

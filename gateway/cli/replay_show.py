@@ -52,7 +52,7 @@ async def _found(path: Path, candidate: Revision, call: str) -> Compared | None:
         replay = Replay(
             candidate=candidate,
             past=pastime.past(store, path),
-            definitions={},
+            definitions=await store.definitions.all(),
         )
         return await replay.compared(recorded)
 

@@ -76,6 +76,11 @@ def no_tasks(call: ProposedCall) -> Tool | None:
     del call
 
 
+def not_kept(tool: Tool) -> None:
+    """Keep no definition."""
+    del tool
+
+
 @dataclass(slots=True, kw_only=True)
 class Resolve:
     """Turns a proposal into a complete case; after it, judging reads nothing."""
@@ -90,6 +95,8 @@ class Resolve:
     belonging: Belonging
     tasks: Callable[[ProposedCall], Tool | None] = no_tasks
     """The tool whose task a call is about, when the task is the caller's."""
+    kept: Callable[[Tool], None] = not_kept
+    """Keep a definition that nobody reviewed, by which calls are judged from now on."""
     _drafts: dict[str, Contract] = field(default_factory=dict[str, Contract])
 
     async def __call__(self, call: ProposedCall) -> Case | Refusal:
@@ -181,6 +188,7 @@ class Resolve:
         known = self._drafts.get(tool.key)
         if known is None or known.pin != tool.pin:
             known = self._drafts[tool.key] = draft.draft(tool).contract
+            self.kept(tool)
         return known
 
 

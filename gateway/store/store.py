@@ -9,6 +9,7 @@ from gateway.store import keys
 from gateway.store.approvals import Approvals
 from gateway.store.backlog import Bounds
 from gateway.store.checkpoints import Checkpoints
+from gateway.store.definitions import Definitions
 from gateway.store.dialects import dialect_of
 from gateway.store.events import EventLog
 from gateway.store.instances import Instances
@@ -42,6 +43,7 @@ class Store:
     seen: SeenValues
     revisions: Revisions
     instances: Instances
+    definitions: Definitions
     keys: TenantKeys
     logins: Logins
     _worker: Worker
@@ -92,6 +94,7 @@ class Store:
             seen=SeenValues(worker, tenant_keys, clock),
             revisions=Revisions(worker),
             instances=Instances(worker, clock),
+            definitions=Definitions(events, worker, clock),
             keys=tenant_keys,
             logins=Logins(worker, clock, tenant_keys.logins()),
             _worker=worker,

@@ -1,6 +1,5 @@
 """What gateways wrote is judged again under the revisions of then: all of it has to be the same."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from gateway.replay.replaying import Replay
 from gateway.replay.types import Compared
 from gateway.revision import Revision
 from gateway.store.store import Store
-from gateway.types.json import JsonObject
 
 _WRITER = Origin(instance="selfcheck", version="0")
 
@@ -37,9 +35,9 @@ class Found:
         )
 
 
-async def checked(store: Store, definitions: Mapping[str, JsonObject] | None = None) -> Found:
+async def checked(store: Store) -> Found:
     """Judge all calls of a store again."""
-    found = Found()
+    found, definitions = Found(), await store.definitions.all()
 
     async def past(id: str) -> Revision | None:
         kept = await store.revisions.get(id)
@@ -60,7 +58,7 @@ async def checked(store: Store, definitions: Mapping[str, JsonObject] | None = N
             if law is None:
                 found.unkept += 1
                 continue
-            replays[call.revision] = Replay(candidate=law, past=past, definitions=definitions or {})
+            replays[call.revision] = Replay(candidate=law, past=past, definitions=definitions)
         compared = await replays[call.revision].compared(call)
         found.calls += 1
         found.unknown += bool(call.unknown)

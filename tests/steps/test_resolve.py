@@ -4,6 +4,7 @@ import pytest
 
 from gateway.case import Case
 from gateway.results import envelope
+from gateway.revision import Unreviewed
 from gateway.types.calls import Method
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal, Status
@@ -145,3 +146,15 @@ def test_every_request_that_a_client_can_name_has_its_words_for_nothing() -> Non
     for method in Method:
         if not method.is_ask:
             assert "`x`" in envelope.missing("x", method).reason
+
+
+async def test_a_definition_that_nobody_reviewed_is_kept_once() -> None:
+    kept: list[Tool] = []
+    law = Law(a_revision([], unreviewed=Unreviewed.OBSERVE))
+    step = a_resolve(Shelf(HELD), law)
+    step.kept = kept.append
+    for _ in range(2):
+        found = await step(a_call(FIND.exposed_name))
+        assert isinstance(found, Case)
+        assert not found.contract.reviewed
+    assert kept == [FIND]
