@@ -10,6 +10,7 @@ from gateway.cli.ledger import run
 from gateway.cli.pasts import Span, pasts
 from gateway.policy.past import Past
 from gateway.policy.promoting import Promoted
+from gateway.policy.suggesting import counted
 from gateway.results import marks
 from gateway.revision import Revision
 
@@ -29,11 +30,11 @@ def record(id: str, path: Path, revision: Revision, out: Path | None) -> None:
         output.fail("nothing of it can be a test", output.EXIT_FAILED)
     text = promotion.text(promoted, revision, of=of)
     if out is None:
-        output.line(text.rstrip("\n"))
+        click.echo(text, nl=False)
         return
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(text, encoding="utf-8")
-    output.line(f"{len(kept)} of {len(promoted)} calls are tests in {out}")
+    output.line(f"{len(kept)} of {counted(len(promoted), 'call')} can be tested by {out}")
 
 
 async def _found(id: str, path: Path) -> list[Past]:

@@ -12,6 +12,7 @@ from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
 from gateway.cli.pasts import Span, pasts
 from gateway.policy.past import Past
+from gateway.policy.suggesting import counted
 from gateway.types.json import Json
 
 _MOST = 1_000_000  # calls that are held at once
@@ -53,7 +54,8 @@ def command(
         output.as_json(_json(draft))
     elif out is not None:
         out.write_text(draft.text, encoding="utf-8")
-        output.line(f"{len(draft.rules)} rules from {draft.calls} allowed calls in {out}")
+        made = f"{counted(len(draft.rules), 'rule')} from {counted(draft.calls, 'allowed call')}"
+        output.line(f"{made} in {out}")
     else:
         click.echo(draft.text, nl=False)
     if draft.missed:

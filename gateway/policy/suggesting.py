@@ -61,7 +61,8 @@ def draft(suggestions: Sequence[Suggestion], *, of: str, unused: Sequence[str] =
     ]
     for each in suggestions:
         by = ", ".join(each.by) or "no rule"
-        lines += [f"  # {each.calls} calls by {each.users} users, allowed by {by}"]
+        used = f"{counted(each.calls, 'call')} by {counted(each.users, 'user')}"
+        lines.append(f"  # {used}, allowed by {by}")
         lines += [f"  # {' '.join(note.split())}" for note in each.notes]
         lines += [f"  - id: {each.id}", "    decision: allow", f"    match: {inline(each.match)}"]
         if each.when:
@@ -73,6 +74,11 @@ def draft(suggestions: Sequence[Suggestion], *, of: str, unused: Sequence[str] =
             *(f"# - {' '.join(said.split())}" for said in unused),
         ]
     return "\n".join(lines) + "\n"
+
+
+def counted(number: int, word: str) -> str:
+    """Return a number with what it counts."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _suggestion(
@@ -171,7 +177,7 @@ def _conditions(
     for name in known:
         hidden = sum(_is_hidden(past, name) for past in pasts)
         if hidden:
-            notes.append(f"`{name}` is not bounded: {hidden} calls have it redacted")
+            notes.append(f"`{name}` is not bounded: of {counted(hidden, 'call')} it is not known")
             continue
         values = [past.arguments[name] for past in pasts if name in past.arguments]
         term = _term(name, values, known[name])

@@ -137,7 +137,7 @@ def test_a_call_that_the_draft_can_t_allow_is_named() -> None:
     odd = refund(7, arguments={"amount": "?", "currency": "EUR"}, unknown={"/amount": "redacted"})
     found = drafted([refund(3), odd], REVISION, of="x")
     assert found.missed == ()  # what is not known bounds nothing
-    assert "`amount` is not bounded: 1 calls have it redacted" in found.text
+    assert "`amount` is not bounded: of 1 call it is not known" in found.text
     gone = drafted([replace_contract(refund(3))], REVISION, of="x")
     assert gone.missed == ()
 

@@ -22,7 +22,7 @@ def test_a_recorded_call_is_a_test_that_passes_as_it_is(place: Workspace) -> Non
     out = folder(place) / "tests/recorded.yaml"
     done = place.run("policy", "test", "--record", "call_1", "--out", str(out))
     assert done.exit_code == 0, done.stderr
-    assert done.stdout == f"1 of 1 calls are tests in {out}\n"
+    assert done.stdout == f"1 of 1 call can be tested by {out}\n"
     text = out.read_text()
     assert "DE02" not in text
     assert "# call_1: `/iban` is made up: it was redacted" in text

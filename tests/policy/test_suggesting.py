@@ -104,7 +104,7 @@ def test_what_was_redacted_bounds_nothing_and_that_is_said() -> None:
     hidden = a_past(arguments={"currency": "?"}, unknown={"/currency": "it was redacted"})
     found = one(hidden, a_past(arguments={"currency": "EUR"}), known=TOOL)
     assert "currency" not in found.when
-    assert found.notes == ("`currency` is not bounded: 1 calls have it redacted",)
+    assert found.notes == ("`currency` is not bounded: of 1 call it is not known",)
 
 
 def test_each_thing_and_method_has_a_rule_of_its_own() -> None:
@@ -153,5 +153,5 @@ def test_the_draft_loads_lints_and_enforces_nothing() -> None:
     findings = lint([file], CONTRACTS)
     assert [each for each in findings if each.level is Level.ERROR] == []
     assert "# - rule `a` never decided" in text
-    assert "# 2 calls by 1 users, allowed by payments.refund.small" in text
+    assert "# 2 calls by 1 user, allowed by payments.refund.small" in text
     assert load(draft([], of="x"), file="none.yaml").content.rules == ()
