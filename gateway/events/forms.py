@@ -14,7 +14,8 @@ WHOLE: Final[JsonObject] = {"type": "integer"}
 TIME: Final[JsonObject] = {"type": "string", "format": "date-time"}
 POINTERS: Final[JsonObject] = {
     "type": "array",
-    "items": {"type": "string", "pattern": "^(/.*)?$"},
+    # RFC 6901; a key may hold line ends, which `.` doesn't match.
+    "items": {"type": "string", "pattern": "^(/[\\s\\S]*)?$"},
     "maxItems": 200,
 }
 

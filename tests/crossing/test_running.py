@@ -326,7 +326,7 @@ async def test_what_a_host_tells_of_a_run_is_in_the_log_with_who_did(store: Stor
 async def test_a_run_keeps_no_more_references_than_there_is_room_for(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("gateway.store.runs", "gateway.crossing.running"):
+    for module in ("gateway.store.run_changes", "gateway.crossing.running"):
         monkeypatch.setattr(f"{module}.MOST_KEPT", 3)
     running = a_running(store)
     run = await running.start(new(store), HOST)

@@ -1,6 +1,6 @@
 """The rules alone; tests/actions/test_verifying.py shows them on real databases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gateway.events import tree
 from gateway.events.checkpoints import Checkpoint
@@ -23,9 +23,13 @@ def a_mark(size: int, *, signers: Sequence[Signer] = (SIGNER,), is_outside: bool
     return Mark(size=size, note=note, place="here", is_outside=is_outside)
 
 
+def saying(wrong: Wrong) -> Callable[[bytes], Wrong]:
+    return lambda _: wrong
+
+
 def rows(bodies: Mapping[int, bytes], keys: Mapping[int, str] | None = None) -> list[Row]:
     def row(seq: int, body: bytes) -> Row:
-        return Row(seq=seq, body=body, wrong=lambda _: Wrong(key=(keys or {}).get(seq, "")))
+        return Row(seq=seq, body=body, wrong=saying(Wrong(key=(keys or {}).get(seq, ""))))
 
     return [row(seq, body) for seq, body in bodies.items()]
 
@@ -105,9 +109,8 @@ def test_a_number_that_comes_twice_is_a_stray() -> None:
 def test_faults_beyond_a_bound_are_counted() -> None:
     verifier = Verifier(Trust([]), [], Edge())
     wrong = [Wrong(kind=FaultKind.COLUMNS, what=str(number)) for number in range(1_200)]
-    verifier.page(
-        [Row(seq=seq, body=b"", wrong=lambda _, w=w: w) for seq, w in enumerate(wrong, 1)], {}, {}
-    )
+    found = [Row(seq=seq, body=b"", wrong=saying(each)) for seq, each in enumerate(wrong, 1)]
+    verifier.page(found, {}, {})
     report = verifier.end([], 1_200)
     assert (len(report.faults), report.unlisted) == (1_000, 200)
 

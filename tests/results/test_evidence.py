@@ -42,5 +42,6 @@ def test_a_result_can_be_one_document_itself() -> None:
     whole = DocumentPaths(path="", source="/id", version="/v")
     record: Json = {"id": "c-1", "v": 3, "name": "Mara"}
     assert references(whole, record) == [Reference(source="c-1", version="3")]
-    for nothing in (None, {}, [], {"id": None}):
+    empty: list[Json] = [None, {}, [], {"id": None}]
+    for nothing in empty:
         assert references(whole, nothing) == []
