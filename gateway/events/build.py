@@ -14,6 +14,7 @@ from typing import Final
 
 from gateway.events import (
     concealed,
+    decisions,
     effects,
     originals,
     questions,
@@ -27,13 +28,9 @@ from gateway.events.retrievals import Document
 from gateway.types import repeats
 from gateway.types.decisions import (
     NO_ROWS,
-    Constraint,
     Decision,
     DecisionEffect,
-    Inputs,
-    Limit,
     RowCount,
-    ShadowDecision,
 )
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject, JsonPointer
@@ -84,8 +81,8 @@ def authorization(
     if decision.matched:
         body["matched"] = list(decision.matched)
     if decision.inputs is not None:
-        body["inputs"] = _inputs(decision.inputs)
-    body |= _obligations(decision)
+        body["inputs"] = decisions.inputs(decision.inputs)
+    body |= decisions.obligations(decision)
     if snapshot is not None:
         body |= _snapshot(record, redactor, snapshot, at)
     body |= _repeats(record, redactor)
@@ -181,7 +178,7 @@ def retrieval(
     decision = record.decision or _UNDECIDED
     body = _tool(record, redactor)
     body["query_digest"] = query_digest or record.arguments_digest
-    body["constraints"] = [_constraint(constraint) for constraint in decision.constraints]
+    body["constraints"] = [decisions.constraint(constraint) for constraint in decision.constraints]
     body |= retrievals.described(
         documents,
         sources,
@@ -336,30 +333,6 @@ def _concealed(record: CallRecord) -> concealed.Concealed:
     return {**concealed.values(record.call.arguments, tags), **record.call.concealed}
 
 
-def _obligations(decision: Decision) -> JsonObject:
-    output = decision.output
-    if not (decision.constraints or decision.limits or output.keep or decision.shadow):
-        return {}  # of most reads
-    parts: JsonObject = {
-        "constraints": [_constraint(constraint) for constraint in decision.constraints],
-        "limits": [_limit(limit) for limit in decision.limits],
-        "kept": list(output.keep),
-        "shadow": [_shadow(shadow) for shadow in decision.shadow],
-    }
-    return {name: part for name, part in parts.items() if part}
-
-
-def _inputs(inputs: Inputs) -> JsonObject:
-    told: JsonObject = {
-        "effect": str(inputs.effect),
-        "risk": str(inputs.risk),
-        "phase": str(inputs.phase),
-    }
-    if inputs.given is not None and inputs.given is not inputs.risk:
-        told["given"] = str(inputs.given)
-    return told
-
-
 def _snapshot(
     record: CallRecord, redactor: Redactor, snapshot: snapshots.Snapshot, at: datetime
 ) -> JsonObject:
@@ -385,19 +358,6 @@ def _repeats(record: CallRecord, redactor: Redactor) -> JsonObject:
     if asked is None:
         return {}
     return {"repeats": {"op": asked.op_id, "reason": _reason(record, redactor, asked.reason)}}
-
-
-def _constraint(constraint: Constraint) -> Json:
-    # Without the value: it may be personal, and the final arguments are kept where they differ.
-    return {"pointer": constraint.pointer, "kind": constraint.kind, "rule": constraint.rule}
-
-
-def _limit(limit: Limit) -> Json:
-    return {"id": limit.id, "amount": limit.amount, "rule": limit.rule}
-
-
-def _shadow(shadow: ShadowDecision) -> Json:
-    return {"effect": str(shadow.effect), "rule": shadow.rule, "code": shadow.code}
 
 
 def _elapsed_us(start_ns: int, end_ns: int) -> int:
