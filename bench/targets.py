@@ -63,6 +63,13 @@ def weighbridge(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
     return _gateway(port, backend, folder, [_contract(TOOL, Effect.READ)], POLICY)
 
 
+def weighbridge_in_a_run(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+    """The same where every call belongs to the run that its caller's first call has begun."""
+    runs = {"enabled": True, "implicit": True}
+    contracts = [_contract(TOOL, Effect.READ)]
+    return _gateway(port, backend, folder, contracts, POLICY, runs=runs)
+
+
 def weighbridge_writes(store: str = "") -> Command:
     """A gateway that lets `note` write too; `store` is the URL of an empty one, or a new file."""
 
@@ -92,6 +99,7 @@ def _gateway(
     contracts: list[Contract],
     policy: str,
     store: str = "",
+    **sections: dict,
 ) -> tuple[list[str], str]:
     key = new_api_key("bench", user="bench", tenant="acme").key
     (folder / "policies" / "contracts").mkdir(parents=True)
@@ -112,6 +120,7 @@ def _gateway(
         "store": store or f"sqlite:///{folder}/store.db",
         "policies": f"{folder}/policies",
         "identity": {"api_keys": [entry]},
+        **sections,
     }
     (folder / "config.yaml").write_text(json.dumps(config))
     command = [str(ROOT / ".venv/bin/weighbridge"), "serve", "--config", f"{folder}/config.yaml"]
@@ -129,6 +138,7 @@ def targets() -> list[Target]:
         Target(name="direct", tool="echo", command=direct),
         Target(name="pass-through", tool="echo", command=passthrough),
         Target(name="weighbridge", tool="bench__echo", command=weighbridge),
+        Target(name="weighbridge in a run", tool="bench__echo", command=weighbridge_in_a_run),
         Target(name="weighbridge traced", tool="bench__echo", command=weighbridge, traced=True),
     ]
     if (ROOT / "bench/.venv-fastmcp/bin/python").exists():
