@@ -38,6 +38,7 @@ def test_a_program_gets_part_verdict_finding_and_mend(tmp_path: Path) -> None:
         "policies",
         "contracts",
         "store",
+        "log",
         "telemetry",
     }
     assert all(each["mend"] == "" for each in found if each["ok"])
