@@ -15,7 +15,7 @@ from gateway.config import environment
 @config_option
 @json_option
 def command(path: Path, as_json: bool) -> None:
-    """Check config, servers, contracts, policies, identity, store and telemetry.
+    """Check config, servers, contracts, policies, identity, store, log and telemetry.
 
     Exit code 0 when all is well, 1 when something wants mending.
     """
