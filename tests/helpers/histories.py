@@ -239,7 +239,8 @@ class _Caller:
 
     def _begun(self) -> Run:
         random = self.random
-        template = random.choice(("refund", "refund", "triage", ""))
+        is_able = self.history.is_able
+        template = random.choice(("refund", "refund", "" if is_able else "triage", ""))
         at = microseconds(self.history.clock.at)
         return Run(
             run_id=f"run_{self.number:08}",
@@ -253,9 +254,9 @@ class _Caller:
             created_at=at,
             active_at=at,
             ends_at=at + 3_600_000_000 if template == "refund" else 0,
-            evidence=random.choice((0, 0, 1, 2)),
+            evidence=0 if is_able else random.choice((0, 0, 1, 2)),
             fields={"customer_id": _of_host(f"c-{random.randrange(30)}", at)}
-            if random.randrange(2)
+            if is_able or random.randrange(2)
             else {},
             version=1,
         )
@@ -578,13 +579,15 @@ class _Caller:
     def _refund(self, customer: str, tenant: str) -> JsonObject:
         random = self.random
         known = self.run.fields.get("customer_id") if self.run is not None else None
-        if known is not None and random.randrange(2):
+        if known is not None and (self.history.is_able or random.randrange(2)):
             customer = str(known.value)
         made: JsonObject = {
             "customer_id": customer,
             "amount": random.choice((10, 50.5, 99.0, 150.0, 450, 700.0, 1500)),
             "currency": random.choice(("EUR", "EUR", "USD", "GBP")),
         }
+        if self.history.is_able:
+            return {**made, "currency": "EUR", "amount": random.choice((30.0, 60.0, 150.0, 450))}
         if tenant:
             made["tenant"] = tenant
         if random.randrange(2):
