@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from gateway.replay.cases import Definitions
 from gateway.replay.compare import Comparing, agree
 from gateway.replay.counters import Counting, exceeded
+from gateway.replay.money import moved
 from gateway.replay.oracle import Answer, Decided
 from gateway.replay.rerun import Rerun
 from gateway.replay.types import Compared, Counters, Judgement, Recorded
@@ -48,7 +49,8 @@ class Replay:
         if isinstance(after, Decided):
             full = self._counting(call, before, after.judgement)
             after = Decided(judgement=replaced(after.judgement, exceeded=full))
-        compared = self._comparing(call, before, after)
+        amount = moved(then) if then is not None else None
+        compared = self._comparing(call, before, after, amount)
         return replaced(compared, is_faithful=None if again is None else _is_faithful(call, again))
 
     async def _own(self, id: str) -> Rerun | None:
