@@ -433,7 +433,9 @@ class Runs(RuleBasedStateMachine):
         """Have a result come in that others can write: whatever was judged is judged anew."""
         if not rarely:
             self.world.do(self.store.runs.taint(self.now(which), told))
-            self.models[which].is_tainted = True
+            # What one has read, those around it and inside of it may have as well.
+            for each in (which,) if which == "beside" else ("outer", "inner"):
+                self.models[each].is_tainted = True
 
     @invariant()
     def hold(self) -> None:

@@ -33,7 +33,8 @@ ADDITIONS: Final[dict[str, str]] = {
     "nextCursor": "the gateway's own; lists are ordered by name or URI",
     "content": "a text block with the structured content, where that stands alone or can't be sent",
     "structuredContent": "left out for handshake callers unless it is an object",
-    "outputSchema": "left out for handshake callers where it admits more than objects",
+    "outputSchema": "left out for handshake callers where it admits more than objects; "
+    "[loosened](policy.md) where policy may take something out of results",
     "requestState": "sealed to the caller and the request",
     "taskId": "sealed to the caller",
     "progressToken": "the caller's own; progress that does not rise is dropped",

@@ -119,7 +119,7 @@ async def test_what_one_run_left_is_open_in_the_run_that_sends_it_again(store: S
             await asyncio.sleep(0)
     met = moves.ended(await now_of(store, second), Phase.COMPLETED, Mover.HOST, None, now=START)
     assert isinstance(met, moves.Blocked)
-    assert "1 operations are under way" in met.reason
+    assert "1 operation is under way" in met.reason
     server.go.set()
     done = await under_way
     assert (await house.writes.operation(done)).run_id == second.run_id
@@ -231,7 +231,7 @@ async def test_a_run_with_an_operation_of_which_nobody_knows_is_not_completed(
     assert (await writes(house, run)).status is Status.INDETERMINATE
     met = moves.ended(await now_of(store, run), Phase.COMPLETED, Mover.HOST, None, now=START)
     assert isinstance(met, moves.Blocked)
-    assert "nobody knows how they ended" in met.reason
+    assert "nobody knows how it ended" in met.reason
 
 
 GUARDED = Template(
