@@ -55,6 +55,11 @@ def test_a_dead_collector_costs_no_call_anything_and_stop_ends_in_time(
     assert telemetry.state().traces.exported == 0
 
 
+def told_of(host: str, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what was said of one collector; exports to others may still end meanwhile."""
+    return [said for record in caplog.records if host in (said := record.getMessage())]
+
+
 def test_a_refusing_collector_is_told_of_once_by_host_only(
     receiver: OtlpReceiver, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -74,10 +79,8 @@ def test_a_refusing_collector_is_told_of_once_by_host_only(
         telemetry.shutdown(STOP_S)
     assert receiver.requests[0].headers["x-key"] == "MARK3 a"
     assert receiver.requests[0].path == "/MARK2/v1/traces"
-    ours = [record for record in caplog.records if record.name.startswith("gateway")]
-    assert len(ours) == 1
-    assert "(HTTP 400)" in ours[0].getMessage()
-    assert receiver.url.removeprefix("http://") in ours[0].getMessage()
+    (told,) = told_of(receiver.url.removeprefix("http://"), caplog)
+    assert "(HTTP 400)" in told
     assert "MARK" not in caplog.text
     state = telemetry.state().traces
     assert (state.exported, state.dropped, state.last_error) == (0, 3, "HTTP 400")
@@ -138,7 +141,7 @@ def test_an_exporter_that_cannot_be_made_leaves_the_gateway_running(
     assert telemetry.state().traces.dropped == 1
     assert telemetry.shutdown(STOP_S)
     assert "Traceback" not in caplog.text
-    assert len(caplog.records) <= 2
+    assert len(told_of("127.0.0.1:1`", caplog)) <= 2
 
 
 def test_a_record_that_cannot_be_read_is_counted_not_raised(receiver: OtlpReceiver) -> None:
