@@ -19,7 +19,7 @@ from gateway.steps.normalise import Normalise
 from gateway.steps.resolve import contract_of
 from gateway.steps.verify import Verified
 from gateway.types.actors import Actor
-from gateway.types.calls import AuthMethod, Method, Nobody, Principal, ProposedCall
+from gateway.types.calls import Method, Nobody, ProposedCall, principal_of
 from gateway.types.causes import Cause
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
@@ -140,24 +140,10 @@ def _proposed_by(
         name=tool.exposed_name,
         arguments=arguments,
         meta={},
-        principal=_principal(actor),
+        principal=principal_of(actor),
         caller=Nobody(),
         received_at=now,
         method=method,
-    )
-
-
-@lru_cache(maxsize=1024)
-def _principal(actor: Actor) -> Principal:
-    return Principal(
-        issuer=actor.issuer,
-        subject=actor.user,
-        client=actor.client,
-        tenant=actor.tenant,
-        user=actor.user,
-        roles=actor.roles,
-        scopes=actor.scopes,
-        method=AuthMethod.LOCAL,
     )
 
 

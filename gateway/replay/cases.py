@@ -10,7 +10,7 @@ from gateway.replay import unknown
 from gateway.replay.types import Gone, Missing, Recorded
 from gateway.revision import Revision
 from gateway.steps.resolve import contract_of
-from gateway.types.calls import AuthMethod, Nobody, Principal, ProposedCall
+from gateway.types.calls import Nobody, ProposedCall, principal_of
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import Status
 from gateway.types.runs import BindingKind, Collected, Holder, Mode, Phase, Run, StopReason, Trust
@@ -125,16 +125,7 @@ def _proposed(call: Recorded) -> ProposedCall:
         name=call.name,
         arguments=call.arguments,
         meta={},
-        principal=Principal(
-            issuer=actor.issuer,
-            subject=actor.user,
-            client=actor.client,
-            tenant=actor.tenant,
-            user=actor.user,
-            roles=actor.roles,
-            scopes=actor.scopes,
-            method=AuthMethod.LOCAL,
-        ),
+        principal=principal_of(actor),
         caller=_NOBODY,
         received_at=call.at,
         method=call.method,
