@@ -1,7 +1,7 @@
 """The event log: append-only, written in groups, read by number or by what is looked for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -198,6 +198,10 @@ class EventLog:
 
         return await self._worker.read(read)
 
+    async def read(self, work: Callable[[Transaction], _T]) -> _T:
+        """Run what reads more of it than a query, in one transaction. Raises StoreUnavailable."""
+        return await self._worker.read(work)
+
     async def last_seq(self) -> int:
         """Return the number of the newest event, 0 for an empty log."""
         return await self._worker.read(
@@ -259,7 +263,7 @@ def _columns(event: Event, written: bytes) -> Parameters:
         "stage": str(event.stage),
     }
     if not _fits("".join(columns.values())):  # most do, so that one look at all of them is enough
-        columns = {name: _column(text) for name, text in columns.items()}
+        columns = {name: column(text) for name, text in columns.items()}
     return {**columns, "at": microseconds(event.at), "body": written.decode()}
 
 
@@ -267,8 +271,11 @@ def _fits(text: str) -> bool:
     return len(text) <= _COLUMN and text.isascii() and "\0" not in text
 
 
-def _column(value: str) -> str:
-    """Return a text that every engine takes: no NUL, no half pairs, short enough for an index."""
+def column(value: str) -> str:
+    """Return a text as columns have it.
+
+    Every engine takes it: no NUL, no half pairs, short enough for an index.
+    """
     if _fits(value):
         return value
     clean = value[:_COLUMN].replace("\0", "\ufffd")
@@ -284,7 +291,7 @@ def conditions(wanted: EventFilter) -> tuple[str, dict[str, Value]]:
             case datetime():
                 parameters[name] = microseconds(value)
             case str() if value:
-                parameters[name] = _column(value)
+                parameters[name] = column(value)
             case int() if value:
                 parameters[name] = value
             case _:

@@ -27,6 +27,12 @@ SELECT seq, body FROM events {where} ORDER BY seq ASC LIMIT :limit;
 -- Events that match all given conditions, newest first.
 SELECT seq, body FROM events {where} ORDER BY seq DESC LIMIT :limit;
 
+-- name: span_of_events
+-- The numbers of the first and the last event of a time, in the order of the log: clocks of several
+-- gateways differ, so the numbers between may have other times. Nothing but an index is read; the
+-- sums keep PostgreSQL from reading the log in its order until it meets one.
+SELECT COALESCE(MIN(seq + 0), 1) AS first, COALESCE(MAX(seq + 0), 0) AS last FROM events {where};
+
 -- name: last_seq
 -- The number of the newest event, 0 for an empty log.
 SELECT COALESCE(MAX(seq), 0) AS seq FROM events;
