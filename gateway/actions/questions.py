@@ -5,17 +5,27 @@ gateways that write meanwhile wait for nobody who asks. Whoever gives out what i
 in the log first (`gateway.actions.disclosure`).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from gateway.store import selection
-from gateway.store.events import EventLog, StoredEvent
+from gateway.store.engine import Transaction
+from gateway.store.events import StoredEvent
 from gateway.store.selection import Selection, Span
 
+_T = TypeVar("_T")
 PAGE: Final = 500  # events that are held at once
 _WIDTH: Final = 20_000  # events that one read looks through, where no index leads to what is wanted
+
+
+class Log(Protocol):
+    """Where the events are: `Store.events`, or `Store.checkpoints`, for which no call waits."""
+
+    async def read(self, work: Callable[[Transaction], _T]) -> _T:
+        """Run what reads, in one transaction. Raises StoreUnavailable."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +41,7 @@ class Page:
 
 
 async def page(
-    log: EventLog,
+    log: Log,
     wanted: Selection,
     *,
     limit: int = 100,
@@ -51,22 +61,41 @@ async def page(
     return await _next(log, wanted, span, limit, newest_first=newest_first, reads=reads)
 
 
-async def each(
-    log: EventLog, wanted: Selection, *, newest_first: bool = False, size: int = PAGE
-) -> AsyncIterator[StoredEvent]:
-    """Yield all events that are wanted and are there now; those that come meanwhile are not."""
+async def pages(
+    log: Log,
+    wanted: Selection,
+    *,
+    limit: int | None = None,
+    newest_first: bool = False,
+    size: int = PAGE,
+) -> AsyncIterator[Page]:
+    """Yield page after page, at least one, of what is there now; what comes meanwhile is not.
+
+    The cursor of the last one tells whether there is more than the limit.
+    """
     span = await log.read(partial(selection.span, wanted=wanted))
-    while not span.is_empty:
-        found = await _next(log, wanted, span, size, newest_first=newest_first)
-        for event in found.events:
-            yield event
-        if found.cursor is None:
+    left = limit
+    while True:
+        most = size if left is None else min(size, left)
+        found = await _next(log, wanted, span, most, newest_first=newest_first)
+        yield found
+        left = left if left is None else left - len(found.events)
+        if found.cursor is None or left == 0:
             return
         span = span.after(found.cursor, newest_first=newest_first)
 
 
+async def each(
+    log: Log, wanted: Selection, *, newest_first: bool = False, size: int = PAGE
+) -> AsyncIterator[StoredEvent]:
+    """Yield all events that are wanted and are there now."""
+    async for found in pages(log, wanted, newest_first=newest_first, size=size):
+        for event in found.events:
+            yield event
+
+
 async def _next(
-    log: EventLog,
+    log: Log,
     wanted: Selection,
     span: Span,
     limit: int,

@@ -1,21 +1,37 @@
 """`weighbridge events`: read the event log, while gateways write it or not."""
 
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Final, Unpack
 
+import anyio
 import click
 
-from gateway.actions import timeline
-from gateway.approvals.matching import same_person
-from gateway.cli import archive, export, holds, log_keys, output, prove, verify
-from gateway.cli.moments import earlier
+from gateway.actions import columns, questions
+from gateway.cli import (
+    archive,
+    disclosing,
+    export,
+    giving,
+    holds,
+    log_keys,
+    output,
+    prove,
+    rows,
+    shred,
+    unseal,
+    verify,
+)
+from gateway.cli.filters import Given, asked, filter_options, only, selection, time_options
 from gateway.cli.opening import opened
 from gateway.cli.opening import run as run_async
 from gateway.cli.options import config_option, json_option
-from gateway.cli.search import search
-from gateway.store.events import EventFilter, StoredEvent
-from gateway.types.calls import Method
-from gateway.types.events import EventKind, Stage
-from gateway.types.json import Json, JsonObject
+from gateway.store.events import EventLog, StoredEvent
+from gateway.store.selection import Selection
+
+_POLL_S: Final = 0.25
+_MOST: Final = 100  # events that are told unless told otherwise
 
 
 @click.group("events")
@@ -23,7 +39,7 @@ def command() -> None:
     """Read the event log: who called what, how it was decided, how it ended; and prove it."""
 
 
-for each in (verify, prove, export, archive, holds, log_keys):
+for each in (verify, prove, export, archive, holds, log_keys, unseal, shred):
     command.add_command(each.command)
 
 
@@ -31,105 +47,94 @@ for each in (verify, prove, export, archive, holds, log_keys):
     epilog="Example: weighbridge events query --tenant acme --decision deny --since 24h"
 )
 @config_option
-@click.option("--tenant", default="")
-@click.option("--run", default="")
-@click.option("--call", default="", help="Id of one call; gives its whole story.")
-@click.option("--actor", default="", help="The user who acted.")
-@click.option("--tool", default="", help="As in contracts: server.name; or a URI.")
+@filter_options
+@time_options
 @click.option(
-    "--method",
-    type=click.Choice([each.value for each in Method if each is not Method.LOG]),
-    default=None,
-    help="What was asked for, as MCP names it.",
+    "--limit",
+    type=click.IntRange(min=0),
+    default=_MOST,
+    show_default=True,
+    help="How many at most; 0: all.",
 )
-@click.option("--kind", type=click.Choice([each.value for each in EventKind]), default=None)
-@click.option("--stage", type=click.Choice([each.value for each in Stage]), default=None)
-@click.option("--decision", type=click.Choice(["allow", "deny", "require_approval"]), default=None)
-@click.option("--status", default="", help="How the call ended, such as denied or timeout.")
-@click.option("--rule", default="", help="Id of the deciding rule.")
-@click.option("--trace", default="", help="Trace id, 32 hex digits.")
-@click.option("--since", default="", help="A time in UTC (2026-11-29T09:00:00) or an age (24h).")
-@click.option("--until", default="", help="As --since; this moment itself is left out.")
-@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True)
+@click.option("--all", "is_all", is_flag=True, help="As --limit 0.")
 @click.option("--newest", is_flag=True, help="The newest first.")
-@json_option
+@giving.form_options(*giving.FORMS)
+@click.option("--columns", "named", default="", help="Of a table or CSV, such as time,user,tool.")
 def query(
     path: Path,
-    tenant: str,
-    run: str,
-    call: str,
-    actor: str,
-    tool: str,
-    method: str | None,
-    kind: str | None,
-    stage: str | None,
-    decision: str | None,
-    status: str,
-    rule: str,
-    trace: str,
     since: str,
     until: str,
     limit: int,
+    is_all: bool,
     newest: bool,
+    form: str | None,
     as_json: bool,
+    as_csv: bool,
+    named: str,
+    **given: Unpack[Given],
 ) -> None:
-    """Find events by what they say. With --json, one event a line, exactly as it is kept."""
-    wanted = EventFilter(
-        tenant=tenant,
-        run=run,
-        call=call,
-        actor=actor,
-        tool=tool,
-        kind=kind or "",
-        stage=stage or "",
-        decision=decision or "",
-        status=status,
-        rule=rule,
-        trace=trace,
-        since=earlier(since),
-        until=earlier(until),
-        limit=limit,
-        newest_first=newest,
-    )
+    """Find events by what they say; each filter may be given several times, and any fits.
 
-    async def find() -> list[StoredEvent]:
+    Filters of different names all have to fit. With --json, one event a line, exactly as it is
+    kept. That the log was read is in the log.
+    """
+    form = giving.form_of(form, as_json=as_json, as_csv=as_csv)
+    names = giving.columns_of(named, form, given["kind"])
+    wanted = selection(given, since, until)
+    most = None if is_all or limit == 0 else limit
+
+    async def give() -> bool:
         async with opened(path) as store:
-            if method is None:
-                return await store.events.query(wanted)
-            return await search(store.events, wanted, lambda event: _method(event) == method)
+            giver, cursor = giving.giver(form, names, rows.put), None
+            is_first = True
+            async for page in questions.pages(
+                store.events, wanted, limit=most, newest_first=newest
+            ):
+                if is_first:
+                    count, is_whole = len(page.events), page.cursor is None
+                    await disclosing.told(
+                        store,
+                        "query",
+                        {**asked(given, since, until), "limit": most, "format": form},
+                        tenant=only(given),
+                        events=count if is_whole or count == most else None,
+                    )
+                for event in page.events:
+                    giver.give(event)
+                is_first, cursor = False, page.cursor
+            giver.end()
+            return cursor is not None
 
-    found = run_async(find)
-    if as_json:
-        for event in found:
-            output.as_json_line(event.json())
-        return
-    if wanted.kind == EventKind.APPROVAL.value:
-        output.table(_OF_APPROVALS, [_of_approval(event.json()) for event in found])
-    elif wanted.kind == EventKind.RUN.value:
-        output.table(_OF_RUNS, [_of_run(event) for event in found])
-    else:
-        output.table(_HEADERS, [_row(event.json()) for event in found])
-    if len(found) == limit:
-        click.echo(f"(the first {limit}; --limit gives more)", err=True)
+    is_more = run_async(give)
+    rows.flush()
+    if is_more:
+        click.echo(f"(the first {most}; --limit gives more)", err=True)
 
 
 @command.command(epilog="Example: weighbridge events tail --json | jq .body.status")
 @config_option
+@filter_options
 @click.option(
     "--lines", type=click.IntRange(0, 10_000), default=10, help="Older ones to begin with."
 )
 @json_option
-def tail(path: Path, lines: int, as_json: bool) -> None:
-    """Follow the log, until interrupted."""
+def tail(path: Path, lines: int, as_json: bool, **given: Unpack[Given]) -> None:
+    """Follow the log, until interrupted; filters as those of `query`."""
+    wanted = selection(given)
+    names = columns.usual(given["kind"])
 
     async def follow() -> None:
         async with opened(path) as store:
             last = await store.events.last_seq()
-            async for event in store.events.tail(max(0, last - lines), follow=True):
+            own = await disclosing.told(store, "tail", asked(given), tenant=only(given))
+            async for event in _following(store.events, wanted, last, lines):
+                if event.json()["id"] == own:
+                    continue
                 if as_json:
                     output.as_json_line(event.json())
                 else:
-                    output.one_line("  ".join(_row(event.json())))
+                    cells = giving.shortened(columns.cells(event, names), names)
+                    output.one_line("  ".join(cells))
 
     try:
         run_async(follow)
@@ -137,107 +142,19 @@ def tail(path: Path, lines: int, as_json: bool) -> None:
         return
 
 
-_HEADERS = (
-    *("seq", "time", "kind", "stage", "tenant", "user"),
-    *("method", "tool", "outcome", "rule", "call"),
-)
-
-
-_OF_APPROVALS = (
-    *("seq", "time", "stage", "tenant", "request", "tool"),
-    *("outcome", "who", "by", "assurance", "reason", "rule", "call"),
-)
-
-
-_OF_RUNS = (
-    *("seq", "time", "stage", "tenant", "run", "template"),
-    *("phase", "by", "user", "what", "call"),
-)
-
-
-def _row(event: JsonObject) -> tuple[str, ...]:
-    body = _object(event.get("body"))
-    actor = _object(event.get("actor"))
-    user = str(actor.get("user") or "")
-    said = body.get("status") or body.get("action") or ""
-    if event.get("kind") == EventKind.AUTHORIZATION.value:
-        said = body.get("outcome") or body.get("decision") or ""
-    if event.get("kind") == EventKind.APPROVAL.value:
-        said = body.get("cast") or body.get("status") or ""
-    if event.get("kind") == EventKind.RUN.value:
-        said = body.get("stop_reason") or event.get("phase") or ""
-    return (
-        str(event["seq"]),
-        str(event["ts"])[:19],
-        str(event["kind"]),
-        str(event["stage"]),
-        str(event.get("tenant") or ""),
-        _who(event) if event.get("kind") == EventKind.APPROVAL.value else user,
-        _method(event),
-        str(body.get("tool") or body.get("name") or ""),
-        str(said),
-        str(body.get("rule") or body.get("code") or ""),
-        str(event.get("call") or ""),
-    )
-
-
-def _of_approval(event: JsonObject) -> tuple[str, ...]:
-    """Return what tells who decided about what, and why."""
-    body = _object(event.get("body"))
-    return (
-        str(event["seq"]),
-        str(event["ts"])[:19],
-        str(event["stage"]),
-        str(event.get("tenant") or ""),
-        str(body.get("approval") or ""),
-        str(body.get("tool") or ""),
-        str(body.get("cast") or body.get("status") or ""),
-        _who(event),
-        str(body.get("channel") or "–"),
-        str(body.get("assurance") or "–"),
-        str(body.get("reason") or body.get("why") or "–"),
-        str(body.get("rule") or ""),
-        str(event.get("call") or ""),
-    )
-
-
-def _of_run(event: StoredEvent) -> tuple[str, ...]:
-    """Return what tells who did what with a run."""
-    [line] = timeline.lines([event])
-    told = event.json()
-    body = _object(told.get("body"))
-    return (
-        str(event.seq),
-        line.at[:19],
-        str(told["stage"]),
-        str(told.get("tenant") or ""),
-        str(told.get("run") or ""),
-        str(body.get("template") or "–"),
-        str(told.get("phase") or ""),
-        str(body.get("by") or "–"),
-        line.by or "–",
-        line.detail or "–",
-        line.call,
-    )
-
-
-def _who(event: JsonObject) -> str:
-    """Say who brought a change of a request about, and for whom: the one who asked for the call."""
-    body = _object(event.get("body"))
-    user = str(_object(event.get("actor")).get("user") or "")
-    requester = str(_object(body.get("requester")).get("user") or "")
-    if not requester:
-        return user
-    if "cast" not in body:  # nobody's word: it was asked for, used, or over
-        return f"for {requester}"
-    own = " (self)" if same_person(user, requester) else ""
-    return f"{user} for {requester}{own}"
-
-
-def _method(event: JsonObject) -> str:
-    body = _object(event.get("body"))
-    return str(body.get("question") or body.get("method") or "")
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
+async def _following(
+    log: EventLog, wanted: Selection, last: int, lines: int
+) -> AsyncIterator[StoredEvent]:
+    """Yield some events up to the last one, oldest first, and then each new one, for ever."""
+    until = questions.until(wanted, last)
+    if lines:
+        older = await questions.page(log, until, limit=lines, newest_first=True)
+        for event in reversed(older.events):
+            yield event
+    while True:
+        newest = await log.last_seq()
+        new = replace(questions.until(wanted, newest), first=last + 1)
+        async for event in questions.each(log, new):
+            yield event
+        last = newest
+        await anyio.sleep(_POLL_S)

@@ -37,8 +37,13 @@ def as_json(value: Json) -> None:
 
 def as_json_line(value: Json) -> None:
     """Print one JSON value on one line, digits as they are kept; for a terminal, escaped more."""
+    click.echo(json_line(value))
+
+
+def json_line(value: Json) -> str:
+    """Return what `as_json_line` prints."""
     text = jsontext.dump(value).decode()
-    click.echo(_without_hidden(text) if sys.stdout.isatty() else text)
+    return _without_hidden(text) if sys.stdout.isatty() else text
 
 
 def _without_hidden(text: str) -> str:

@@ -105,7 +105,7 @@ def test_a_question_is_found_and_shown_by_what_was_asked(place: Workspace) -> No
     kept(place, an_event(call="one", body={"method": "tools/call"}), asked_back)
     assert calls(asked(place, "--method", "elicitation/create")) == ["two"]
     assert calls(asked(place, "--method", "tools/call")) == ["one"]
-    _, _, row = place.run("events", "query").stdout.splitlines()
+    _, _, row = place.run("events", "query", "--call", "one", "--call", "two").stdout.splitlines()
     assert row.split()[-4:] == ["elicitation/create", "crm.find", "decline", "two"]
 
 
@@ -138,8 +138,11 @@ def test_a_limit_is_told_when_it_may_have_cut(place: Workspace) -> None:
     done = place.run("events", "query", "--limit", "2")
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["call", "one", "two"]
     assert done.stderr == "(the first 2; --limit gives more)\n"
-    assert place.run("events", "query", "--limit", "4").stderr == ""
-    assert calls(asked(place, "--newest", "--limit", "2")) == ["three", "two"]
+    of_calls = ("--kind", "tool_call")
+    assert place.run("events", "query", "--limit", "3", *of_calls).stderr == ""
+    assert calls(asked(place, "--newest", "--limit", "2", *of_calls)) == ["three", "two"]
+    for all_of_them in (("--all",), ("--limit", "0")):
+        assert calls(asked(place, *all_of_them, *of_calls)) == ["one", "two", "three"]
 
 
 def test_a_person_sees_who_called_what_and_how_it_ended(place: Workspace) -> None:
@@ -147,7 +150,7 @@ def test_a_person_sees_who_called_what_and_how_it_ended(place: Workspace) -> Non
     kept(place, decided("call_1"), an_event(body=called))
     headers, decision, end = place.run("events", "query").stdout.splitlines()
     assert headers.split() == [
-        *("seq", "time", "kind", "stage", "tenant", "user"),
+        *("seq", "time", "kind", "stage", "tenant", "who"),
         *("method", "tool", "outcome", "rule", "call"),
     ]
     assert decision.split()[2:] == [
@@ -189,7 +192,7 @@ def test_who_approved_what_for_whom_and_why_is_in_one_line(
     assert "  for Sam  " in asked
     for words in ("apr_1", f"  {who}  ", "terminal  local", "it is due"):
         assert words in told
-    *_, mixed = place.run("events", "query").stdout.splitlines()
+    *_, mixed = place.run("events", "query", "--tool", "crm.wipe").stdout.splitlines()
     assert f"  {who}  " in mixed
 
 
@@ -204,7 +207,7 @@ def test_who_did_what_with_a_run_is_in_one_line(place: Workspace) -> None:
     _, first, _ = place.run("events", "query", "--kind", "run").stdout.splitlines()
     for part in ("paused", "run_1", "refund", "acting", "person", "sam", "wrong customer"):
         assert part in first
-    _, moved, ended = place.run("events", "query").stdout.splitlines()
+    _, moved, ended = place.run("events", "query", "--run", "run_1").stdout.splitlines()
     assert (" acting " in moved, " failed " in ended) == (True, True)
 
 

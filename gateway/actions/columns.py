@@ -1,0 +1,172 @@
+"""What each event says in one line: named columns, the same for tables, spreadsheets and pages.
+
+The names are kept for good: whatever reads them goes on working. New ones come at the end.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.actions import timeline
+from gateway.approvals.matching import same_person
+from gateway.store.events import StoredEvent
+from gateway.types.events import EventKind
+from gateway.types.json import Json, JsonObject
+
+SHORT: Final = (
+    *("seq", "time", "kind", "stage", "tenant", "who"),
+    *("method", "tool", "outcome", "rule", "call"),
+)
+OF_APPROVALS: Final = (
+    *("seq", "time", "stage", "tenant", "approval", "tool"),
+    *("outcome", "who", "channel", "assurance", "reason", "rule", "call"),
+)
+OF_RUNS: Final = (
+    *("seq", "time", "stage", "tenant", "run", "template"),
+    *("phase", "by", "user", "detail", "call"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event as columns look at it."""
+
+    stored: StoredEvent
+    event: JsonObject
+    body: JsonObject
+
+
+Say = Callable[[Told], str]
+
+
+def usual(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that people see of events of some kinds, unless they name others."""
+    match kinds:
+        case [EventKind.APPROVAL]:
+            return OF_APPROVALS
+        case [EventKind.RUN]:
+            return OF_RUNS
+        case _:
+            return SHORT
+
+
+def cells(event: StoredEvent, names: Sequence[str]) -> tuple[str, ...]:
+    """Return what an event says in some columns; empty where it says nothing of the kind."""
+    read = event.json()
+    told = Told(event, read, _object(read.get("body")))
+    return tuple(COLUMNS[name](told) for name in names)
+
+
+def _of_event(*names: str) -> Say:
+    return lambda told: _first(told.event, names)
+
+
+def _of_body(*names: str) -> Say:
+    return lambda told: _first(told.body, names)
+
+
+def _of_actor(name: str) -> Say:
+    return lambda told: _text(_object(told.event.get("actor")).get(name))
+
+
+def _first(value: JsonObject, names: Sequence[str]) -> str:
+    return next((_text(value[name]) for name in names if value.get(name)), "")
+
+
+def _outcome(told: Told) -> str:
+    """Say in one word what came of it."""
+    event, body = told.event, told.body
+    match event.get("kind"):
+        case EventKind.AUTHORIZATION:
+            return _first(body, ("outcome", "decision"))
+        case EventKind.APPROVAL:
+            return _first(body, ("cast", "status"))
+        case EventKind.RUN:
+            return _text(body.get("stop_reason") or event.get("phase"))
+        case EventKind.SIDE_EFFECT:
+            return _first(body, ("state", "status"))
+        case _:
+            return _first(body, ("status", "action"))
+
+
+def _who(told: Told) -> str:
+    """Say who brought it about; of a request, for whom: the one who asked for the call."""
+    event, body = told.event, told.body
+    user = _text(_object(event.get("actor")).get("user"))
+    if event.get("kind") != EventKind.APPROVAL.value:
+        return user
+    requester = _text(_object(body.get("requester")).get("user"))
+    if not requester:
+        return user
+    if "cast" not in body:  # nobody's word: it was asked for, used, or over
+        return f"for {requester}"
+    own = " (self)" if same_person(user, requester) else ""
+    return f"{user} for {requester}{own}"
+
+
+def _detail(told: Told) -> str:
+    return next((line.detail for line in timeline.lines([told.stored])), "")
+
+
+COLUMNS: Final[Mapping[str, Say]] = {
+    "seq": _of_event("seq"),
+    "time": _of_event("ts"),
+    "id": _of_event("id"),
+    "kind": _of_event("kind"),
+    "stage": _of_event("stage"),
+    "tenant": _of_event("tenant"),
+    "who": _who,
+    "user": _of_actor("user"),
+    "client": _of_actor("client"),
+    "auth": _of_actor("auth_method"),
+    "roles": _of_actor("roles"),
+    "method": _of_body("question", "method"),
+    "server": _of_body("server"),
+    "tool": _of_body("tool", "name"),
+    "effect": _of_body("effect"),
+    "risk": _of_body("risk"),
+    "outcome": _outcome,
+    "decision": _of_body("decision"),
+    "status": _of_body("status"),
+    "code": _of_body("code"),
+    "rule": _of_body("rule", "code"),
+    "reason": _of_body("reason", "why"),
+    "revision": _of_body("revision"),
+    "executed": _of_body("executed"),
+    "approval": _of_body("approval"),
+    "channel": _of_body("channel"),
+    "assurance": _of_body("assurance"),
+    "op": _of_body("op"),
+    "run": _of_event("run"),
+    "template": _of_body("template"),
+    "phase": _of_event("phase"),
+    "by": _of_body("by"),
+    "action": _of_body("action"),
+    "detail": _detail,
+    "call": _of_event("call"),
+    "parent": _of_event("parent"),
+    "trace": _of_event("trace_id"),
+    "duration_us": _of_body("duration_us"),
+    "arguments_digest": _of_body("arguments_digest"),
+    "masked": _of_event("masked"),
+    "erased": _of_event("erased"),
+    "instance": lambda told: _text(_object(told.event.get("gateway")).get("instance")),
+}
+
+
+def _text(value: Json) -> str:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return str(value)
+        case list():
+            return " ".join(_text(each) for each in value)
+        case _:
+            return ""
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,105 @@
+"""In which form events are given out, and the options for it."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol, TypeVar
+
+import click
+
+from gateway.actions import columns
+from gateway.cli import output, rows
+from gateway.cli.rows import Put
+from gateway.store.events import StoredEvent
+
+Command = TypeVar("Command", bound=Callable[..., None])
+SHEETS: Final = ("table", "json", "csv")
+FORMS: Final = SHEETS
+_SECOND: Final = 19  # characters of a time, up to its second
+
+
+class Giver(Protocol):
+    """Where events go."""
+
+    def give(self, event: StoredEvent) -> None:
+        """Take one event."""
+        ...
+
+    def end(self) -> None:
+        """Say that there are no more."""
+        ...
+
+
+class _Sheet:
+    """Rows of some columns."""
+
+    def __init__(self, form: str, names: Sequence[str], put: Put) -> None:
+        self._names = names
+        self._rows = rows.SHEETS[form](names, put)
+        self._is_short = form == "table"
+
+    def give(self, event: StoredEvent) -> None:
+        found = columns.cells(event, self._names)
+        self._rows.add(shortened(found, self._names) if self._is_short else found)
+
+    def end(self) -> None:
+        self._rows.end()
+
+
+class _Lines:
+    """A line of JSON an event."""
+
+    def __init__(self, put: Put) -> None:
+        self._put = put
+
+    def give(self, event: StoredEvent) -> None:
+        self._put(rows.json_line(event.json()))
+
+    def end(self) -> None:
+        """Nothing waits."""
+
+
+def giver(form: str, names: Sequence[str], put: Put) -> Giver:
+    """Return what writes events in a form; `names` are the columns, where it has any."""
+    return _Sheet(form, names, put) if form in rows.SHEETS else _Lines(put)
+
+
+def shortened(cells: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return cells for people: times to their second."""
+    return [
+        cell[:_SECOND] if name == "time" else cell for name, cell in zip(names, cells, strict=True)
+    ]
+
+
+def form_options(*forms: str) -> Callable[[Command], Command]:
+    """Add `--format`, and `--json` and `--csv` for two of its values."""
+
+    def add(command: Command) -> Command:
+        chosen = click.option(
+            "--format", "form", type=click.Choice(forms), default=None, help="Default: table."
+        )
+        as_json = click.option("--json", "as_json", is_flag=True, help="As --format json.")
+        as_csv = click.option("--csv", "as_csv", is_flag=True, help="As --format csv.")
+        return chosen(as_json(as_csv(command)))
+
+    return add
+
+
+def form_of(form: str | None, *, as_json: bool, as_csv: bool) -> str:
+    """Return the form that the options name; ends the command where they name several."""
+    named = [form] if form else []
+    named += [name for name, is_set in (("json", as_json), ("csv", as_csv)) if is_set]
+    if len(set(named)) > 1:
+        output.fail("name one form: `--format`, `--json` or `--csv`")
+    return named[0] if named else "table"
+
+
+def columns_of(text: str, form: str, kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are named, or the usual ones; ends the command for unknown ones."""
+    if not text:
+        return tuple(columns.COLUMNS) if form == "csv" else columns.usual(kinds)
+    if form not in rows.SHEETS:
+        output.fail("`--columns` is for tables and CSV")
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in columns.COLUMNS:
+            output.fail(f"there is no column `{name}`; there are {', '.join(columns.COLUMNS)}")
+    return names
