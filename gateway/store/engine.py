@@ -71,6 +71,13 @@ class Transaction(Protocol):
         """Return the rows of one query; `where` fills its `{where}`, and is never made of input."""
         ...
 
+    def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
+        """Return the rows of a query of one number and one text, the text in UTF-8.
+
+        For many rows, where the process has other work: their number costs no further steps.
+        """
+        ...
+
     def script(self, text: str) -> None:
         """Run the statements of a migration."""
         ...

@@ -146,8 +146,9 @@ def leaves(transaction: Transaction, after: int, end: int) -> list[bytes]:
 
 def bodies(transaction: Transaction, *, after: int, last: int) -> list[bytes]:
     """Return the bytes of the next events, a page at most; raises LogChanged for a gap."""
-    rows = transaction.fetch("leaves_after", {"after": after, "last": last, "limit": _PAGE})
-    for expected, row in enumerate(rows, after + 1):
-        if row.integer("seq") != expected:
+    span: Parameters = {"after": after, "last": last, "limit": _PAGE}
+    found = transaction.fetch_texts("leaves_after", span)
+    for expected, (number, _) in enumerate(found, after + 1):
+        if number != expected:
             raise LogChanged(f"event {expected} is not in the log; run `weighbridge events verify`")
-    return [row.text("body").encode() for row in rows]
+    return [body for _, body in found]

@@ -198,6 +198,12 @@ class _Transaction:
         found = self._connection.execute(_statement(name, where), parameters).fetchall()
         return [Row(columns) for columns in found]
 
+    def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
+        """The driver has all rows at once anyway."""
+        with self._connection.cursor(row_factory=rows.tuple_row) as cursor:
+            found = cursor.execute(_statement(name), parameters).fetchall()
+        return [(number, text.encode()) for number, text in found]
+
     def script(self, text: str) -> None:
         """Run all statements at once; the driver allows that where there are no parameters."""
         self._connection.execute(text.encode())

@@ -17,6 +17,12 @@ _SETTINGS: Final = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
 )
+_AT_ONCE: Final = """\
+WITH found (number, body) AS ({query})
+SELECT COUNT(*), group_concat(number), CAST(group_concat(body, char(10)) AS BLOB) FROM found"""
+_AS_BYTES: Final = (
+    "WITH found (number, body) AS ({query}) SELECT number, CAST(body AS BLOB) FROM found"
+)
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
 _NO_TEXT: Final = "Could not decode to UTF-8"
 _REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
@@ -37,13 +43,23 @@ class SqliteEngine:
     """A database file in WAL mode; see `Engine` for what it promises.
 
     A call waits at most `busy_s` seconds for the locks of other processes. The file is never made
-    here: one that was moved away while the gateway runs must not begin anew, and empty.
+    here: one that was moved away while the gateway runs must not begin anew, and empty. With
+    `erases`, what is deleted or replaced is overwritten, and at the end leaves the file beside it
+    that writes go through, unless somebody else reads just then.
     """
 
-    def __init__(self, path: Path, *, prepare: Callable[[Engine], None], busy_s: float) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        prepare: Callable[[Engine], None],
+        busy_s: float,
+        erases: bool = False,
+    ) -> None:
         self._path = path
         self._prepare = prepare
         self._busy_ms = round(busy_s * 1000)
+        self._erases = erases
         self._connection: sqlite3.Connection | None = None
         self._durable: bool | None = None  # what the open connection is set to
         self._file: tuple[int, int] | None = None  # device and inode of what was opened
@@ -85,6 +101,9 @@ class SqliteEngine:
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(sqlite3.Error):  # nothing is under way that could be lost
+                if self._erases:
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with suppress(sqlite3.Error):
                 connection.close()
 
     def _ready(self) -> sqlite3.Connection:
@@ -118,6 +137,8 @@ class SqliteEngine:
                 raise StoreUnavailable(f"`{self._path}` can't be used in WAL mode, as a store must")
             for setting in _SETTINGS:
                 connection.execute(setting)
+            if self._erases:
+                connection.execute("PRAGMA secure_delete = ON")
             found = self._path.stat()
         except BaseException:
             connection.close()
@@ -238,6 +259,19 @@ class _Transaction:
             return []
         columns = next(zip(*cursor.description, strict=True))  # the names: the first of each column
         return [Row(dict(zip(columns, values, strict=True))) for values in rows]
+
+    def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
+        """Have them in one row: each row gives the interpreter's lock away, and wins it back."""
+        query = queries.statements()[name]
+        found = self._connection.execute(_AT_ONCE.format(query=query), parameters).fetchone()
+        count, numbers, texts = found
+        if not count:
+            return []
+        bodies: list[bytes] = texts.split(b"\n")
+        if len(bodies) != count:  # there is a line break in one: no event has any
+            rows = self._connection.execute(_AS_BYTES.format(query=query), parameters).fetchall()
+            return [(number, text) for number, text in rows]
+        return list(zip(map(int, numbers.split(",")), bodies, strict=True))
 
     def script(self, text: str) -> None:
         """Run statement by statement: `executescript` would commit what is open."""

@@ -52,6 +52,27 @@ def test_many_rows_go_in_with_one_statement(connect: Connect) -> None:
     assert value_of(engine, "c") == "c"
 
 
+@pytest.mark.parametrize(
+    "bodies", [[], [""], ["{}", "é ✓ 𝄞", ""], ["one", "two\nlines", "", "\n"]], ids=repr
+)
+def test_numbered_texts_come_as_they_were_whatever_is_in_them(
+    connect: Connect, bodies: list[str]
+) -> None:
+    engine = connect()
+    row = dict.fromkeys(
+        ("kind", "stage", "tenant", "run_id", "call_id", "tool", "actor_user", "decision"), ""
+    )
+    row |= dict.fromkeys(("rule", "status", "trace_id"), "")
+    rows = [{**row, "seq": n, "id": str(n), "at": n, "body": b} for n, b in enumerate(bodies, 1)]
+    with engine.transaction() as transaction:
+        transaction.execute_many("append_event", rows)
+    with engine.reading() as reading:
+        found = reading.fetch_texts("leaves_after", {"after": 0, "last": 9, "limit": 9})
+        page = reading.fetch_texts("leaves_after", {"after": 1, "last": 9, "limit": 1})
+    expected = [(number, body.encode()) for number, body in enumerate(bodies, 1)]
+    assert (found, page) == (expected, expected[1:2])
+
+
 @pytest.mark.parametrize("value", ["naïve ✓ 𝄞", "100 % :name '\"", "a\nb\tc", ""])
 def test_texts_come_back_as_they_were(connect: Connect, value: str) -> None:
     engine = connect()
