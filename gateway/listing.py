@@ -15,7 +15,6 @@ from gateway.pipeline import LIST_CHECKS, judge
 from gateway.revision import Revision
 from gateway.steps import policy
 from gateway.steps.contract import injected
-from gateway.steps.resolve import Resolve
 from gateway.types.calls import Method, Nobody, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Effect, Listed, Sensitivity, Tool
@@ -69,6 +68,14 @@ class Catalogue(Protocol):
         ...
 
 
+class Cases(Protocol):
+    """Makes cases of what may be listed."""
+
+    def case_for(self, call: ProposedCall, tool: Tool) -> Case | None:
+        """Return the case of a call without looked-up facts; None where nothing may be called."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One page of a list: definitions as they are exposed, in a stable order."""
@@ -103,7 +110,7 @@ class Listing:
     """
 
     catalogue: Catalogue
-    resolve: Resolve
+    resolve: Cases
     revision: Callable[[], Revision]
     clock: Clock
     own: Callable[[], tuple[JsonObject, ...]] = tuple

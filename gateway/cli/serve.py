@@ -2,10 +2,7 @@
 
 import gc
 import logging
-import socket
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -18,19 +15,18 @@ from gateway.admin.site import Readiness
 from gateway.app.gateway import Gateway
 from gateway.app.start import open_gateway
 from gateway.app.stopping import Stopping
-from gateway.cli import logs, output
+from gateway.cli import logs, output, playback
+from gateway.cli.listeners import bound, front_options, url_of, write_whole
 from gateway.cli.options import config_option, load
 from gateway.clock import SystemClock
 from gateway.config import environment
-from gateway.config.addresses import Endpoint
 from gateway.config.admin import OWN_HOST
 from gateway.config.exposure import refuse_open_listeners
 from gateway.config.load import Loaded
 from gateway.config.settings import Settings
-from gateway.errors import ConfigurationError, WeighbridgeError, first_cause
+from gateway.errors import WeighbridgeError, first_cause
 from gateway.identity.authenticate import Authenticator
 from gateway.listen.http import HttpFront
-from gateway.listen.options import HttpOptions
 from gateway.listen.origin import OriginCheck, guarded
 from gateway.listen.serve import serve, stop_on_signals
 from gateway.servers import groups
@@ -47,12 +43,16 @@ _log = logging.getLogger("weighbridge")
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write URL and pid there, as JSON, once calls are answered.",
 )
-def command(path: Path, ready_file: Path | None) -> None:
+@playback.playback_options
+def command(
+    path: Path, ready_file: Path | None, run: str, as_json: bool, report: Path | None
+) -> None:
     """Serve agents over Streamable HTTP until SIGTERM or SIGINT; SIGHUP reloads the policy.
 
     Calls under way get 5 seconds, and the whole stop takes about 10 at most; a second signal ends
-    everything at once.
+    everything at once. With --playback, exit code 1 says that a call was not in the record.
     """
+    playback.check(run, report, as_json=as_json)
     loaded = load(path)
     logs.set_up(loaded)
     # The event writer has to get its turn while the event loop is busy: 5 ms, the default, would
@@ -60,6 +60,12 @@ def command(path: Path, ready_file: Path | None) -> None:
     sys.setswitchinterval(0.001)
     try:
         refuse_open_listeners(loaded.settings)
+        if run:
+            tape = anyio.run(
+                playback.over_http, loaded, run, ready_file, backend_options={"use_uvloop": True}
+            )
+            playback.conclude(tape, report, as_json=as_json)
+            return
         anyio.run(_serve, loaded, path, ready_file, backend_options={"use_uvloop": True})
     except* (WeighbridgeError, OSError) as group:
         output.fail(str(first_cause(group)))
@@ -68,12 +74,12 @@ def command(path: Path, ready_file: Path | None) -> None:
 async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
     settings, clock = loaded.settings, SystemClock()
     stopping = Stopping(clock)
-    with _bound(settings.listen.endpoint) as sock, _bound(settings.admin.endpoint) as admin_sock:
+    with bound(settings.listen.endpoint) as sock, bound(settings.admin.endpoint) as admin_sock:
         # Taken now: the event loop owns the sockets once it serves on them.
-        url = f"http://{_name(sock)}{settings.listen.path}"
+        url = url_of(sock) + settings.listen.path
         base_url = settings.admin.url_at(int(admin_sock.getsockname()[1]))
         is_proxied = settings.admin.public_url is not None
-        admin_url = f"http://{_name(admin_sock)}" if is_proxied else base_url
+        admin_url = url_of(admin_sock) if is_proxied else base_url
         async with (
             stop_on_signals(stopping.begin, groups.kill_all) as stop,
             open_gateway(
@@ -88,15 +94,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 gateway,
                 authenticator,
                 clock=clock,
-                options=HttpOptions(
-                    path=settings.listen.path,
-                    allowed_hosts=tuple(settings.listen.hosts),
-                    allowed_origins=tuple(settings.listen.origins),
-                    max_body_bytes=settings.listen.max_body,
-                    max_requests=settings.listen.max_concurrency,
-                    max_requests_per_principal=settings.listen.share,
-                    run_header=settings.runs.header,
-                ),
+                options=front_options(settings),
             )
 
             def ready() -> None:
@@ -106,7 +104,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 gc.set_threshold(20_000, 20, 50)
                 _log.info("serving agents at %s, people at %s", url, admin_url)
                 if ready_file is not None:
-                    _write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
+                    write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
             gateway.approving.pages.base = base_url
             people = _admin(gateway, settings, base_url)
@@ -120,35 +118,6 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                         front, sock, stop=stop, on_ready=ready, on_closing=front.close_streams
                     )
                 beside.cancel_scope.cancel()
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file that whoever waits for it never sees half of."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_bytes(content)
-    partial.replace(path)
-
-
-@contextmanager
-def _bound(endpoint: Endpoint) -> Generator[socket.socket]:
-    """Bind before anything starts: a taken port ends the command at once."""
-    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as sock:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            sock.bind((endpoint.host, endpoint.port))
-        except OSError as error:
-            address = f"{endpoint.host}:{endpoint.port}"
-            raise ConfigurationError(
-                f"can't listen on `{address}`: {error.strerror}; stop what listens there, or set "
-                "another address"
-            ) from error
-        yield sock
-
-
-def _name(sock: socket.socket) -> str:
-    host, port = sock.getsockname()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _admin(gateway: Gateway, settings: Settings, base_url: str) -> ASGIApp:

@@ -7,7 +7,7 @@ import click
 
 from gateway.app.start import open_gateway
 from gateway.app.stopping import Stopping
-from gateway.cli import logs, output
+from gateway.cli import logs, output, playback
 from gateway.cli.options import config_option, load
 from gateway.clock import SystemClock
 from gateway.config import environment
@@ -25,11 +25,20 @@ from gateway.servers import groups
     '{"weighbridge": {"command": "weighbridge", "args": ["stdio", "-c", "/path/config.yaml"]}}',
 )
 @config_option
-def command(path: Path) -> None:
-    """Serve one agent host over standard input and output; who acts is `identity.local`."""
+@playback.playback_options
+def command(path: Path, run: str, as_json: bool, report: Path | None) -> None:
+    """Serve one agent host over standard input and output; who acts is `identity.local`.
+
+    With --playback, the summary is on standard error, since the other one is the host's.
+    """
+    playback.check(run, report, as_json=as_json)
     loaded = load(path)
     logs.set_up(loaded)
     try:
+        if run:
+            tape = anyio.run(playback.over_stdio, loaded, run, backend_options={"use_uvloop": True})
+            playback.conclude(tape, report, as_json=as_json, to_stderr=True)
+            return
         anyio.run(_serve, loaded, path, backend_options={"use_uvloop": True})
     except* (WeighbridgeError, OSError) as group:
         output.fail(str(first_cause(group)))

@@ -17,7 +17,6 @@ from gateway.events.envelope import timestamp
 from gateway.results import envelope
 from gateway.store.times import moment
 from gateway.types.approvals import Approval
-from gateway.types.calls import Method
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
@@ -38,7 +37,6 @@ from gateway.types.tools import Effect, Kind
 
 _log = logging.getLogger("weighbridge")
 
-_HAVE_ARGUMENTS = frozenset({Method.CALL_TOOL, Method.GET_PROMPT})
 _BEHIND = "the event log is behind: the end of this call is not kept yet"
 _UNDER_WAY = Undelivered(
     failure=Failure.CANCELLED, executed=Execution.UNKNOWN, detail="its answer did not come"
@@ -272,10 +270,7 @@ class Ticket:
         """Note what was asked for, so that refused calls can be compared as well."""
         if not self.record.arguments_digest:
             call = self.record.call
-            asked: JsonObject = call.arguments
-            if call.method not in _HAVE_ARGUMENTS:
-                asked = {key: value for key, value in call.params.items() if key != "_meta"}
-            self.record.arguments_digest = self.owner.digest(call.principal.tenant, asked)
+            self.record.arguments_digest = self.owner.digest(call.principal.tenant, call.asked)
 
     def _append(self, events: list[Event]) -> bool:
         try:

@@ -51,6 +51,7 @@ class Method(StrEnum):
 
 
 _OF_TASKS = frozenset({Method.GET_TASK, Method.UPDATE_TASK, Method.CANCEL_TASK})
+_HAVE_ARGUMENTS = frozenset({Method.CALL_TOOL, Method.GET_PROMPT})
 _ASKS = frozenset({Method.ELICIT, Method.SAMPLE, Method.LIST_ROOTS, Method.LOG})
 
 
@@ -251,3 +252,10 @@ class ProposedCall:
     cause: str = ""  # one of `causes.OWN`
     parent: str = ""  # the call for whose sake it is made
     run: Place | None = None  # the run of the operation that it is about, and how that was found
+
+    @property
+    def asked(self) -> JsonObject:
+        """What is asked for, as its digest has it: the arguments, or whatever the method has."""
+        if self.method in _HAVE_ARGUMENTS:
+            return self.arguments
+        return {key: value for key, value in self.params.items() if key != "_meta"}
