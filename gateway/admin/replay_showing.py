@@ -62,6 +62,8 @@ def command(report: Report) -> str:
     if subject.tenant:
         parts += ["--tenant", subject.tenant]
     parts += ["--counters", str(subject.counters)]
+    if subject.definitions:
+        parts += ["--schemas", "FILE"]
     return shlex.join(parts)
 
 

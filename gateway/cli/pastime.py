@@ -58,6 +58,13 @@ def candidate(path: Path, policies: Path | None, contracts: Path | None, named: 
         output.fail(f"{first} (and {len(others)} more)" if others else str(first))
 
 
+def prefix(path: Path, policies: Path | None, revision: Revision, named: str) -> str:
+    """Return what stands before the names of a candidate's files."""
+    if named:
+        return f"{shelf.short(revision.id)}/"
+    return f"{policies or load(path).settings.policies}/"
+
+
 def past(store: Store, path: Path) -> Callable[[str], Awaitable[Revision | None]]:
     """Return what finds a revision as it was; None for one that is not kept, or not readable."""
     otherwise = Unreviewed(load(path).settings.contracts.unreviewed)

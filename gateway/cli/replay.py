@@ -9,16 +9,19 @@ import click
 from gateway import __version__, jsontext
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_showing import showing
-from gateway.cli import opening, output, pastime, replay_show
+from gateway.cli import definitions, opening, output, pastime, replay_show
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option
 from gateway.replay import junit, sarif, text
+from gateway.replay.fitting import Fitting
 from gateway.replay.history import Span
+from gateway.replay.redefined import Redefined
 from gateway.replay.replaying import Replay
 from gateway.replay.report import Report, Wanted, as_json
 from gateway.replay.reporting import reported
 from gateway.replay.types import Counters
 from gateway.revision import Revision
+from gateway.types.values import replaced
 
 _EVERY = 1_000  # calls, after which it is said how far it is
 
@@ -49,6 +52,7 @@ _FORMS: Mapping[str, Callable[[Report, tuple[Wanted, ...]], str]] = {
 @click.option("--tenant", default="", help="Only calls of this tenant.")
 @click.option("--run", default="", help="Only calls of this run.")
 @pastime.candidate_options
+@definitions.option
 @click.option(
     "--counters",
     type=click.Choice([each.value for each in Counters]),
@@ -78,25 +82,32 @@ def command(
     policies: Path | None,
     contracts: Path | None,
     named: str,
+    files: tuple[str, ...],
     counters: str,
     form: str,
     is_json: bool,
     out: Path | None,
     fail_on: tuple[str, ...],
 ) -> None:
-    """Judge past calls by other policies or contracts, and say what would be another decision.
+    """Judge past calls by other policies, contracts or schemas, and say what would change.
 
     Nothing is sent to any server. Exits with 1 where --fail-on finds something, or where a
     call's own revision now judges it otherwise than the log says.
 
     Examples: weighbridge replay --since 30d --policies ./policies --fail-on grants-more;
-    weighbridge replay --format html --out report.html; weighbridge replay show CALL
+    weighbridge replay --schemas tools.json --fail-on schema-breaks; weighbridge replay
+    --format html --out report.html; weighbridge replay show CALL
     """
     if context.invoked_subcommand is not None:
         return
     candidate = pastime.candidate(path, policies, contracts, named)
     span = Span(since=earlier(since), until=earlier(until), tenant=tenant, run=run)
-    report = opening.run(lambda: _replayed(path, candidate, span, Counters(counters)))
+    other = definitions.given(files, path, candidate)
+    report = opening.run(lambda: _replayed(path, candidate, other, span, Counters(counters)))
+    if other is not None:
+        prefix = pastime.prefix(path, policies, candidate, named)
+        broken = definitions.broken(path, candidate, other, prefix)
+        report = definitions.told(report, candidate, other, broken)
     wanted = tuple(map(Wanted, fail_on))
     written = _FORMS["json" if is_json else form](report, wanted)
     _write(written, out)
@@ -107,15 +118,21 @@ def command(
 command.add_command(replay_show.command)
 
 
-async def _replayed(path: Path, candidate: Revision, span: Span, counters: Counters) -> Report:
+async def _replayed(
+    path: Path, candidate: Revision, other: Redefined | None, span: Span, counters: Counters
+) -> Report:
+    fitting = Fitting(tools=other.tools if other is not None else {})
     async with opening.opened(path) as store:
         replay = Replay(
-            candidate=candidate,
+            candidate=other.revision if other is not None else candidate,
             past=pastime.past(store, path),
             definitions=await store.definitions.all(),
             counters=counters,
+            offered=other.offered if other is not None else {},
+            watches=fitting,
         )
-        return await reported(store.events, span, replay, counters=counters, told=_told)
+        report = await reported(store.events, span, replay, counters=counters, told=_told)
+    return replaced(report, tools=fitting.report())
 
 
 def _told(calls: int) -> None:

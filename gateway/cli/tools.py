@@ -13,7 +13,7 @@ from gateway.config.load import Loaded
 from gateway.contracts.diff import Change, diff
 from gateway.contracts.standing import standing
 from gateway.errors import FileError
-from gateway.types.json import Json
+from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract
 
 
@@ -33,6 +33,11 @@ def _contracts(loaded: Loaded) -> dict[str, Contract]:
 @command.command("list", epilog="Example: weighbridge tools list --role support")
 @config_option
 @offers.asker_options
+@click.option(
+    "--definitions",
+    is_flag=True,
+    help="Print what servers publish, as `replay --schemas` takes it.",
+)
 @json_option
 def list_tools(
     path: Path,
@@ -40,6 +45,7 @@ def list_tools(
     tenant: str,
     roles: tuple[str, ...],
     scopes: tuple[str, ...],
+    definitions: bool,
     as_json: bool,
 ) -> None:
     """Show every tool with its exposed name and whether it is reviewed.
@@ -50,6 +56,9 @@ def list_tools(
     asker = offers.Asker(user=user, tenant=tenant, roles=roles, scopes=scopes)
     is_listed = offers.listed_for(asker, loaded, path)
     found, known = offers.inspected(loaded, path), _contracts(loaded)
+    if definitions:
+        output.as_json(_published(found))
+        return
     rows = [(tool, known.get(tool.key)) for tool in found.tools]
     if as_json:
         output.as_json(
@@ -82,6 +91,16 @@ def list_tools(
             for tool, contract in rows
         ],
     )
+
+
+def _published(found: Inspection) -> JsonObject:
+    """Return what each server publishes in the form of its `tools/list`."""
+    by_server: dict[str, list[Json]] = {
+        state.name: [] for state in found.states if state.status == "ready"
+    }
+    for tool in found.tools:
+        by_server.setdefault(tool.server, []).append(tool.definition)
+    return {server: {"tools": tools} for server, tools in sorted(by_server.items())}
 
 
 @command.command("pin", epilog="Example: weighbridge tools pin, then review the drafts")

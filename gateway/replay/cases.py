@@ -1,7 +1,7 @@
 """From a recorded call to the case that is judged: as it was, with the contract of a revision."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway.case import Case, Facts, Origin
@@ -32,6 +32,15 @@ class Rebuilt:
     """Of the run: by name the places inside of each that are unknown."""
 
 
+@value
+class Offered:
+    """What a server would publish in place of what it did."""
+
+    definition: JsonObject
+    pin: str
+    quarantine: Quarantine | None = None
+
+
 class Unkept(Exception):
     """A case that can't be made, since the store lacks something for it."""
 
@@ -46,14 +55,19 @@ class Rebuild:
 
     revision: Revision
     definitions: Definitions
+    offered: Mapping[str, Offered | None] = field(default_factory=dict[str, "Offered | None"])
+    """Of tools, by key: what is published now; None for what is gone."""
 
     def __call__(self, call: Recorded) -> Rebuilt | None:
         """Return the case of a call, None for a tool that can't be called; raises Unkept."""
         tool = self._tool(call)
+        if tool is None:
+            return None
         contract = contract_of(tool, self.revision, self._drafted)
         if contract is None:
             return None
-        if call.kind is Kind.TOOL and not call.snapshot.get("pin"):
+        is_other = tool.key in self.offered
+        if call.kind is Kind.TOOL and not is_other and not call.snapshot.get("pin"):
             # What was published was what had been reviewed, and is taken to be that again: a
             # contract with another definition is for a server that has another one.
             tool = replace(tool, pin=contract.pin)
@@ -80,7 +94,19 @@ class Rebuild:
         )
         return Rebuilt(case=case, fields=fields)
 
-    def _tool(self, call: Recorded) -> Tool:
+    def _tool(self, call: Recorded) -> Tool | None:
+        """Return the tool as it was published, or as it would be; None where it would be gone."""
+        found = self._then(call)
+        if call.kind is not Kind.TOOL or found.key not in self.offered:
+            return found
+        other = self.offered[found.key]
+        if other is None:
+            return None
+        return replace(
+            found, definition=other.definition, pin=other.pin, quarantine=other.quarantine
+        )
+
+    def _then(self, call: Recorded) -> Tool:
         name, status = call.tool, call.judged.status
         if call.kind is not Kind.RESOURCE:
             name = name.removeprefix(f"{call.server}.")

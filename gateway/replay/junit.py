@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator
 from typing import Final
 from xml.etree import ElementTree as Xml
 
-from gateway.replay import text
+from gateway.replay import text, tool_reports
 from gateway.replay.report import Report, Wanted
+from gateway.replay.tool_reports import ToolReport
 from gateway.types.leans import Lean
 
 _FAILS: Final = {
@@ -43,9 +44,20 @@ def _cases(report: Report, fail_on: Collection[Wanted]) -> Iterator[tuple[str, s
         told = f"{text.counted(unknown.calls, 'call')}\nfirst: {text.where(unknown.first)}"
         fails = Wanted.UNDECIDABLE in fail_on
         yield "undecidable", f"{unknown.tool} needs {needs}", told if fails else ""
+    for tool in report.tools:
+        yield from _tool(tool, fail_on)
     broken = [text.where(each) for each in report.unfaithful]
     problem = "\n".join(["judged otherwise by their own revision", *broken]) if broken else ""
     yield "self_check", "calls under their own revision", problem
+
+
+def _tool(tool: ToolReport, fail_on: Collection[Wanted]) -> Iterator[tuple[str, str, str]]:
+    told = "\n".join(line.strip() for line in tool_reports.about(tool))
+    fails = Wanted.SCHEMA_BREAKS in fail_on and not tool.passes
+    yield "tool", f"{tool.tool} is {tool.fate}", told if fails else ""
+    if tool.fits_no_more:
+        name = f"{tool.tool}: arguments that fit no more"
+        yield "arguments", name, told if Wanted.INVALID_ARGUMENTS in fail_on else ""
 
 
 def _xml(said: str) -> str:

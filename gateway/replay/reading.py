@@ -111,12 +111,14 @@ def with_event(call: Recorded, event: Told) -> Recorded:
         final = body.get("arguments")
         return replaced(call, is_sent=True, final=final if isinstance(final, dict) else None)
     if event.is_end:
+        original = body.get("original")
         ended = Ended(
             status=Status(_text(body.get("status"))),
             code=_text(body.get("code")),
             executed=Execution(_text(body.get("executed"))),
             seq=event.seq,
             rule=_text(body.get("rule")),
+            result=original if isinstance(original, dict) else None,
         )
         return replaced(call, ended=ended)
     if event.kind == EventKind.SIDE_EFFECT:

@@ -1,14 +1,15 @@
 """A stretch of the log under another revision: each call judged as it was, and as it would be."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from gateway.replay.cases import Definitions
+from gateway.replay.cases import Definitions, Offered
 from gateway.replay.compare import Comparing, agree
 from gateway.replay.counters import Counting, exceeded
 from gateway.replay.money import moved
 from gateway.replay.oracle import Answer, Decided
 from gateway.replay.rerun import Rerun
+from gateway.replay.then import Then
 from gateway.replay.types import Compared, Counters, Judgement, Recorded
 from gateway.revision import Revision
 from gateway.types.values import replaced
@@ -23,12 +24,20 @@ class Replay:
     """Return a revision by its id, None for one that the store does not have."""
     definitions: Definitions
     counters: Counters = Counters.RECORDED
+    offered: Mapping[str, Offered | None] = field(default_factory=dict[str, "Offered | None"])
+    """What servers publish in place of what they did; None for what is gone."""
+    watches: Callable[[Compared, Then | None], None] | None = None
+    """Is shown each call with the case that it was, None where its revision is not kept."""
     _reruns: dict[str, Rerun | None] = field(default_factory=dict[str, Rerun | None])
     _comparing: Comparing = field(default_factory=Comparing)
     _counting: Counting = field(init=False)
+    _candidate: Rerun = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin to count."""
+        self._candidate = Rerun(
+            revision=self.candidate, definitions=self.definitions, offered=self.offered
+        )
         self._counting = Counting(mode=self.counters)
 
     async def over(self, calls: AsyncIterable[Recorded]) -> AsyncIterator[Compared]:
@@ -45,13 +54,17 @@ class Replay:
         if again is not None and call.revision == self.candidate.id:
             after = again
         else:
-            after = Rerun(revision=self.candidate, definitions=self.definitions)(call, then)
+            after = self._candidate(call, then)
         if isinstance(after, Decided):
             full = self._counting(call, before, after.judgement)
             after = Decided(judgement=replaced(after.judgement, exceeded=full))
         amount = moved(then) if then is not None else None
         compared = self._comparing(call, before, after, amount)
-        return replaced(compared, is_faithful=None if again is None else _is_faithful(call, again))
+        faithful = None if again is None else _is_faithful(call, again)
+        compared = replaced(compared, is_faithful=faithful)
+        if self.watches is not None:
+            self.watches(compared, then)
+        return compared
 
     async def _own(self, id: str) -> Rerun | None:
         """Return what judges as a revision did that was in force."""

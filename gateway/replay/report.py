@@ -5,24 +5,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from gateway.replay.examples import Example
+from gateway.replay.tool_reports import ToolReport
+from gateway.replay.tool_reports import as_json as _tool
 from gateway.replay.types import Subject, Why
 from gateway.types.json import Json, JsonObject
 from gateway.types.leans import Lean
 from gateway.types.values import value
 
 VERSION: Final = 1  # of the report as JSON; members are only ever added
-
-
-@value
-class Example:
-    """One call, to look at."""
-
-    call: str
-    run: str
-    seq: int  # of its `authorization` event
-    at: datetime
-    user: str
-    tenant: str
 
 
 @value
@@ -110,6 +101,8 @@ class Wanted(StrEnum):
     GRANTS_LESS = "grants-less"
     CHANGED = "changed"
     UNDECIDABLE = "undecidable"
+    INVALID_ARGUMENTS = "invalid-arguments"  # which were valid by the schema of then
+    SCHEMA_BREAKS = "schema-breaks"  # of tools, rules or contracts
 
 
 @value
@@ -138,6 +131,7 @@ class Report:
     faithful: int = 0  # calls whose own revision says again what the log does
     unfaithful: tuple[Example, ...] = ()  # and does not: a fault, or somebody changed the log
     unchecked: int = 0  # their own revision is not in the store
+    tools: tuple[ToolReport, ...] = ()  # where other definitions were given
 
     @property
     def weeks(self) -> float:
@@ -162,6 +156,10 @@ class Report:
                 return self.changed > 0
             case Wanted.UNDECIDABLE:
                 return self.undecidable > 0
+            case Wanted.INVALID_ARGUMENTS:
+                return any(each.fits_no_more for each in self.tools)
+            case Wanted.SCHEMA_BREAKS:
+                return not all(each.passes for each in self.tools)
 
 
 def as_json(report: Report) -> JsonObject:
@@ -190,7 +188,7 @@ def as_json(report: Report) -> JsonObject:
                 "before": each.before,
                 "after": each.after,
                 "why": str(each.why),
-                "at": _example(each.at),
+                "at": each.at.as_json(),
             }
             for each in report.divergences
         ],
@@ -204,9 +202,10 @@ def as_json(report: Report) -> JsonObject:
         "idle_rules": [{"rule": rule, "place": place} for rule, place in report.idle],
         "self_check": {
             "same": report.faithful,
-            "different": [_example(each) for each in report.unfaithful],
+            "different": [each.as_json() for each in report.unfaithful],
             "unchecked": report.unchecked,
         },
+        **({"tools": [_tool(each) for each in report.tools]} if report.tools else {}),
     }
 
 
@@ -218,6 +217,7 @@ def _subject(subject: Subject) -> JsonObject:
         "since": _time(subject.since),
         "until": _time(subject.until),
         "tenant": subject.tenant,
+        "definitions": subject.definitions,
     }
 
 
@@ -237,7 +237,7 @@ def _group(group: Group) -> JsonObject:
         "denied_by_people": group.denied_by_people,
         "follows": group.follows,
         "money": _sums(group.money),
-        "first": _example(group.first),
+        "first": group.first.as_json(),
     }
 
 
@@ -249,7 +249,7 @@ def _unknown(unknown: Unknown) -> JsonObject:
         "calls": unknown.calls,
         "users": unknown.users,
         "certain": dict(unknown.certain),
-        "first": _example(unknown.first),
+        "first": unknown.first.as_json(),
     }
 
 
@@ -259,17 +259,6 @@ def _outside(outside: Outside) -> JsonObject:
 
 def _sums(sums: tuple[Sum, ...]) -> Json:
     return [{"amount": each.amount, "currency": each.currency} for each in sums]
-
-
-def _example(example: Example) -> JsonObject:
-    return {
-        "call": example.call,
-        "run": example.run,
-        "seq": example.seq,
-        "at": _time(example.at),
-        "user": example.user,
-        "tenant": example.tenant,
-    }
 
 
 def _time(at: datetime | None) -> Json:

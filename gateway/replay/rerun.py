@@ -1,12 +1,12 @@
 """One recorded call judged again: by `pipeline.judge`, the function that live calls go through."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gateway.case import Case
 from gateway.pipeline import CHECKS_FOR, judge
 from gateway.replay import judgements, origins
-from gateway.replay.cases import Definitions, Rebuild, Rebuilt, Unkept
+from gateway.replay.cases import Definitions, Offered, Rebuild, Rebuilt, Unkept
 from gateway.replay.oracle import Answer, Decided, Oracle, Undecided, explored
 from gateway.replay.then import Then
 from gateway.replay.types import Gone, Judgement, Missing, Recorded
@@ -24,6 +24,13 @@ _UNREVIEWED = Judgement(
     code="unreviewed",
     reason="nobody has reviewed this tool",
 )
+_GONE = Judgement(
+    effect=DecisionEffect.DENY,
+    status=Status.UNKNOWN_TOOL,
+    code="gone",
+    reason="its server does not publish this tool any more",
+)
+_PUBLISHED = Offered(definition={}, pin="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +39,8 @@ class Rerun:
 
     revision: Revision
     definitions: Definitions
+    offered: Mapping[str, Offered | None] = field(default_factory=dict[str, "Offered | None"])
+    """What servers publish in place of what they did; None for what is gone."""
 
     def then(self, call: Recorded) -> Then | None:
         """Return a call with the case it was, where this revision is the one it was judged by."""
@@ -48,7 +57,8 @@ class Rerun:
         except Unkept as error:
             return Undecided(missing=(error.missing,))
         if rebuilt is None:
-            return Decided(judgement=_UNREVIEWED)
+            is_gone = self.offered.get(call.tool, _PUBLISHED) is None
+            return Decided(judgement=_GONE if is_gone else _UNREVIEWED)
         case = rebuilt.case
         if _is_known(call, rebuilt, then):
             return Decided(judgement=judgements.judgement(judge(case, CHECKS_FOR[call.method])))
@@ -57,7 +67,9 @@ class Rerun:
         return explored(lambda oracle: self._judged(call, rebuilt, then, oracle))
 
     def _rebuilt(self, call: Recorded) -> Rebuilt | None:
-        return Rebuild(revision=self.revision, definitions=self.definitions)(call)
+        return Rebuild(revision=self.revision, definitions=self.definitions, offered=self.offered)(
+            call
+        )
 
     def _judged(
         self, call: Recorded, rebuilt: Rebuilt, then: Then | None, oracle: Oracle

@@ -1,9 +1,12 @@
 """The report as SARIF 2.1.0 (OASIS): code hosts show it beside the lines of the policy files."""
 
+from collections.abc import Iterator
 from typing import Final
 
+from gateway.policy.findings import Level
 from gateway.replay import text
 from gateway.replay.report import Group, Report, Unknown
+from gateway.replay.tool_reports import ToolReport, placed
 from gateway.types.json import Json, JsonObject
 from gateway.types.leans import Lean
 
@@ -14,6 +17,9 @@ _RULES: Final[dict[Lean, tuple[str, str, str]]] = {
     Lean.OTHER: ("different", "note", "Calls of the past would be decided otherwise"),
 }
 _UNDECIDABLE: Final = ("undecidable", "note", "The log does not hold what a rule asks for")
+_BREAKS: Final = ("schema-breaks", "error", "A tool's other definition breaks what was reviewed")
+_INVALID: Final = ("invalid-arguments", "warning", "Arguments of the past would fit no more")
+_LEVELS: Final = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
 
 
 def sarif(report: Report, *, version: str) -> JsonObject:
@@ -21,11 +27,12 @@ def sarif(report: Report, *, version: str) -> JsonObject:
 
     `version` is the gateway's.
     """
-    kinds = (*_RULES.values(), _UNDECIDABLE)
+    kinds = (*_RULES.values(), _UNDECIDABLE, *((_BREAKS, _INVALID) if report.tools else ()))
     rules: list[Json] = [{"id": id, "shortDescription": {"text": what}} for id, _, what in kinds]
     results: list[Json] = [
         *(_group(each) for each in report.groups),
         *(_unknown(each) for each in report.unknown),
+        *(found for each in report.tools for found in _tool(each)),
     ]
     driver: JsonObject = {"name": "weighbridge replay", "version": version, "rules": rules}
     run: JsonObject = {"tool": {"driver": driver}, "results": results}
@@ -47,6 +54,25 @@ def _unknown(unknown: Unknown) -> JsonObject:
     needs = ", ".join(f"{place} ({why})" for place, why in unknown.missing)
     said = f"{text.counted(unknown.calls, 'call')} of {unknown.tool} need {needs}"
     return _result(id, level, f"{said}; first: {text.where(unknown.first)}")
+
+
+def _tool(tool: ToolReport) -> Iterator[JsonObject]:
+    """Yield what a tool's other definition breaks, each at its own place."""
+    at: JsonObject = {"locations": [_location(tool.place)]} if tool.place else {}
+    id, level, _ = _BREAKS
+    if tool.fate in ("unusable", "gone"):
+        why = f": {tool.fault}" if tool.fault else ""
+        yield {**_result(id, level, f"{tool.tool} is {tool.fate}{why}"), **at}
+    for each in tool.breaks:
+        found = _result(id, _LEVELS[each.level], f"[{each.check}] {each.message}")
+        yield {**found, "locations": [_location(placed(each))]}
+    for name in tool.failing:
+        yield {**_result(id, level, f"a policy test fails: {name}"), **at}
+    id, level, _ = _INVALID
+    for fault in tool.faults:
+        said = f"{text.counted(fault.calls, 'call')} of {tool.tool}: `{fault.pointer or '/'}`"
+        message = f"{said} would have to be {fault.expected}; first: {fault.first}"
+        yield {**_result(id, level, message), **at}
 
 
 def _result(id: str, level: str, message: str) -> JsonObject:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from gateway.replay.examples import Example
 from gateway.replay.report import (
     Divergence,
-    Example,
     Group,
     Outside,
     Report,
@@ -16,7 +16,7 @@ from gateway.replay.report import (
     Unknown,
     Work,
 )
-from gateway.replay.types import Compared, Grade, Judgement, Money, Recorded, Subject, Why
+from gateway.replay.types import Compared, Grade, Judgement, Money, Subject, Why
 from gateway.types.decisions import DecisionEffect
 from gateway.types.leans import Lean
 from gateway.types.tools import Effect
@@ -172,7 +172,7 @@ class Tally:
     def _checked(self, compared: Compared) -> None:
         self._faith[compared.is_faithful] += 1
         if compared.is_faithful is False and len(self._unfaithful) < _MOST_SHOWN:
-            self._unfaithful.append(example(compared.recorded))
+            self._unfaithful.append(Example.of(compared.recorded))
 
     def _count_people(self, before: Judgement, after: Judgement) -> None:
         for judged, counted in ((before, self._asked), (after, self._asking)):
@@ -191,7 +191,7 @@ class Tally:
             compared.cause,
         )
         heap = self._groups.setdefault(
-            key, _Heap(example(call), places=(before.place, after.place))
+            key, _Heap(Example.of(call), places=(before.place, after.place))
         )
         heap.add(compared)
         self._follows += compared.follows_divergence
@@ -213,19 +213,7 @@ class Tally:
         missing = tuple(sorted({(each.place, str(each.why)) for each in compared.missing}))
         readers = tuple(sorted({each for some in compared.missing for each in some.readers}))
         key: _UnknownKey = (call.tool, missing, readers)
-        self._unknown.setdefault(key, _Heap(example(call))).add(compared)
-
-
-def example(call: Recorded) -> Example:
-    """Return where to look at a call."""
-    return Example(
-        call=call.call,
-        run=call.run,
-        seq=call.seq,
-        at=call.at,
-        user=call.actor.user,
-        tenant=call.tenant,
-    )
+        self._unknown.setdefault(key, _Heap(Example.of(call))).add(compared)
 
 
 def effect(judged: Judgement) -> str:
@@ -281,7 +269,7 @@ def _divergence(compared: Compared, after: Judgement) -> Divergence:
         before=effect(compared.before),
         after=effect(after),
         why=compared.cause or Why.EFFECT,
-        at=example(call),
+        at=Example.of(call),
     )
 
 

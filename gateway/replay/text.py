@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from gateway.replay.report import Example, Group, Outside, Report, Sum, Unknown
+from gateway.replay import tool_reports
+from gateway.replay.examples import Example
+from gateway.replay.report import Group, Outside, Report, Sum, Unknown
 from gateway.replay.types import Why
 from gateway.types.leans import Lean
 
@@ -31,6 +33,7 @@ def lines(report: Report) -> Iterator[str]:
     if not report.calls:
         yield ""
         yield "No call was judged in this period."
+        yield from tool_reports.lines(report.tools)
         return
     for lean, title in _HEADS:
         groups = report.of(lean)
@@ -40,6 +43,7 @@ def lines(report: Report) -> Iterator[str]:
             for group in groups:
                 yield from _group(group)
     yield from _unknown(report.unknown)
+    yield from tool_reports.lines(report.tools)
     yield from _outside(report)
     yield from _people(report)
     yield from _runs(report)
@@ -52,7 +56,8 @@ def _head(report: Report) -> Iterator[str]:
     before = ", ".join(short(each) for each in subject.before) or "none"
     period = f"{_day(subject.since or report.first)} to {_day(subject.until or report.last)}"
     whose = f"tenant {subject.tenant}" if subject.tenant else counted(report.tenants, "tenant")
-    yield f"Replay of {period}, {whose}: {before} → {short(subject.revision)}"
+    other = " over other definitions of tools" if subject.definitions else ""
+    yield f"Replay of {period}, {whose}: {before} → {short(subject.revision)}{other}"
     yield (
         f"{counted(report.calls, 'call')} in {counted(report.runs, 'run')}: "
         f"{report.same:,} same, {report.changed:,} changed, {report.undecidable:,} undecidable"
@@ -159,8 +164,7 @@ def way(before: str, after: str, why: Sequence[Why]) -> str:
 
 def where(example: Example) -> str:
     """Say where to look at a call."""
-    run = f" in {example.run}" if example.run else ""
-    return f"{example.call}{run}, event {example.seq:,}, {example.user} of {example.tenant}"
+    return str(example)
 
 
 def short(digest: str) -> str:

@@ -138,6 +138,7 @@ class Ended:
     executed: Execution
     seq: int
     rule: str = ""
+    result: JsonObject | None = None  # redacted; kept only where it did not leave as it was
 
 
 @value
@@ -266,3 +267,4 @@ class Subject:
     until: datetime | None = None
     tenant: str = ""
     before: tuple[str, ...] = ()  # the revisions that calls were judged by, in order
+    definitions: str = ""  # of tools, where other ones were given: a digest over them

@@ -1,8 +1,8 @@
 """Whether arguments of which not all is known match a schema.
 
 Where the part of a schema that speaks of an unknown value is the very same as then, that part says
-what it said. It can be told apart where objects alone lead to it, by `properties`, in schemas that
-don't look at the values of members otherwise; else nobody can know.
+what it said. It can be told apart where objects and lists lead to it, by `properties` and `items`,
+in schemas that don't look at the values of members otherwise; else nobody can know.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from gateway.replay.types import Gone
 from gateway.replay.unknown import Unknown
 from gateway.types.json import Json, JsonObject, JsonPointer
 
-# Keywords that speak of an object without looking at the values of its members.
+# Keywords that speak of an object or list without looking at the values of its members.
 _PLAIN: Final = frozenset(
     {
         "$schema",
@@ -34,8 +34,13 @@ _PLAIN: Final = frozenset(
         "minProperties",
         "maxProperties",
         "dependentRequired",
+        "items",
+        "minItems",
+        "maxItems",
     }
 )
+_MOST_LOOSE: Final = 2_000
+_LOOSE: Final[dict[tuple[object, ...], tuple[Schema, Schema | None]]] = {}
 
 
 def valid(
@@ -56,22 +61,32 @@ def valid(
         return new.is_valid(arguments)
     if as_sent and old is not None and was is not None and new.source == old.source:
         return was
-    loose = _without(new.source, unknown)
+    loose = without(new, unknown)
     if loose is None:
         return None
-    compiled = _compiled(loose)
-    if compiled is None:
-        return None
-    if not compiled.is_valid(arguments):
+    if not loose.is_valid(arguments):
         return False  # whatever the unknown values are
     if old is None or was is None or not _same(new.source, old.source, unknown):
         return None
     if was:
         return True
-    before = _without(old.source, unknown)
-    compiled = _compiled(before) if before is not None else None
+    before = without(old, unknown)
     # All that is known did match then: so it was an unknown value that did not, and still does not.
-    return False if compiled is not None and compiled.is_valid(arguments) else None
+    return False if before is not None and before.is_valid(arguments) else None
+
+
+def without(schema: Schema, unknown: Unknown) -> Schema | None:
+    """Return a schema that says nothing of unknown values, or None where it can't be made."""
+    if not unknown:
+        return schema
+    key = (id(schema), *((pointer, unknown[pointer]) for pointer in sorted(unknown)))
+    if key not in _LOOSE:
+        if len(_LOOSE) >= _MOST_LOOSE:
+            _LOOSE.clear()
+        source = _without(schema.source, unknown)
+        # With the schema itself, so that nothing else gets its id meanwhile.
+        _LOOSE[key] = (schema, _compiled(source) if source is not None else None)
+    return _LOOSE[key][1]
 
 
 def _same(new: JsonObject, old: JsonObject, unknown: Iterable[JsonPointer]) -> bool:
@@ -85,7 +100,6 @@ def _refers(part: Json) -> bool:
 
 
 def _without(schema: JsonObject, unknown: Unknown) -> JsonObject | None:
-    """Return a schema that says nothing of unknown values, or None where it can't be made."""
     left: Json = schema
     for pointer, gone in unknown.items():
         place = _place(schema, pointer)
@@ -106,11 +120,15 @@ def _place(schema: Json, pointer: JsonPointer) -> JsonPointer | None:
     for token in jsontext.tokens(pointer):
         if not isinstance(schema, dict) or not schema.keys() <= _PLAIN:
             return None
-        members = schema.get("properties")
-        if not isinstance(members, dict) or token not in members:
+        members, items = schema.get("properties"), schema.get("items")
+        if isinstance(members, dict) and token in members:
+            place += f"/properties/{jsontext.escape(token)}"
+            schema = members[token]
+        elif isinstance(items, dict) and members is None and token.isdecimal():
+            place += "/items"  # the items that are known count as unknown with it
+            schema = items
+        else:
             return None
-        place += f"/properties/{jsontext.escape(token)}"
-        schema = members[token]
     return place or None
 
 

@@ -124,3 +124,31 @@ ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "an origin": GET,
     "a read that is none": WEB,
 }
+
+# Of tools, what their servers publish: each lets less through than before, and more the other way.
+DEFINITIONS: Final[Mapping[str, Edit]] = {
+    "a bound": _property("crm.find", "limit", {"type": "integer", "maximum": 100}),
+    "fewer words": _property("pay.cancel", "reference", {"enum": ["r-1", "r-2", "r-3"]}),
+    "a length": _property("crm.get", "id", {"type": "string", "maxLength": 3}),
+    "a beginning": _property("web.fetch", "url", {"type": "string", "pattern": "^https"}),
+    "a pattern": _property("crm.delete", "customer_id", {"type": "string", "pattern": "^c-.$"}),
+}
+DEFINED: Final[Mapping[str, str]] = {
+    "a bound": "crm.find",
+    "fewer words": "pay.cancel",
+    "a length": "crm.get",
+    "a beginning": "web.fetch",
+    "a pattern": "crm.delete",
+}
+
+
+def published(world: World, tool: str) -> Mapping[str, Mapping[str, JsonObject]]:
+    """Return what the server of a tool publishes in a world."""
+    server = tool.partition(".")[0]
+    return {
+        server: {
+            each.tool.partition(".")[2]: {"name": each.tool.partition(".")[2], **each.definition}
+            for each in world.contracts
+            if each.tool.partition(".")[0] == server
+        }
+    }

@@ -4,7 +4,8 @@ from gateway.replay.types import Recorded
 from gateway.store.events import EventFilter, StoredEvent
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import EventKind
-from tests.helpers.histories import History, MemoryLog
+from tests.helpers.histories import History
+from tests.helpers.ledgers import MemoryLog
 
 
 async def a_history(many: int = 12) -> History:
