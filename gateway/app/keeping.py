@@ -8,11 +8,12 @@ from typing import Final
 from gateway import ids, jsontext
 from gateway.case import Origin, Traced
 from gateway.clock import Clock, SystemClock
-from gateway.crossing.books import SeenValue
+from gateway.crossing.books import Sealing, SeenValue
 from gateway.events import runs
 from gateway.revision import Revision
 from gateway.runs.origins import Asked
 from gateway.store.revisions import StoredRevision
+from gateway.store.sealing import NoSealer
 from gateway.store.seen import Sighting, Sought
 from gateway.store.store import Store
 from gateway.types.actors import Actor
@@ -29,6 +30,7 @@ class Keeping:
 
     store: Store
     clock: Clock = field(default_factory=SystemClock)
+    sealer: Sealing = field(default_factory=NoSealer)
     _collected: set[tuple[str, str, str, str]] = field(
         default_factory=set[tuple[str, str, str, str]], repr=False, compare=False
     )

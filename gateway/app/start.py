@@ -9,6 +9,7 @@ import anyio
 import anyio.to_thread
 
 from gateway import __version__, ids
+from gateway.app import sealing
 from gateway.app.doorbook import DoorBook
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
@@ -59,7 +60,8 @@ async def open_gateway(
         )
     )
     try:
-        keeping = Keeping(store=store)
+        sealer = await sealing.sealer_of(store, loaded.settings, clock)
+        keeping = Keeping(store=store, sealer=sealer)
         telemetry = _telemetry(loaded, environ, keeping, clock)
         wiring = Wiring(
             loaded=loaded,

@@ -328,6 +328,8 @@ class Wiring:
             digest=self.keeping.digest,
             seen_values=self.keeping,
             clock=self.clock,
+            sealer=self.keeping.sealer,
+            level=self.loaded.settings.events.level,
             reads_wait_for_log=self.loaded.settings.store.reads_when_unavailable == "refuse",
         )
 

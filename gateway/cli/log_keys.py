@@ -1,4 +1,4 @@
-"""`weighbridge events keys`: the key that signs checkpoints of the log."""
+"""`weighbridge events keys`: what signs checkpoints of the log, and what seals arguments."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import click
 
 from gateway import ids
 from gateway.actions.rotating import common_checkpoint
+from gateway.app import sealing
 from gateway.app.signing import OFF, key_path, signer_of
 from gateway.cli import output
 from gateway.cli.opening import fine, opened, run
@@ -14,7 +15,7 @@ from gateway.cli.people import who
 from gateway.clock import SystemClock
 from gateway.config.settings import Settings
 from gateway.events import copies, notes, upkeep
-from gateway.store import key_files
+from gateway.store import key_files, sealing_keys
 from gateway.types.json import JsonObject
 
 _TRIES = 5  # a gateway may make a checkpoint in between, so the event is said again
@@ -22,7 +23,7 @@ _TRIES = 5  # a gateway may make a checkpoint in between, so the event is said a
 
 @click.group("keys", epilog="Example: weighbridge events keys show")
 def command() -> None:
-    """Make, show and replace the key that signs checkpoints of the log."""
+    """Make, show and replace the key that signs checkpoints; make the one that seals."""
 
 
 @command.command(epilog="Example: weighbridge events keys new --origin example.com/weighbridge")
@@ -45,6 +46,26 @@ def new(path: Path, origin: str, file: Path | None) -> None:
     made = fine(lambda: key_files.make(place, name))
     output.one_line(f"private key, for nobody else's eyes: {place}")
     output.one_line(f"public key, for whoever verifies:    {made.key}")
+
+
+@command.command(epilog="Example: weighbridge events keys seal --file /etc/weighbridge/sealing.key")
+@config_option
+@click.option(
+    "--file", type=click.Path(path_type=Path), default=None, help="Default: as configured."
+)
+def seal(path: Path, file: Path | None) -> None:
+    """Make the key that sealed copies of arguments hang on; what is there is never replaced.
+
+    Every gateway of a store needs the same one, and so does whoever unseals.
+    """
+    place = file or sealing.key_path(load(path).settings)
+    if place is None:
+        output.fail("name the file of the key: `--file`, then `events.sealing.key`")
+    if place.exists():
+        output.fail(f"`{place}` is there already; it may open what was sealed before")
+    fine(lambda: sealing_keys.make(place))
+    output.one_line(f"key for sealed copies, for nobody else's eyes: {place}")
+    output.one_line("keep a copy of it elsewhere: without it nothing that is sealed is ever read")
 
 
 @command.command(epilog="Example: weighbridge events keys show --json")

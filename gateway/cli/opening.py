@@ -19,11 +19,16 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def opened(path: Path) -> AsyncGenerator[Store]:
-    """Open the store of a configuration, which has to be there."""
+async def opened(path: Path, *, erases: bool = False) -> AsyncGenerator[Store]:
+    """Open the store of a configuration, which has to be there.
+
+    With `erases`, nothing is left in its file of what is deleted.
+    """
     url = load(path).settings.store.url
     origin = Origin(instance=ids.new("cli"), version=__version__)
-    store = await anyio.to_thread.run_sync(lambda: Store.open(url, origin=origin, create=False))
+    store = await anyio.to_thread.run_sync(
+        lambda: Store.open(url, origin=origin, create=False, erases=erases)
+    )
     try:
         yield store
     finally:

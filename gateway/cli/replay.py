@@ -9,7 +9,7 @@ import click
 from gateway import __version__, jsontext
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_showing import showing
-from gateway.cli import definitions, opening, output, pastime, replay_show
+from gateway.cli import definitions, opening, output, pastime, replay_show, sealed
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option
 from gateway.replay import junit, sarif, text
@@ -21,6 +21,7 @@ from gateway.replay.report import Report, Wanted, as_json
 from gateway.replay.reporting import reported
 from gateway.replay.types import Counters
 from gateway.revision import Revision
+from gateway.types.json import JsonObject
 from gateway.types.values import replaced
 
 _EVERY = 1_000  # calls, after which it is said how far it is
@@ -131,7 +132,12 @@ async def _replayed(
             offered=other.offered if other is not None else {},
             watches=fitting,
         )
-        report = await reported(store.events, span, replay, counters=counters, told=_told)
+        unsealing = sealed.opener(store, path)
+        report = await reported(
+            store.events, span, replay, counters=counters, told=_told, unsealing=unsealing
+        )
+        asked: JsonObject = {"tenant": span.tenant, "run": span.run}
+        await sealed.noted(store, unsealing, "replay", asked, tenant=span.tenant)
     return replaced(report, tools=fitting.report())
 
 

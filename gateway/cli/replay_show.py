@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gateway import jsontext
-from gateway.cli import opening, output, pastime
+from gateway.cli import opening, output, pastime, sealed
 from gateway.cli.options import config_option, json_option
 from gateway.replay import history
 from gateway.replay.replaying import Replay
@@ -46,9 +46,12 @@ def command(
 
 async def _found(path: Path, candidate: Revision, call: str) -> Compared | None:
     async with opening.opened(path) as store:
-        recorded = await history.call(store.events, call)
+        unsealing = sealed.opener(store, path)
+        recorded = await history.call(store.events, call, unsealing)
         if recorded is None:
             return None
+        asked: JsonObject = {"call": call}
+        await sealed.noted(store, unsealing, "replay show", asked, tenant=recorded.tenant)
         replay = Replay(
             candidate=candidate,
             past=pastime.past(store, path),
@@ -62,7 +65,7 @@ def _lines(found: Compared) -> Iterator[str]:
     yield f"{call.call}: {call.tool} by {call.actor.user} of {call.tenant}, {call.at:%F %T} UTC"
     if call.run:
         yield f"in {call.run}"
-    yield f"arguments: {jsontext.dump(call.arguments).decode()}"
+    yield f"arguments: {jsontext.dump(call.seen).decode()}"
     yield ""
     if found.after is None:
         needs = ", ".join(map(_needs, found.missing)) or "more is needed than is kept"
@@ -113,7 +116,7 @@ def _number(amount: float | None) -> str:
 
 def _needs(missing: Missing) -> str:
     readers = f" for {', '.join(missing.readers)}" if missing.readers else ""
-    return f"{missing.place} ({missing.why}){readers}"
+    return f"{missing.place} ({missing.told}){readers}"
 
 
 def _short(revision: str) -> str:
@@ -147,6 +150,6 @@ def _of_call(call: Recorded) -> JsonObject:
         "tenant": call.tenant,
         "user": call.actor.user,
         "tool": call.tool,
-        "arguments": call.arguments,
+        "arguments": call.seen,
         "revision": call.revision,
     }

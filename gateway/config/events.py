@@ -11,6 +11,7 @@ from gateway.config.addresses import TrustedUrl
 from gateway.config.approvals import Secret
 from gateway.config.section import Many, Section
 from gateway.config.units import Duration, Word
+from gateway.types.audit import Level
 
 _LONGEST_ORIGIN = 200
 
@@ -84,9 +85,27 @@ class CheckpointsSettings(Section):
     to: Many[CopySettings] = Field(default=(), description=CopySettings.__doc__)
 
 
+class SealingSettings(Section):
+    """Sealed copies of arguments, for contracts that say `audit: {seal: true}`."""
+
+    key: Path | None = Field(
+        default=None,
+        description="file with the secret that they are encrypted under, which `weighbridge events "
+        "keys seal` makes; default: beside a store in a file, where the first sealed call makes "
+        "it; with PostgreSQL calls of such contracts are refused without one",
+    )
+
+
 class EventsSettings(Section):
     """The event log."""
 
+    level: Level = Field(
+        default=Level.REQUEST,
+        description="what it keeps of arguments and results where the contract says nothing",
+    )
+    sealing: SealingSettings = Field(
+        default_factory=SealingSettings, description=SealingSettings.__doc__
+    )
     checkpoints: CheckpointsSettings = Field(
         default_factory=CheckpointsSettings, description=CheckpointsSettings.__doc__
     )

@@ -13,6 +13,7 @@ from gateway.contracts.promises import (
     OutcomeSection,
 )
 from gateway.contracts.sections import Duration, OneField, Pointer, Section, Spot, Words
+from gateway.types.audit import Level
 from gateway.types.runs import SPEAKERS
 from gateway.types.tools import (
     Effect,
@@ -140,6 +141,15 @@ class RetrievalSection(Section):
         return self
 
 
+class AuditSection(Section):
+    """How much the event log keeps of a call."""
+
+    level: Level | None = Field(
+        default=None, description="of arguments and results; by default as `events.level`"
+    )
+    seal: bool = Field(default=False, description="arguments are kept as they were, encrypted")
+
+
 class Entry(Section):
     """What people reviewed about one tool."""
 
@@ -162,6 +172,7 @@ class Entry(Section):
     yields: list[YieldSection] = Field(default_factory=list[YieldSection])
     retrieval: RetrievalSection | None = None
     when_tainted: WhenTainted | None = None
+    audit: AuditSection = AuditSection()
     definition: dict[str, JsonValue] = Field(description="the reviewed copy")
 
 

@@ -8,6 +8,7 @@ from gateway.contracts.entry import ContractFile, Entry
 from gateway.contracts.faults import definition, faults
 from gateway.contracts.writing import dump
 from gateway.errors import FilesError
+from gateway.types.audit import Audit
 from gateway.types.tools import Contract, Ensure, RiskRaise
 from gateway.yamltext import YamlDocument
 
@@ -61,4 +62,5 @@ def _contract(name: str, entry: Entry, document: YamlDocument, file: str) -> Con
         compensation=guarantees.compensation(entry),
         object=guarantees.written(entry),
         approval=approval.notes(entry.approval),
+        audit=Audit(level=entry.audit.level, seal=entry.audit.seal),
     )

@@ -81,6 +81,10 @@ def _entry(contract: Contract) -> JsonObject:
         "yields": [origins.yield_section(one, contract) for one in contract.yields],
         "retrieval": origins.retrieval_section(contract.retrieval),
         "when_tainted": contract.when_tainted.value if contract.when_tainted else None,
+        "audit": said(
+            level=contract.audit.level.value if contract.audit.level else None,
+            seal=contract.audit.seal,
+        ),
     }
     kept = {key: value for key, value in entry.items() if value not in (None, [], {})}
     return {**kept, "definition": contract.definition}

@@ -10,6 +10,7 @@ from gateway.events.redact import Redactor
 from gateway.results import documents, evidence, yields
 from gateway.results.evidence import Reference
 from gateway.telemetry.context import Trace
+from gateway.types.audit import Level
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
@@ -58,6 +59,14 @@ class Telemetry(Protocol):
         ...
 
 
+class Sealing(Protocol):
+    """Keeps arguments for whoever has the key."""
+
+    def sealed(self, event: Event, arguments: JsonObject) -> Event:
+        """Return an event with a sealed copy of arguments beside it; raises StoreUnavailable."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenValue:
     """One identifier of one record of a result."""
@@ -90,6 +99,16 @@ class Books(Protocol):
     @property
     def digest(self) -> Callable[[str, Json], str]:
         """Tenant and value to a keyed digest."""
+        ...
+
+    @property
+    def sealer(self) -> Sealing:
+        """Seals arguments, of calls whose contract wants that."""
+        ...
+
+    @property
+    def level(self) -> Level:
+        """How much events keep of a call whose contract does not say."""
         ...
 
     @property

@@ -12,7 +12,7 @@ from gateway.crossing.retrieved import retrieved
 from gateway.crossing.settle import Ending
 from gateway.crossing.snapshots import snapshot_of
 from gateway.errors import StoreUnavailable
-from gateway.events import build
+from gateway.events import build, sealing
 from gateway.events.envelope import timestamp
 from gateway.results import envelope
 from gateway.store.times import moment
@@ -104,6 +104,7 @@ class Ticket:
         record.phase = str(case.phase)
         record.effect = case.effect
         record.risk = case.risk
+        record.level = case.contract.audit.level or self.owner.level
         record.decision = case.decision
         record.revision = case.revision.id
 
@@ -113,14 +114,17 @@ class Ticket:
             failing = self.owner.journal.failing if self.owner.reads_wait_for_log else ""
             if failing:
                 raise StoreUnavailable(failing)
-            self.owner.journal.append([self._authorization(None)])
+            self.owner.journal.append([self._sealed(self._authorization(None))])
         else:
             self.owner.journal.append(self.intent(case), durable=True)
             await self.owner.journal.kept()
         self.committed()
 
     def intent(self, case: Case) -> list[Event]:
-        """Return the events that have to be durable before a call is sent."""
+        """Return the events that have to be durable before a call is sent.
+
+        Raises StoreUnavailable where arguments can't be sealed that have to be.
+        """
         changed = case.arguments if case.arguments is not case.call.arguments else None
         started = build.started(
             self.record,
@@ -129,7 +133,8 @@ class Ticket:
             at=self.owner.clock.now(),
             arguments=changed,
         )
-        return [self._authorization(None), started]
+        decided = self._sealed(self._authorization(None))
+        return [decided, started if changed is None else self._sealed(started, changed)]
 
     def committed(self) -> None:
         """Note that the intent is kept, and that the call may be sent."""
@@ -285,15 +290,24 @@ class Ticket:
         at = self.owner.clock.now()
         events: list[Event] = []
         if not self._authorized and case is not None:
-            events.append(self._authorization(self._denial))  # the verdict, not what became of it
-        reason, original = "", None
+            events.append(self._denied(self._denial))  # the verdict, not what became of it
+        reason, original, result = "", None, None
         if isinstance(outcome, Answer):
+            result = outcome.result
             tenant = record.call.principal.tenant
             record.result_digest = self.owner.digest(tenant, outcome.result)
         else:
             reason, original = outcome.reason, outcome.original
         events.append(
-            build.ended(record, redactor, id=ids.ulid(), at=at, reason=reason, original=original)
+            build.ended(
+                record,
+                redactor,
+                id=ids.ulid(),
+                at=at,
+                reason=reason,
+                original=original,
+                result=result,
+            )
         )
         found = retrieved(case, outcome, self.owner) if case is not None else None
         if found is not None:
@@ -309,6 +323,24 @@ class Ticket:
                 )
             )
         return events
+
+    def _sealed(self, event: Event, arguments: JsonObject | None = None) -> Event:
+        """Seal arguments beside an event, those that came if none are given.
+
+        Does nothing where the contract doesn't say so. Raises StoreUnavailable.
+        """
+        call, contract = self.record.call, self.record.contract
+        if contract is None or not contract.audit.seal:
+            return event
+        return self.owner.sealer.sealed(event, call.arguments if arguments is None else arguments)
+
+    def _denied(self, refusal: Refusal | None) -> Event:
+        """Return the decision about a call that was not sent; that it can't be sealed is said."""
+        event = self._authorization(refusal)
+        try:
+            return self._sealed(event)
+        except StoreUnavailable as error:
+            return sealing.without_copy(event, str(error))
 
     def _authorization(self, refusal: Refusal | None) -> Event:
         case = self._case

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.events import snapshots, upkeep
+from gateway.events import levels, sealing, snapshots, upkeep
 from gateway.events.effects import MOST_CHANGES, NOT_DECLARED
 from gateway.events.forms import (
     ANY,
@@ -83,6 +83,8 @@ AUTHORIZATION: Final = an_object(
         "inputs": about(_CAPPED_OBJECT, "what the decision was made from, redacted"),
         "snapshot": snapshots.SCHEMA,
         "arguments": _CAPPED_OBJECT,
+        "level": levels.SCHEMA,
+        "sealed": sealing.SCHEMA,
         "constraints": _CONSTRAINTS,
         "limits": {
             "type": "array",
@@ -102,6 +104,8 @@ AUTHORIZATION: Final = an_object(
     _TOOL_OPTIONAL
     | {
         "repeats",
+        "level",
+        "sealed",
         "place",
         "matched",
         "contract",
@@ -146,8 +150,8 @@ QUESTION: Final = an_object(
     | {"rule", "place", "revision", "error_code", "answer", "answer_digest"},
 )
 STARTED: Final = an_object(
-    {**_TOOL, "arguments": _CAPPED_OBJECT, "transport": TEXT},
-    _TOOL_OPTIONAL | {"arguments", "transport"},
+    {**_TOOL, "arguments": _CAPPED_OBJECT, "sealed": sealing.SCHEMA, "transport": TEXT},
+    _TOOL_OPTIONAL | {"arguments", "sealed", "transport"},
 )
 ENDED: Final = an_object(
     {
@@ -165,6 +169,7 @@ ENDED: Final = an_object(
         "result_size": COUNT,
         "result_digest": TEXT,
         "original": about(ANY, "a downstream's result that was kept from leaving, redacted"),
+        "result": about(ANY, "what was answered, redacted and capped; at the level `full` alone"),
         "redactions": COUNT,
     },
     _TOOL_OPTIONAL
@@ -176,6 +181,7 @@ ENDED: Final = an_object(
         "downstream_us",
         "result_digest",
         "original",
+        "result",
     },
 )
 RETRIEVAL: Final = an_object(

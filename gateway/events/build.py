@@ -16,6 +16,7 @@ from gateway.events import (
     concealed,
     decisions,
     effects,
+    levels,
     originals,
     questions,
     retrievals,
@@ -26,6 +27,7 @@ from gateway.events.envelope import capped
 from gateway.events.redact import Redacted, Redactor
 from gateway.events.retrievals import Document
 from gateway.types import repeats
+from gateway.types.audit import Level
 from gateway.types.decisions import (
     NO_ROWS,
     Decision,
@@ -76,6 +78,8 @@ def authorization(
     }
     if decision.place:
         body["place"] = decision.place
+    if record.level is not Level.REQUEST:
+        body["level"] = str(record.level)
     if record.contract is not None:
         body["contract"] = record.contract.pin
     if decision.matched:
@@ -120,10 +124,11 @@ def ended(
     at: datetime,
     reason: str = "",
     original: JsonObject | None = None,
+    result: JsonObject | None = None,
 ) -> Event:
     """Say how a call ended: the one final event that every call has, whatever became of it.
 
-    `original` is a downstream's result that did not leave as it was.
+    `original` is a downstream's result that did not leave as it was, `result` what did leave.
     """
     row = TABLE[record.status]
     body = _tool(record, redactor) | {
@@ -145,17 +150,10 @@ def ended(
         body["error_code"] = record.error_code
     if record.result_digest:
         body["result_digest"] = record.result_digest
-    if original is not None:
-        tenant = _tenant(record)
-        kept = originals.kept(
-            original,
-            record.contract,
-            record.call.arguments,
-            redact=lambda value, tags: redactor.value(
-                value, tenant=tenant, tags=concealed.tagged(value, tags, record.call.concealed)
-            ),
-        )
-        body["original"] = capped(kept)
+    if original is not None and record.level is not Level.METADATA:
+        body["original"] = _result(record, redactor, original)
+    if result is not None and record.level is Level.FULL:
+        body["result"] = _result(record, redactor, result)
     if record.sent_ns:
         body["downstream_us"] = _elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
     unharmed = record.status in (Status.OK, Status.INPUT_REQUIRED)
@@ -187,6 +185,8 @@ def retrieval(
         contract=record.contract,
         asked=lambda: _arguments(record, redactor, record.call.arguments).value,
     )
+    if record.level is Level.METADATA:
+        body.pop("query", None)
     return _event(record, body, EventKind.RETRIEVAL, Stage.RECORDED, id=id, at=at)
 
 
@@ -210,6 +210,8 @@ def side_effect(
     )
     body = _tool(record, redactor) | told.body
     event = _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
+    if record.level is Level.METADATA:
+        return replace(event, body=levels.without_changes(body))
     return replace(event, masked=told.masked, erased=told.erased)
 
 
@@ -294,8 +296,25 @@ def _tenant(record: CallRecord) -> str:
 
 def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) -> Redacted:
     own = record.contract.sensitive if record.contract is not None else _NO_TAGS
-    tags = concealed.tagged(arguments, own, _concealed(record))
-    return redactor.value(arguments, tenant=_tenant(record), tags=tags)
+    hidden = _tagged(record)
+    redacted = redactor.value(
+        arguments, tenant=_tenant(record), tags=concealed.tagged(arguments, own, hidden)
+    )
+    return levels.kept(redacted, record.level)
+
+
+def _result(record: CallRecord, redactor: Redactor, result: JsonObject) -> Json:
+    """Return as much of a result as may be kept; it may repeat arguments."""
+    tenant = _tenant(record)
+    kept = originals.kept(
+        result,
+        record.contract,
+        record.call.arguments,
+        redact=lambda value, tags: redactor.value(
+            value, tenant=tenant, tags=concealed.tagged(value, tags, record.call.concealed)
+        ),
+    )
+    return capped(kept)
 
 
 def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
@@ -327,6 +346,10 @@ def _reason(record: CallRecord, redactor: Redactor, reason: str) -> str:
 
 
 def _concealed(record: CallRecord) -> concealed.Concealed:
+    return levels.hidden(record.call.arguments, _tagged(record), record.level)
+
+
+def _tagged(record: CallRecord) -> concealed.Concealed:
     tags = record.contract.sensitive if record.contract is not None else None
     if not tags:
         return record.call.concealed

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from gateway.events.envelope import timestamp
 from gateway.events.forms import COUNT, TEXT, about, an_action
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import JsonObject
@@ -48,6 +49,19 @@ ACTIONS: Final[tuple[JsonObject, ...]] = (
     ),
     an_action("log_hold_set", {"tenant": TEXT, "run": TEXT, "reason": TEXT, **_BY}),
     an_action("log_hold_lifted", {"tenant": TEXT, "run": TEXT, **_BY}),
+    an_action(
+        "log_shredded",
+        {
+            "tenant": about(TEXT, "whose sealed copies were destroyed"),
+            "run": about(TEXT, "only those of this run"),
+            "call": about(TEXT, "only those of this call"),
+            "before": about(TEXT, "only older ones"),
+            "copies": about(COUNT, "sealed arguments that nobody can read any more"),
+            "keys": about(COUNT, "data keys that are gone with them"),
+            "reason": TEXT,
+            **_BY,
+        },
+    ),
 )
 
 
@@ -99,6 +113,36 @@ def hold_lifted(*, id: str, at: datetime, tenant: str, run: str, by: str, accoun
     body: JsonObject = {"tenant": tenant, "run": run, "by": by[:_TEXT], "account": account}
     event = _event("log_hold_lifted", id=id, at=at, body=body)
     return replace(event, tenant=tenant, run=run)
+
+
+def shredded(
+    *,
+    id: str,
+    at: datetime,
+    tenant: str,
+    run: str,
+    call: str,
+    before: datetime | None,
+    copies: int,
+    keys: int,
+    reason: str,
+    by: str,
+    account: str,
+) -> Event:
+    """Say that sealed copies were destroyed: whose, how many, and who wanted it."""
+    body: JsonObject = {
+        "tenant": tenant,
+        "run": run,
+        "call": call,
+        "before": "" if before is None else timestamp(before),
+        "copies": copies,
+        "keys": keys,
+        "reason": reason[:_TEXT],
+        "by": by[:_TEXT],
+        "account": account,
+    }
+    event = _event("log_shredded", id=id, at=at, body=body)
+    return replace(event, tenant=tenant, run=run, call=call)
 
 
 def new_key(event: JsonObject) -> str:

@@ -5,7 +5,7 @@ under way at once; whatever tells of a call later than that is looked up by its 
 """
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -13,8 +13,10 @@ from gateway.replay import reading
 from gateway.replay.reading import Told
 from gateway.replay.types import Recorded
 from gateway.store.events import EventFilter, StoredEvent
+from gateway.store.unsealing import Unsealed
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import EventKind
+from gateway.types.json import JsonObject
 from gateway.types.operations import Execution
 from gateway.types.values import value
 
@@ -24,6 +26,14 @@ _MOST_EVENTS: Final = 1_000  # of one call
 _KINDS: Final = frozenset(
     {EventKind.AUTHORIZATION, EventKind.TOOL_CALL, EventKind.SIDE_EFFECT, EventKind.APPROVAL}
 )
+
+
+class Unsealing(Protocol):
+    """Reads what is sealed beside events."""
+
+    async def beside(self, events: Sequence[JsonObject]) -> Mapping[str, Unsealed]:
+        """Return it by the ids of the events that have it. Raises StoreUnavailable."""
+        ...
 
 
 class Log(Protocol):
@@ -45,24 +55,29 @@ class Span:
     call: str = ""
 
 
-async def calls(log: Log, span: Span) -> AsyncIterator[Recorded]:
-    """Yield the calls that were judged, in the order of the log. Raises StoreUnavailable."""
+async def calls(
+    log: Log, span: Span, unsealing: Unsealing | None = None
+) -> AsyncIterator[Recorded]:
+    """Yield the calls that were judged, in the order of the log. Raises StoreUnavailable.
+
+    With `unsealing`, arguments are as they were where they are sealed and can be opened.
+    """
     held = OrderedDict[str, Recorded]()
-    async for event in _events(log, span):
+    async for event in _events(log, span, unsealing):
         if event.is_decision:
             held[event.call] = reading.recorded(event)
         elif event.call in held:
             held[event.call] = reading.with_event(held[event.call], event)
         while held and (_is_over(first := next(iter(held.values()))) or len(held) > _MOST_OPEN):
             del held[first.call]
-            yield await _completed(log, first)
+            yield await _completed(log, first, unsealing)
     for call in held.values():
-        yield await _completed(log, call)
+        yield await _completed(log, call, unsealing)
 
 
-async def call(log: Log, call_id: str) -> Recorded | None:
+async def call(log: Log, call_id: str, unsealing: Unsealing | None = None) -> Recorded | None:
     """Return one call, or None where the log has no decision about it."""
-    async for found in calls(log, Span(call=call_id)):
+    async for found in calls(log, Span(call=call_id), unsealing):
         return found
     return None
 
@@ -71,13 +86,13 @@ def _is_over(call: Recorded) -> bool:
     return call.ended is not None
 
 
-async def _completed(log: Log, call: Recorded) -> Recorded:
+async def _completed(log: Log, call: Recorded, unsealing: Unsealing | None) -> Recorded:
     """Look up what later events tell of a call, where they may tell more."""
     is_clear = call.ended is not None and call.ended.executed is not Execution.UNKNOWN
     if is_clear and call.judged.effect is not DecisionEffect.REQUIRE_APPROVAL:
         return call
     kept = await log.query(EventFilter(call=call.call, limit=_MOST_EVENTS))
-    events = [reading.told(each.json()) for each in kept]
+    events = await _read(kept, unsealing)
     decision = next((each for each in events if each.is_decision), None)
     if decision is None:
         return call
@@ -87,7 +102,15 @@ async def _completed(log: Log, call: Recorded) -> Recorded:
     return found
 
 
-async def _events(log: Log, span: Span) -> AsyncIterator[Told]:
+async def _read(page: Sequence[StoredEvent], unsealing: Unsealing | None) -> list[Told]:
+    events = [each.json() for each in page]
+    if unsealing is None:
+        return [reading.told(each) for each in events]
+    found = await unsealing.beside(events)
+    return [reading.told(each, found.get(str(each.get("id")))) for each in events]
+
+
+async def _events(log: Log, span: Span, unsealing: Unsealing | None) -> AsyncIterator[Told]:
     after = 0
     while True:
         page = await log.query(
@@ -101,9 +124,8 @@ async def _events(log: Log, span: Span) -> AsyncIterator[Told]:
                 limit=_PAGE,
             )
         )
-        for each in page:
-            after = each.seq
-            event = reading.told(each.json())
+        for event in await _read(page, unsealing):
+            after = event.seq
             if event.kind in _KINDS:
                 yield event
         if len(page) < _PAGE:

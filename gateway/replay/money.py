@@ -32,7 +32,7 @@ def moved(then: Then) -> Money | None:
             except ConditionError:
                 continue
             if is_number(amount) and 0 <= amount < math.inf:
-                currency = arguments.get(_CURRENCY)
+                currency = then.call.seen.get(_CURRENCY)
                 named = currency if isinstance(currency, str) else ""
                 return Money(amount=float(amount), currency=named)
     return None

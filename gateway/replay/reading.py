@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.policy.methods import kind_of
-from gateway.replay import unknown
+from gateway.replay import unknown, unsealed
 from gateway.replay.types import (
     Asked,
     Ended,
@@ -17,6 +17,7 @@ from gateway.replay.types import (
     Word,
     Written,
 )
+from gateway.store.unsealing import Unsealed
 from gateway.types.actors import Actor
 from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
@@ -39,6 +40,7 @@ class Told:
     stage: str
     call: str
     body: JsonObject
+    unsealed: Unsealed | None = None  # what is sealed beside it, where that was asked for
     whole: JsonObject = field(default_factory=dict[str, Json])
 
     @property
@@ -53,7 +55,7 @@ class Told:
         return self.kind == EventKind.TOOL_CALL and self.stage in (Stage.FINISHED, Stage.FAILED)
 
 
-def told(event: JsonObject) -> Told:
+def told(event: JsonObject, unsealed: Unsealed | None = None) -> Told:
     """Return what an event, read with its number, says of which call."""
     body = event.get("body")
     return Told(
@@ -62,6 +64,7 @@ def told(event: JsonObject) -> Told:
         stage=_text(event.get("stage")),
         call=_text(event.get("call")),
         body=body if isinstance(body, dict) else {},
+        unsealed=unsealed,
         whole=event,
     )
 
@@ -78,7 +81,7 @@ def recorded(event: Told) -> Recorded:
         gone = unknown.noted(_texts(whole.get(name)), "/arguments") | gone
     received = timedelta(microseconds=_whole(snapshot.get("received_us")))
     tenant = _text(whole.get("tenant"))
-    return Recorded(
+    call = Recorded(
         seq=event.seq,
         id=_text(whole.get("id")),
         call=event.call,
@@ -102,6 +105,7 @@ def recorded(event: Told) -> Recorded:
         inputs=_object(body.get("inputs")),
         snapshot=snapshot,
     )
+    return unsealed.known(call, event.unsealed)
 
 
 def with_event(call: Recorded, event: Told) -> Recorded:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from gateway.replay import unsealed
 from gateway.replay.cases import Definitions, Offered
 from gateway.replay.compare import Comparing, agree
 from gateway.replay.counters import Counting, exceeded
@@ -61,7 +62,7 @@ class Replay:
         amount = moved(then) if then is not None else None
         compared = self._comparing(call, before, after, amount)
         faithful = None if again is None else _is_faithful(call, again)
-        compared = replaced(compared, is_faithful=faithful)
+        compared = unsealed.told(replaced(compared, is_faithful=faithful))
         if self.watches is not None:
             self.watches(compared, then)
         return compared

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from gateway.replay import history
-from gateway.replay.history import Log, Span
+from gateway.replay.history import Log, Span, Unsealing
 from gateway.replay.replaying import Replay
 from gateway.replay.report import Report
 from gateway.replay.tally import Tally
@@ -21,10 +21,12 @@ async def reported(
     *,
     counters: Counters = Counters.RECORDED,
     told: Callable[[int], None] = _quietly,
+    unsealing: Unsealing | None = None,
 ) -> Report:
     """Replay the calls of a span, and return what became of them.
 
-    `told` is called with the number of calls so far, after each. Raises StoreUnavailable.
+    `told` is called with the number of calls so far, after each. `unsealing` opens what is sealed
+    of them. Raises StoreUnavailable.
     """
     candidate = replay.candidate
     tally = Tally(
@@ -38,7 +40,7 @@ async def reported(
         rules={rule.id: rule.place for rule in candidate.policy.rules},
     )
     calls = 0
-    async for compared in replay.over(history.calls(log, span)):
+    async for compared in replay.over(history.calls(log, span, unsealing)):
         tally.add(compared)
         calls += 1
         told(calls)

@@ -210,7 +210,7 @@ class Tally:
 
     def _add_unknown(self, compared: Compared) -> None:
         call = compared.recorded
-        missing = tuple(sorted({(each.place, str(each.why)) for each in compared.missing}))
+        missing = tuple(sorted({(each.place, each.told) for each in compared.missing}))
         readers = tuple(sorted({each for some in compared.missing for each in some.readers}))
         key: _UnknownKey = (call.tool, missing, readers)
         self._unknown.setdefault(key, _Heap(Example.of(call))).add(compared)

@@ -30,6 +30,9 @@ class Gone(StrEnum):
     CUT = "cut"  # too large to be kept in the event
     NOT_ASKED = "not_asked"  # nobody looked it up when the call was judged
     NOT_KEPT = "not_kept"  # a definition or a revision that the store does not have
+    SHREDDED = "shredded"  # its sealed copy was destroyed
+    SEALED = "sealed"  # and the key is not here
+    CHANGED = "changed"  # its sealed copy is not what was sealed
 
 
 @value
@@ -39,6 +42,12 @@ class Missing:
     place: str  # `/arguments/iban`, `run.fields.ticket`, `origin of /customer_id`
     why: Gone
     readers: tuple[str, ...] = ()  # who reads it: ids of rules, `schema`, `contract`, `runs.NAME`
+    since: datetime | None = None  # when it was shredded
+
+    @property
+    def told(self) -> str:
+        """Say why it is not there, for people."""
+        return str(self.why) if self.since is None else f"{self.why} on {self.since:%F}"
 
 
 @value
@@ -181,6 +190,11 @@ class Recorded:
     arguments: JsonObject  # as they came, with markers in place of what is unknown
     unknown: Mapping[JsonPointer, Gone] = field(default_factory=dict[JsonPointer, Gone])
     """Places in the arguments of which the log does not hold the value; `""` for all of them."""
+    shown: JsonObject | None = None
+    """The arguments as events have them, where `arguments` are from a sealed copy."""
+    gone: Mapping[JsonPointer, Gone] = field(default_factory=dict[JsonPointer, Gone])
+    """Places in the arguments that are known from a sealed copy alone, and are shown to nobody."""
+    shredded: datetime | None = None  # when its sealed copy was destroyed
     run: str = ""
     parent: str = ""  # the call for whose sake the gateway made it
     cause: str = ""
@@ -196,6 +210,11 @@ class Recorded:
     ended: Ended | None = None  # None: it has not, as far as the log goes
     is_sent: bool = False  # the intent was kept: what it took of limits was taken
     effects: tuple[SideEffect, ...] = ()
+
+    @property
+    def seen(self) -> JsonObject:
+        """The arguments as people may see them."""
+        return self.arguments if self.shown is None else self.shown
 
     @property
     def is_executed(self) -> bool:

@@ -2,17 +2,19 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from gateway.case import Case
 from gateway.clock import Clock
-from gateway.crossing.books import Journal, SeenValue, Telemetry, documents_of, yielded
+from gateway.crossing.books import Journal, Sealing, SeenValue, Telemetry, documents_of, yielded
 from gateway.crossing.ticket import Ticket
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
+from gateway.store.sealing import NoSealer
 from gateway.store.times import microseconds
 from gateway.types.actors import Actor
+from gateway.types.audit import Level
 from gateway.types.calls import ProposedCall, actor_of
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
@@ -52,6 +54,8 @@ class Record:
     digest: Callable[[str, Json], str]  # tenant, value → keyed digest
     seen_values: Seen
     clock: Clock
+    sealer: Sealing = field(default_factory=NoSealer)
+    level: Level = Level.REQUEST  # where a contract says nothing
     reads_wait_for_log: bool = False  # reads are refused as soon as the log fails
 
     def open(self, call: ProposedCall) -> Ticket:

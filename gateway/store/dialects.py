@@ -22,13 +22,14 @@ class Dialect:
     path: Path | None
 
 
-def dialect_of(url: str, clock: Clock, *, create: bool = True) -> Dialect:
+def dialect_of(url: str, clock: Clock, *, create: bool = True, erases: bool = False) -> Dialect:
     """Return the dialect for `sqlite:///path` or `postgresql://…`, and make the file of the former.
 
-    Raises ConfigurationError for other URLs, and when there is no such file and none is wanted.
+    With `erases`, a file keeps nothing of what is deleted. Raises ConfigurationError for other
+    URLs, and when there is no such file and none is wanted.
     """
     if url.startswith(SQLITE):
-        return _sqlite(Path(url.removeprefix(SQLITE)), clock, create=create)
+        return _sqlite(Path(url.removeprefix(SQLITE)), clock, create=create, erases=erases)
     if url.startswith(("postgresql://", "postgres://")):
         return _postgres(url, clock)
     raise ConfigurationError(
@@ -36,7 +37,7 @@ def dialect_of(url: str, clock: Clock, *, create: bool = True) -> Dialect:
     )
 
 
-def _sqlite(path: Path, clock: Clock, *, create: bool) -> Dialect:
+def _sqlite(path: Path, clock: Clock, *, create: bool, erases: bool) -> Dialect:
     if create:
         sqlite.make_file(path)
     elif not path.exists():
@@ -44,7 +45,10 @@ def _sqlite(path: Path, clock: Clock, *, create: bool) -> Dialect:
 
     def connect(busy_s: float) -> Engine:
         return sqlite.SqliteEngine(
-            path, prepare=lambda engine: migrate(engine, "sqlite", clock), busy_s=busy_s
+            path,
+            prepare=lambda engine: migrate(engine, "sqlite", clock),
+            busy_s=busy_s,
+            erases=erases,
         )
 
     return Dialect(connect=connect, path=path)

@@ -12,6 +12,7 @@ from gateway.clock import Clock
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.envelope import Origin, to_bytes
+from gateway.store import sealed_copies
 from gateway.store.backlog import Backlog, Bounds, Entry, Gap
 from gateway.store.changes import Change
 from gateway.store.engine import Engine, Parameters, Row, Transaction, Value
@@ -101,8 +102,15 @@ class EventLog:
         self._clock = clock
         self._wait_s = wait_s
         self._backlog = Backlog(bounds or Bounds())
+        self.key_destroyed: Callable[[str], None] | None = None
+        """Told the id of a data key that was destroyed though somebody here still seals with it."""
         self._writer = Writer(
-            engine, self._backlog, clock=clock, on_gap=self._record_gap, patience_s=wait_s
+            engine,
+            self._backlog,
+            clock=clock,
+            on_gap=self._record_gap,
+            on_destroyed=self._destroyed,
+            patience_s=wait_s,
         )
 
     @property
@@ -237,6 +245,10 @@ class EventLog:
         written = to_bytes(event, self._origin)
         return Entry((_columns(event, written),), len(written), durable)
 
+    def _destroyed(self, key: str) -> None:
+        if self.key_destroyed is not None:
+            self.key_destroyed(key)
+
     def _record_gap(self, gap: Gap, reason: str) -> None:
         event = admin.events_refused(
             id=ids.ulid(), at=self._clock.now(), count=gap.count, since=gap.since, reason=reason
@@ -264,7 +276,8 @@ def _columns(event: Event, written: bytes) -> Parameters:
     }
     if not _fits("".join(columns.values())):  # most do, so that one look at all of them is enough
         columns = {name: column(text) for name, text in columns.items()}
-    return {**columns, "at": microseconds(event.at), "body": written.decode()}
+    row: Parameters = {**columns, "at": microseconds(event.at), "body": written.decode()}
+    return row if event.sealed is None else {**row, **sealed_copies.columns(event.sealed)}
 
 
 def _fits(text: str) -> bool:

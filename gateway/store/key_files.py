@@ -75,7 +75,7 @@ def make(path: Path, name: str) -> Signer:
     made = Signer(name=name, seed=os.urandom(_SEED_BYTES))
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        aside = _aside(path, made.secret() + "\n")
+        aside = written_aside(path, made.secret() + "\n")
         try:
             os.link(aside, path)  # whole or not at all, and only once
         except FileExistsError:
@@ -94,7 +94,7 @@ def replace(path: Path, new: Signer) -> None:
     """Put a key in the place of another, whose public half stays; the private one is gone."""
     try:
         _publish(path, [new.key, *public(path)])
-        os.replace(_aside(path, new.secret() + "\n"), path)
+        os.replace(written_aside(path, new.secret() + "\n"), path)
     except OSError as error:
         raise ConfigurationError(
             f"`{path}`: the key for checkpoints can't be written: {_reason(error)}"
@@ -116,10 +116,10 @@ def is_open(path: Path) -> bool:
 
 def _publish(path: Path, keys: Sequence[Key]) -> None:
     text = "".join(f"{key}\n" for key in dict.fromkeys(keys))
-    os.replace(_aside(path, text), path.with_name(path.name + _PUBLIC))
+    os.replace(written_aside(path, text), path.with_name(path.name + _PUBLIC))
 
 
-def _aside(path: Path, text: str) -> Path:
+def written_aside(path: Path, text: str) -> Path:
     """Write a private file beside another, down to the disk."""
     aside = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -94,6 +94,8 @@ class Retention:
                 "digest": digest,
             }
             transaction.execute("add_archive", sealing)
+            transaction.execute("remove_sealed_copies", {"size": archived.size})
+            transaction.execute("remove_data_keys", {"before": row["at"]})
             transaction.execute("remove_archived", {"size": archived.size})
             return Made(True)
 
@@ -101,7 +103,7 @@ class Retention:
 
     async def holds(self) -> list[Hold]:
         """Return who and what is on hold, the first that was set first."""
-        return await self._worker.read(_holds)
+        return await self._worker.read(all_holds)
 
     async def hold(self, wanted: Hold, event: Event) -> bool:
         """Have events stay; False when they do already."""
@@ -174,7 +176,7 @@ def _prefix(transaction: Transaction, since: int, most: int) -> Prefix:
 def _held(transaction: Transaction) -> tuple[int, str] | None:
     """Return the first event that has to stay, and for whom."""
     found: list[tuple[int, str]] = []
-    for hold in _holds(transaction):
+    for hold in all_holds(transaction):
         number = (
             _number(transaction, "first_event_of_run", {"run_id": hold.run})
             if hold.run
@@ -189,7 +191,8 @@ def _number(transaction: Transaction, name: str, parameters: Parameters) -> int 
     return transaction.fetch(name, parameters)[0].integer("seq") or None
 
 
-def _holds(transaction: Transaction) -> list[Hold]:
+def all_holds(transaction: Transaction) -> list[Hold]:
+    """Return who and what is on hold, the first that was set first."""
     return [
         Hold(
             tenant=row.text("tenant"),

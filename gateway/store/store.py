@@ -20,6 +20,7 @@ from gateway.store.operations import Operations
 from gateway.store.retention import Retention
 from gateway.store.revisions import Revisions
 from gateway.store.runs import Runs
+from gateway.store.sealed_copies import SealedCopies
 from gateway.store.seen import SeenValues
 from gateway.store.worker import Worker
 
@@ -36,6 +37,7 @@ class Store:
     events: EventLog
     checkpoints: Checkpoints
     retention: Retention
+    sealed: SealedCopies
     limits: Limits
     operations: Operations
     approvals: Approvals
@@ -58,15 +60,17 @@ class Store:
         create: bool = True,
         clock: Clock | None = None,
         bounds: Bounds | None = None,
+        erases: bool = False,
     ) -> "Store":
         """Connect, bring the tables up to date and start the threads; blocks for seconds at most.
 
         `origin` is the process that events are written by. `secret` replaces the generated key of
-        digests. Without `create`, a SQLite file that isn't there is a ConfigurationError. Raises
-        StoreUnavailable when the database can't be used now.
+        digests. Without `create`, a SQLite file that isn't there is a ConfigurationError; with
+        `erases`, it keeps nothing of what is deleted. Raises StoreUnavailable when the database
+        can't be used now.
         """
         clock = clock or SystemClock()
-        dialect = dialect_of(url, clock, create=create)
+        dialect = dialect_of(url, clock, create=create, erases=erases)
         engine = dialect.connect(_WORKER_BUSY_S)
         try:
             engine.has_table("meta")  # a file that is no database gets no key beside it
@@ -87,6 +91,7 @@ class Store:
             events=events,
             checkpoints=Checkpoints(proofs, clock),
             retention=Retention(events, proofs, clock),
+            sealed=SealedCopies(events, worker, clock),
             limits=Limits(worker, clock),
             operations=Operations(events, worker, clock, owner=origin.instance),
             approvals=Approvals(events, worker, clock),

@@ -9,6 +9,7 @@ from typing import Final
 
 from gateway.clock import Clock
 from gateway.errors import StatementRefused, StoreUnavailable
+from gateway.store import sealed_copies
 from gateway.store.backlog import Backlog, Entry, Gap
 from gateway.store.engine import Engine, Lock, Parameters, Value
 
@@ -47,12 +48,14 @@ class Writer:
         *,
         clock: Clock,
         on_gap: Callable[[Gap, str], None],
+        on_destroyed: Callable[[str], None],
         patience_s: float,
     ) -> None:
         self._engine = engine
         self._backlog = backlog
         self._clock = clock
         self._on_gap = on_gap
+        self._on_destroyed = on_destroyed  # of a data key that is used all the same
         self._patience_s = patience_s  # a commit that takes longer counts as failing
         self._began_s: float | None = None  # the commit under way, on the monotonic clock
         self._commits = 0
@@ -152,6 +155,9 @@ class Writer:
                 last = transaction.fetch("last_seq", {})[0].integer("seq")
                 numbered = [{**row, "seq": last + nr} for nr, row in enumerate(rows.values(), 1)]
                 transaction.execute_many("append_event", numbered)
+                destroyed = sealed_copies.keep(transaction, numbered)
+            for key in destroyed:
+                self._on_destroyed(key)
             self._commits += 1
         except StoreUnavailable:
             raise

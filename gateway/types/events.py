@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from gateway.types.actors import Actor
+from gateway.types.audit import SealedCopy
 from gateway.types.json import JsonObject, JsonPointer
 from gateway.types.values import value
 
@@ -69,3 +70,4 @@ class Event:
     actor: Actor | None = None
     erased: tuple[JsonPointer, ...] = ()  # removed, nothing left
     masked: tuple[JsonPointer, ...] = field(default=())  # replaced by a marker or digest
+    sealed: SealedCopy | None = None  # kept beside it, in the same transaction

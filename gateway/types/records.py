@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gateway.types.actors import Actor
+from gateway.types.audit import Level
 from gateway.types.calls import ProposedCall, TraceContext
 from gateway.types.decisions import Decision
 from gateway.types.operations import Execution
@@ -42,6 +43,7 @@ class CallRecord:
     effect: Effect | None = None
     risk: Risk | None = None
     decision: Decision | None = None
+    level: Level = Level.REQUEST  # how much of it events keep
     revision: str = ""  # that it was judged by, whether or not policy was asked
     status: Status = Status.INTERNAL
     code: str = ""

@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from gateway.types.approvals import ApprovalNotes
+from gateway.types.audit import Audit
 from gateway.types.guarantees import (
     CallTemplate,
     Checksum,
@@ -287,6 +288,7 @@ class Contract:
     compensation: Compensation | None = None
     object: WrittenObject | None = None  # what events name as written
     approval: ApprovalNotes = field(default_factory=ApprovalNotes)
+    audit: Audit = field(default_factory=Audit)
 
     @property
     def asks_origins(self) -> bool:

@@ -1,0 +1,196 @@
+"""The rows of sealed copies: kept with their events, looked up, and destroyed."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from gateway import jsontext
+from gateway.clock import Clock
+from gateway.store.changes import Change, Log, Made
+from gateway.store.engine import Parameters, Transaction, Value
+from gateway.store.retention import Hold, all_holds
+from gateway.store.times import microseconds, moment
+from gateway.store.worker import Worker
+from gateway.types.audit import SealedCopy
+from gateway.types.events import Event
+from gateway.types.json import Json
+from gateway.types.values import value
+
+_EVER: Final = (1 << 63) - 1
+_KEY: Final = "sealed_key"  # of the columns of an event, where it has a copy
+
+
+@value
+class Copy:
+    """A copy as it is kept; of a shredded one nothing is left but since when."""
+
+    content: str
+    wrapped: str
+    shredded: datetime | None = None
+
+
+@value
+class Scope:
+    """Whose copies are meant: of one run, one call, or one tenant; `before` itself is left out."""
+
+    run: str = ""
+    call: str = ""
+    tenant: str = ""
+    before: datetime | None = None
+
+
+@value
+class Shredded:
+    """What was destroyed: copies, and the data keys that no other copy needs."""
+
+    copies: int
+    keys: int
+    tenant: str = ""
+    held: Hold | None = None  # that kept it from being done
+
+
+Telling = Callable[[Shredded], Event]
+
+
+class SealedCopies:
+    """What is sealed beside the log; every shredding is an event of it."""
+
+    def __init__(self, log: Log, worker: Worker, clock: Clock) -> None:
+        self._log = log
+        self._worker = worker
+        self._clock = clock
+
+    async def beside(self, events: Iterable[str]) -> dict[str, Copy]:
+        """Return the copies beside events, by their ids. Raises StoreUnavailable."""
+        wanted: Parameters = {"events": _listed(events)}
+        if wanted["events"] == "[]":
+            return {}
+
+        def read(transaction: Transaction) -> dict[str, Copy]:
+            return {
+                row.text("event_id"): Copy(
+                    content=row.text("content"),
+                    wrapped=row.text("wrapped"),
+                    shredded=_moment(row.integer("shredded_at")),
+                )
+                for row in transaction.fetch("copies_of_events", wanted)
+            }
+
+        return await self._worker.read(read)
+
+    async def destroyed(self, keys: Iterable[str]) -> dict[str, datetime]:
+        """Return since when data keys are destroyed, those of them that are."""
+        wanted: Parameters = {"keys": _listed(keys)}
+        found = await self._worker.read(lambda it: it.fetch("keys_shredded", wanted))
+        times = {row.text("key_id"): _moment(row.integer("shredded_at")) for row in found}
+        return {key: at for key, at in times.items() if at is not None}
+
+    async def newest_key(self) -> str | None:
+        """Return a data key as it is kept, wrapped; None where nothing was ever sealed."""
+        found = await self._worker.read(lambda it: it.fetch("a_data_key", {}))
+        return found[0].text("wrapped") if found else None
+
+    async def shred(self, scope: Scope, telling: Telling, *, id: str) -> Shredded:
+        """Destroy copies and their keys, unless a hold says that they stay.
+
+        `telling` makes the event of it, with the id; where nothing was left there is none. Raises
+        StoreUnavailable.
+        """
+        now = microseconds(self._clock.now())
+
+        def work(transaction: Transaction) -> Made[Shredded]:
+            where, parameters = _matching(scope)
+            live = f"{where} AND shredded_at = 0"
+            held = _held(transaction, live, parameters)
+            if held is not None:
+                return Made(Shredded(copies=0, keys=0, held=held), keeps_events=False)
+            tenant = _tenant(transaction, where, parameters)
+            done: dict[str, Value] = {**parameters, "now": now, "shred": id}
+            transaction.execute(_STATEMENTS[_named(scope)], done)
+            transaction.execute("shred_keys", {"now": now, "shred": id})
+            (row,) = transaction.fetch("shredded", {"shred": id})
+            found = Shredded(copies=row.integer("copies"), keys=row.integer("keys"), tenant=tenant)
+            return Made(found, told=[telling(found)] if found.copies else [])
+
+        return await self._log.carry(Change(work))
+
+
+def columns(copy: SealedCopy) -> Parameters:
+    """Return what a row of an event has beside its own columns."""
+    return {
+        _KEY: copy.key,
+        "sealed_wrapped": copy.wrapped,
+        "sealed_content": copy.content,
+    }
+
+
+def keep(transaction: Transaction, rows: Sequence[Parameters]) -> list[str]:
+    """Keep the copies of new events with them; return keys that were destroyed meanwhile.
+
+    A copy under a key like that would never be opened again, and is not kept.
+    """
+    unkept: list[str] = []
+    known: set[Value] = set()
+    for row in rows:
+        if _KEY not in row:
+            continue
+        key, run = row[_KEY], row["run_id"]
+        named: dict[str, Value] = {name: row[name] for name in ("tenant", "run_id", "at")}
+        if key not in known:
+            call = "" if run else row["call_id"]
+            data_key = {**named, "key_id": key, "call_id": call, "wrapped": row["sealed_wrapped"]}
+            transaction.execute("keep_data_key", data_key)
+            known.add(key)
+        copy: dict[str, Value] = {
+            **named,
+            "event_id": row["id"],
+            "key_id": key,
+            "call_id": row["call_id"],
+            "content": row["sealed_content"],
+        }
+        if not transaction.execute("keep_sealed_copy", copy):
+            unkept.append(str(key))
+    return unkept
+
+
+_STATEMENTS: Final = {
+    "run_id": "shred_copies_of_run",
+    "call_id": "shred_copies_of_call",
+    "tenant": "shred_copies_of_tenant",
+}
+
+
+def _named(scope: Scope) -> str:
+    return "run_id" if scope.run else "call_id" if scope.call else "tenant"
+
+
+def _matching(scope: Scope) -> tuple[str, dict[str, Value]]:
+    """Return the condition in SQL, made of constant parts only, and its parameters."""
+    name = _named(scope)
+    before = _EVER if scope.before is None else microseconds(scope.before)
+    parameters: dict[str, Value] = {name: scope.run or scope.call or scope.tenant, "before": before}
+    return f"WHERE {name} = :{name} AND {name} <> '' AND at < :before", parameters
+
+
+def _held(transaction: Transaction, where: str, parameters: dict[str, Value]) -> Hold | None:
+    """Return the first hold that one of the copies is under."""
+    for hold in all_holds(transaction):
+        which = "run_id = :held" if hold.run else "tenant = :held"
+        held: dict[str, Value] = {**parameters, "held": hold.run or hold.tenant}
+        if transaction.fetch("sealed_within", held, where=f"{where} AND {which}"):
+            return hold
+    return None
+
+
+def _tenant(transaction: Transaction, where: str, parameters: dict[str, Value]) -> str:
+    found = transaction.fetch("sealed_within", parameters, where=where)
+    return found[0].text("tenant") if found else ""
+
+
+def _listed(texts: Iterable[str]) -> str:
+    listed: list[Json] = list(texts)
+    return jsontext.dump(listed).decode()
+
+
+def _moment(kept: int) -> datetime | None:
+    return moment(kept) if kept else None

@@ -1,0 +1,28 @@
+-- Arguments as they were sent, encrypted, beside the events that tell of them; and the keys of
+-- that, each wrapped under the key of its tenant, which no database has. What was shredded leaves
+-- a row that says when, and holds nothing.
+CREATE TABLE data_keys (
+    key_id TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    wrapped TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    shredded_at BIGINT NOT NULL,
+    shred TEXT NOT NULL
+);
+CREATE TABLE sealed_copies (
+    event_id TEXT PRIMARY KEY,
+    key_id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    content TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    shredded_at BIGINT NOT NULL,
+    shred TEXT NOT NULL
+);
+CREATE INDEX sealed_copies_by_key ON sealed_copies (key_id);
+CREATE INDEX sealed_copies_by_call ON sealed_copies (call_id);
+CREATE INDEX sealed_copies_by_run ON sealed_copies (run_id) WHERE run_id <> '';
+CREATE INDEX sealed_copies_by_tenant ON sealed_copies (tenant, at);

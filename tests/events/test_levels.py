@@ -1,0 +1,60 @@
+from gateway.events import levels
+from gateway.events.redact import Redacted
+from gateway.replay import unknown
+from gateway.types.audit import Level
+from gateway.types.json import Json, JsonObject
+from gateway.types.tools import Sensitivity
+
+ARGUMENTS: JsonObject = {
+    "name": "ana",
+    "amount": 12.5,
+    "count": 3,
+    "on": True,
+    "none": None,
+    "lines": [{"sku": "x-1"}, {}],
+    "iban": {"$redacted": "personal", "hmac": "hmac-sha256:" + "0" * 32, "len": 22},
+}
+
+
+def kept(value: Json, level: Level) -> Redacted:
+    return levels.kept(Redacted(value=value, erased=("/before",)), level)
+
+
+def test_a_request_is_kept_as_it_was_redacted() -> None:
+    for level in (Level.REQUEST, Level.FULL):
+        assert kept(ARGUMENTS, level).value is ARGUMENTS
+
+
+def test_metadata_keeps_names_types_lengths_and_what_stood_for_values() -> None:
+    found = kept(ARGUMENTS, Level.METADATA)
+    assert found.value == {
+        "name": {"$redacted": "level", "type": "string", "len": 3},
+        "amount": {"$redacted": "level", "type": "number"},
+        "count": {"$redacted": "level", "type": "integer"},
+        "on": {"$redacted": "level", "type": "boolean"},
+        "none": {"$redacted": "level", "type": "null"},
+        "lines": [{"sku": {"$redacted": "level", "type": "string", "len": 3}}, {}],
+        "iban": ARGUMENTS["iban"],
+    }
+    assert found.erased[:3] == ("/before", "/name", "/amount")
+    assert "/lines/0/sku" in found.erased
+    assert "/iban" not in found.erased
+    assert set(unknown.places(found.value)) == {*found.erased[1:], "/iban"}
+
+
+def test_of_many_values_the_whole_counts_as_gone() -> None:
+    found = kept({str(number): "x" for number in range(100)}, Level.METADATA)
+    assert found.erased == ("/before", "")
+
+
+def test_at_metadata_no_argument_turns_up_elsewhere() -> None:
+    known = {"secret-1": Sensitivity.SECRET}
+    assert levels.hidden(ARGUMENTS, known, Level.REQUEST) is known
+    hidden = levels.hidden({"note": "call me", "n": 77_123}, known, Level.METADATA)
+    assert set(hidden) == {"secret-1", "call me", "77123"}
+
+
+def test_changes_are_counted_and_not_told() -> None:
+    body: JsonObject = {"op": "op_1", "changes": [{"pointer": "/a"}], "changes_left_off": 2}
+    assert levels.without_changes(body) == {"op": "op_1", "changes": [], "changes_left_off": 3}
+    assert levels.without_changes({"changes": []}) == {"changes": []}
