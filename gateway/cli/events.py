@@ -8,7 +8,7 @@ from typing import Final, Unpack
 import anyio
 import click
 
-from gateway.actions import columns, questions
+from gateway.actions import columns, outgoing, questions
 from gateway.cli import (
     archive,
     disclosing,
@@ -85,25 +85,18 @@ def query(
 
     async def give() -> bool:
         async with opened(path) as store:
-            giver, cursor = giving.giver(form, names, rows.put), None
-            is_first = True
-            async for page in questions.pages(
-                store.events, wanted, limit=most, newest_first=newest
-            ):
-                if is_first:
-                    count, is_whole = len(page.events), page.cursor is None
-                    await disclosing.told(
-                        store,
-                        "query",
-                        {**asked(given, since, until), "limit": most, "format": form},
-                        tenant=only(given),
-                        events=count if is_whole or count == most else None,
-                    )
-                for event in page.events:
-                    giver.give(event)
-                is_first, cursor = False, page.cursor
-            giver.end()
-            return cursor is not None
+            origin = await outgoing.origin(store.checkpoints) if form in outgoing.FORMS else ""
+            _, is_more = await giving.give(
+                store,
+                wanted,
+                giving.giver(form, names, rows.put, origin=origin),
+                how="query",
+                asked={**asked(given, since, until), "limit": most, "format": form},
+                tenant=only(given),
+                limit=most,
+                newest_first=newest,
+            )
+            return is_more
 
     is_more = run_async(give)
     rows.flush()

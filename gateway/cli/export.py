@@ -1,41 +1,65 @@
-"""`weighbridge events export`: a tenant's events with proofs, and what checks them."""
+"""`weighbridge events export`: events with proofs of them, or in the forms of other systems."""
 
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from gateway import ids
-from gateway.actions import exporting
+from gateway.actions import exporting, outgoing
+from gateway.actions.columns import COLUMNS
 from gateway.actions.exporting import Exported
-from gateway.cli import output, trusting
+from gateway.cli import disclosing, giving, output, rows, trusting
 from gateway.cli.moments import earlier
 from gateway.cli.opening import opened, run
 from gateway.cli.options import config_option, json_option, load
-from gateway.cli.people import who
-from gateway.clock import SystemClock
+from gateway.cli.rows import Put
 from gateway.errors import LogChanged
-from gateway.events import admin
 from gateway.events.notes import NoteError
 from gateway.events.trust import Trust
 from gateway.store.events import EventFilter
+from gateway.store.selection import Selection
+
+_PROOFS = "proofs"
 
 
 @click.command(
     "export", epilog="Example: weighbridge events export --tenant acme --since 30d --out acme-may"
 )
 @config_option
-@click.option("--tenant", required=True, help="Whose events.")
+@click.option("--tenant", default="", help="Whose events; with proofs it has to be named.")
 @click.option("--since", default="", help="A time in UTC (2026-11-29T09:00:00) or an age (24h).")
 @click.option("--until", default="", help="As --since; this moment itself is left out.")
 @click.option(
-    "--out", "folder", type=click.Path(path_type=Path), required=True, help="A folder to make."
+    "--format",
+    "form",
+    type=click.Choice([_PROOFS, "json", "csv", *outgoing.FORMS]),
+    default=_PROOFS,
+    show_default=True,
+    help="With proofs; or for a SIEM (ocsf), for queues (cloudevents), for spreadsheets (csv).",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="With proofs, a folder to make; else a file, or standard output.",
 )
 @json_option
-def command(path: Path, tenant: str, since: str, until: str, folder: Path, as_json: bool) -> None:
-    """Write one tenant's events, byte for byte, with proofs that anybody can check.
+def command(
+    path: Path, tenant: str, since: str, until: str, form: str, out: Path | None, as_json: bool
+) -> None:
+    """Write events for others: with proofs that anybody can check, or as their systems read them.
 
-    What no checkpoint covers yet is left out. The export says how to check it, with Python alone.
+    With proofs, one tenant's events are written byte for byte; what no checkpoint covers yet is
+    left out, and the export says how to check it, with Python alone. The other forms have every
+    event on a line, without proofs; with --out, --json says how many there were.
     """
+    if form != _PROOFS:
+        _translated(path, tenant, since, until, form, out, as_json)
+        return
+    if not tenant or out is None:
+        output.fail("with proofs, name whose events, and a folder: `--tenant` and `--out`")
+    folder = out
     wanted = EventFilter(tenant=tenant, since=earlier(since), until=earlier(until))
     keys = trusting.keys(load(path).settings, ())
 
@@ -48,19 +72,11 @@ def command(path: Path, tenant: str, since: str, until: str, folder: Path, as_js
                 Trust(keys).checked(standing.last.note)
             except NoteError as error:
                 raise LogChanged(f"the last checkpoint: {error}") from error
+            asked = {"tenant": tenant, "since": since, "until": until}
+            await disclosing.told(store, "export", {**asked}, tenant=tenant)
             found = await exporting.export(
                 store.checkpoints, wanted, standing.last.note, keys, folder
             )
-            event = admin.log_read(
-                id=ids.ulid(),
-                at=SystemClock().now(),
-                how="export",
-                account=who("").account,
-                tenant=tenant,
-                asked={"tenant": tenant, "since": since, "until": until},
-                events=found.count,
-            )
-            store.events.append([event])
             return found, standing.since
 
     found, since_then = run(write)
@@ -70,3 +86,49 @@ def command(path: Path, tenant: str, since: str, until: str, folder: Path, as_js
     output.one_line(f"{found.count} events of `{tenant}` are in {folder}; see its README.md")
     if since_then:
         output.one_line(f"({since_then} later events of the log are covered by no checkpoint yet)")
+
+
+def _translated(
+    path: Path, tenant: str, since: str, until: str, form: str, out: Path | None, as_json: bool
+) -> None:
+    wanted = Selection(
+        tenants=(tenant,) if tenant else (), since=earlier(since), until=earlier(until)
+    )
+
+    async def write() -> int:
+        async with opened(path) as store:
+            origin = await outgoing.origin(store.checkpoints)
+            with _opened(out) as put:
+                count, _ = await giving.give(
+                    store,
+                    wanted,
+                    giving.giver(form, tuple(COLUMNS), put, origin=origin),
+                    how="export",
+                    asked={"tenant": tenant, "since": since, "until": until, "format": form},
+                    tenant=tenant,
+                )
+            return count
+
+    count = run(write)
+    if out is None:
+        rows.flush()
+    elif as_json:
+        output.as_json({"file": str(out), "events": count})
+    else:
+        output.one_line(f"{count} events are in {out}")
+
+
+@contextmanager
+def _opened(out: Path | None) -> Generator[Put]:
+    """Open a new file that only its owner may read, or standard output."""
+    if out is None:
+        yield rows.put
+        return
+    try:
+        number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(number, "w", encoding="utf-8", newline="") as file:
+            yield file.write
+    except FileExistsError:
+        output.fail(f"`{out}` is there already; name a new file")
+    except OSError as error:
+        output.fail(f"`{out}`: {(error.strerror or str(error)).lower()}")

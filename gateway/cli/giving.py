@@ -5,14 +5,17 @@ from typing import Final, Protocol, TypeVar
 
 import click
 
-from gateway.actions import columns
-from gateway.cli import output, rows
+from gateway.actions import columns, outgoing, questions
+from gateway.cli import disclosing, output, rows
 from gateway.cli.rows import Put
 from gateway.store.events import StoredEvent
+from gateway.store.selection import Selection
+from gateway.store.store import Store
+from gateway.types.json import JsonObject
 
 Command = TypeVar("Command", bound=Callable[..., None])
 SHEETS: Final = ("table", "json", "csv")
-FORMS: Final = SHEETS
+FORMS: Final = (*SHEETS, *outgoing.FORMS)
 _SECOND: Final = 19  # characters of a time, up to its second
 
 
@@ -47,19 +50,59 @@ class _Sheet:
 class _Lines:
     """A line of JSON an event."""
 
-    def __init__(self, put: Put) -> None:
+    def __init__(self, put: Put, translate: Callable[[JsonObject], JsonObject]) -> None:
         self._put = put
+        self._translate = translate
 
     def give(self, event: StoredEvent) -> None:
-        self._put(rows.json_line(event.json()))
+        self._put(rows.json_line(self._translate(event.json())))
 
     def end(self) -> None:
         """Nothing waits."""
 
 
-def giver(form: str, names: Sequence[str], put: Put) -> Giver:
-    """Return what writes events in a form; `names` are the columns, where it has any."""
-    return _Sheet(form, names, put) if form in rows.SHEETS else _Lines(put)
+def giver(form: str, names: Sequence[str], put: Put, *, origin: str = "") -> Giver:
+    """Return what writes events in a form.
+
+    `names` are the columns, where it has any; `origin` is what the log is called for others.
+    """
+    if form in rows.SHEETS:
+        return _Sheet(form, names, put)
+    if form in outgoing.FORMS:
+        translate = outgoing.FORMS[form]
+        return _Lines(put, lambda event: translate(event, origin))
+    return _Lines(put, lambda event: event)
+
+
+async def give(
+    store: Store,
+    wanted: Selection,
+    to: Giver,
+    *,
+    how: str,
+    asked: JsonObject,
+    tenant: str = "",
+    limit: int | None = None,
+    newest_first: bool = False,
+) -> tuple[int, bool]:
+    """Give out the events that are wanted, and say so in the log before the first of them.
+
+    Return how many there were, and whether there are more than the limit. Raises StoreUnavailable.
+    """
+    count, is_more, is_told = 0, False, False
+    pages = questions.pages(store.events, wanted, limit=limit, newest_first=newest_first)
+    async for page in pages:
+        if not is_told:
+            # Of an answer of many pages nobody knows yet how long it is.
+            is_whole = page.cursor is None or len(page.events) == limit
+            events = len(page.events) if is_whole else None
+            await disclosing.told(store, how, asked, tenant=tenant, events=events)
+            is_told = True
+        for event in page.events:
+            to.give(event)
+        count, is_more = count + len(page.events), page.cursor is not None
+    to.end()
+    return count, is_more
 
 
 def shortened(cells: Sequence[str], names: Sequence[str]) -> list[str]:

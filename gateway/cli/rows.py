@@ -11,7 +11,7 @@ from gateway.types.json import JsonObject
 
 _MEASURED: Final = 200  # rows after which the widths of a table are settled
 
-Put = Callable[[str], None]
+Put = Callable[[str], object]
 """Takes text, with its line ends."""
 
 

@@ -58,3 +58,49 @@ def test_without_a_checkpoint_nothing_is_proven(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [(), ("--tenant", "acme")])
 def test_tenant_and_folder_have_to_be_named(place: Workspace, words: tuple[str, ...]) -> None:
     assert place.run("events", "export", *words).exit_code == output.EXIT_USAGE
+
+
+FORMS = ("json", "csv", "ocsf", "cloudevents")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_other_systems_get_every_event_on_a_line(form: str, place: Workspace) -> None:
+    done = place.run("events", "export", "--format", form, "--tenant", "acme")
+    assert done.exit_code == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 20 + (form == "csv")
+    first = {
+        "json": '{"seq":',
+        "csv": "seq,time,id,",
+        "ocsf": '{"time":',
+        "cloudevents": '{"specversion":"1.0","source":',
+    }
+    assert lines[0].startswith(first[form])
+    own = place.run("events", "query", "--json", "--tenant", "acme", "--kind", "admin").stdout
+    body = json.loads(own.splitlines()[0])["body"]
+    assert (body["how"], body["asked"], body["events"]) == (
+        *("export", {"tenant": "acme", "format": form}, 20),
+    )
+
+
+def test_cloudevents_come_from_the_log_that_checkpoints_name(place: Workspace) -> None:
+    done = place.run("events", "export", "--format", "cloudevents", "--tenant", "acme")
+    origin = json.loads(place.run("events", "verify", "--json").stdout)["store"]["keys"][0]
+    source = json.loads(done.stdout.splitlines()[0])["source"]
+    assert (bool(source), source) == (True, origin.split("+")[0])
+
+
+def test_a_file_is_new_and_its_owners_alone(place: Workspace) -> None:
+    file = place.folder / "events.csv"
+    words = ("events", "export", "--format", "csv", "--out", str(file))
+    assert (
+        place.run(*words).stdout
+        == f"{len(file.read_bytes().splitlines()) - 1} events are in {file}\n"
+    )
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_bytes().endswith(b"\r\n")
+    assert "is there already; name a new file" in place.run(*words).stderr
+    code, document = place.json(*words[:-1], str(place.folder / "more.csv"))
+    assert (code, document["file"]) == (0, str(place.folder / "more.csv"))
+    nowhere = place.run(*words[:-1], str(place.folder / "none" / "x.csv"))
+    assert (nowhere.exit_code, "no such file" in nowhere.stderr) == (2, True)
