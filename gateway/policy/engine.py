@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from gateway.policy.alike import Alike, alike
 from gateway.policy.cel import ConditionError
 from gateway.policy.compiled import Candidates, CompiledRule, candidates
 from gateway.policy.match import Matcher
@@ -72,6 +73,7 @@ class CompiledPolicy:
             )
         )
         self._asks: dict[tuple[object, ...], frozenset[Method]] = {}
+        self._alikes: dict[tuple[object, ...], Alike] = {}
         self._of_names = lru_cache(_MOST_NAMES)(self._picked)
         self._of_uris = lru_cache(_MOST_URIS)(self._picked)
 
@@ -118,25 +120,67 @@ class CompiledPolicy:
 
     def decide(self, request: PolicyRequest) -> Decision:
         """Decide one call; never raises for anything that a rule or an argument holds."""
-        about = self.candidates(request.target)
+        about = self._alike(request, request.risk)
         view = self.view(request)
-        held: list[CompiledRule] = []
+        held: Sequence[CompiledRule] = ()
         failure: _Failure | None = None
         if about.raising:
             held, failure = _evaluate(about.raising, view)
             view.raise_to(rule.risk for rule in held if rule.risk is not None)
+            if view.risk is not request.risk:
+                about = self._alike(request, view.risk)
         if failure is None:
             held, failure = _evaluate(about.enforced, view)
+        matched = tuple([each.id for each in held])
+        known = about.decisions.get(matched)
+        if known is not None and failure is None and known.revision == self.revision:
+            return known
         shadow = _shadow(about.shadow, view) if about.shadow else ()
         word = self._word(held, view) if failure is None else _failed(failure, EVALUATION_ERROR)
-        rule, demands = word.rule, word.demands
+        decision = self._decision(word, matched, view, shadow)
+        if failure is None and not about.shadow and word.demands is _NOTHING:
+            about.remember(matched, decision)
+        return decision
+
+    def _alike(self, request: PolicyRequest, risk: Risk) -> Alike:
+        """Return which rules match, for all requests that agree in what the key is made of."""
+        if request.kind is Kind.RESOURCE:  # callers could send any number of URIs
+            return alike(self.candidates(request.target), request, risk)
+        key = (
+            request.method,
+            request.kind,
+            request.tool,
+            request.server,
+            request.effect,
+            request.risk,
+            risk,
+            request.phase,
+            request.template,
+            request.cause,
+            id(request.actor),  # held by what is found
+        )
+        found = self._alikes.get(key)
+        if found is None:
+            if len(self._alikes) >= _MOST_NAMES:
+                self._alikes.clear()
+            found = self._alikes[key] = alike(self.candidates(request.target), request, risk)
+        return found
+
+    def _decision(
+        self,
+        word: "_Word",
+        matched: tuple[str, ...],
+        view: View,
+        shadow: tuple[ShadowDecision, ...],
+    ) -> Decision:
+        request, rule, demands = view.request, word.rule, word.demands
         return Decision(
             effect=word.effect,
             code=word.code,
             reason=word.reason,
             rule=rule.id if rule is not None else "",
             place=rule.place if rule is not None else "",
-            matched=tuple([each.id for each in held]),
+            matched=matched,
             constraints=demands.constraints,
             limits=demands.limits,
             output=demands.output,
@@ -258,12 +302,12 @@ _Failure: TypeAlias = tuple[CompiledRule, str]
 def _evaluate(
     rules: Sequence[CompiledRule], view: View
 ) -> tuple[list[CompiledRule], _Failure | None]:
-    """Return every rule that holds, and the first that could not be evaluated."""
+    """Return every rule whose condition holds, and the first that could not be evaluated."""
     held: list[CompiledRule] = []
     failure: _Failure | None = None
     for rule in rules:
         try:
-            if view.holds(rule):
+            if view.meets(rule):
                 held.append(rule)
         except ConditionError as error:
             failure = failure or (rule, error.message)
@@ -317,7 +361,7 @@ def _shadow(rules: Sequence[CompiledRule], view: View) -> tuple[ShadowDecision, 
     for rule in rules:
         effect, code = rule.effect or DecisionEffect.DENY, rule.code
         try:
-            if not view.holds(rule):
+            if not view.meets(rule):
                 continue
         except ConditionError:
             effect, code = DecisionEffect.DENY, EVALUATION_ERROR

@@ -70,10 +70,8 @@ class View:
         """Return the values for expressions as they are, for what is evaluated later."""
         return self._vocabulary.values(self.request, self.risk)
 
-    def holds(self, rule: CompiledRule) -> bool:
-        """Say whether a rule about this tool matches; raises `ConditionError`."""
-        if not rule.matcher.matches(self.request, self.risk):
-            return False
+    def meets(self, rule: CompiledRule) -> bool:
+        """Say whether a rule's condition holds, or it has none; raises `ConditionError`."""
         if rule.condition is None:
             return True
         known = self._known.get(rule.id)

@@ -25,11 +25,11 @@ def test_values_are_converted_once_until_the_class_rises() -> None:
     assert view.scope() is not first
 
 
-def test_a_rule_is_seen_again_under_the_raised_class() -> None:
+def test_a_condition_is_seen_again_under_the_raised_class() -> None:
     view = RULES.view(request(risk=Risk.LOW))
     low, bad, plain = RULES.rules
-    assert (view.holds(low), view.holds(low), view.holds(plain)) == (True, True, False)
+    assert (view.meets(low), view.meets(low), view.meets(plain)) == (True, True, True)
     view.raise_to([Risk.CRITICAL])
-    assert (view.holds(low), view.holds(plain)) == (False, True)
+    assert (view.meets(low), view.meets(plain)) == (False, True)
     with pytest.raises(ConditionError):
-        view.holds(bad)
+        view.meets(bad)
