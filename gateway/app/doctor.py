@@ -8,6 +8,7 @@ import anyio.to_thread
 
 from gateway import __version__, ids
 from gateway.actions import revisions
+from gateway.app import sealing
 from gateway.app.inspect import Inspection, everything, inspect
 from gateway.app.signing import OFF, key_path, signer_of
 from gateway.app.surfaces import lacks
@@ -60,6 +61,8 @@ async def examine(
     found.append(await _store(loaded))
     if found[-1].ok:
         found += await _log(loaded)
+        if revision is not None and any(each.audit.seal for each in revision.contracts.values()):
+            found.append(await _sealing(loaded))
     found += _telemetry(environ)
     return tuple(found)
 
@@ -298,12 +301,28 @@ async def _log(loaded: Loaded) -> tuple[Diagnosis, ...]:
     return (*found, Diagnosis(part="log", ok=True, found=said))
 
 
+async def _sealing(loaded: Loaded) -> Diagnosis:
+    """Say whether calls can be sealed whose contracts want that, and what was sealed be opened."""
+    store = await anyio.to_thread.run_sync(_opened, loaded.settings.store.url)
+    try:
+        last = await store.sealed.newest_key()
+    finally:
+        await anyio.to_thread.run_sync(store.close)
+    problem, mend = sealing.examined(loaded.settings, last)
+    said = problem or "sealed copies of arguments have their key"
+    return Diagnosis(part="log", ok=not problem, found=said, mend=mend)
+
+
 def _unproven(found: str, mend: str) -> Diagnosis:
     return Diagnosis(part="log", ok=False, found=found, mend=mend)
 
 
+def _opened(url: str) -> Store:
+    return Store.open(url, origin=Origin(instance=ids.new("doctor"), version=__version__))
+
+
 def _open_and_close(url: str) -> None:
-    Store.open(url, origin=Origin(instance=ids.new("doctor"), version=__version__)).close()
+    _opened(url).close()
 
 
 def _telemetry(environ: Mapping[str, str]) -> Iterator[Diagnosis]:

@@ -150,6 +150,7 @@ class Gateway:
             "committed": health.committed,
             "commits": health.commits,
             "reason": health.reason,
+            "sealing": self.store.sealed.problem(),
         }
         keys = [tool.key for tool in self.servers.catalog.tools() if tool.quarantine is None]
         unpinned = [key for key in keys if key not in revision.contracts]

@@ -144,6 +144,9 @@ def _problems(status: JsonObject) -> Iterator[str]:
     if status.get("problem"):
         yield f"the policy folder is not taken: {status['problem']}"
     yield from checkpoint_problems(status)
+    store = status.get("store")
+    if isinstance(store, dict) and store.get("sealing"):
+        yield f"calls whose arguments have to be sealed are refused: {store['sealing']}"
     for server in _objects(status.get("servers")):
         if server.get("status") != "ready":
             reason = _reason(server)

@@ -62,7 +62,11 @@ def _identity(identity: IdentitySettings, base: _Base) -> IdentitySettings:
 
 
 def _events(events: EventsSettings, base: _Base) -> EventsSettings:
-    return events.model_copy(update={"checkpoints": _checkpoints(events.checkpoints, base)})
+    update: dict[str, object] = {"checkpoints": _checkpoints(events.checkpoints, base)}
+    if events.sealing.key is not None:
+        key = base.path(events.sealing.key)
+        update["sealing"] = events.sealing.model_copy(update={"key": key})
+    return events.model_copy(update=update)
 
 
 def _checkpoints(checkpoints: CheckpointsSettings, base: _Base) -> CheckpointsSettings:

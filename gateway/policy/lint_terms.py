@@ -1,4 +1,4 @@
-"""Checks of what contracts promise of writes against what the configuration says of their time."""
+"""What contracts promise, held against what the configuration says of times, servers and keys."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ class Terms:
     over_stdio: frozenset[str] = frozenset()  # servers
     roles: frozenset[str] = frozenset()  # of accounts, keys and whoever acts locally
     are_all_roles: bool = False  # no provider knows others
+    can_seal: bool = True  # there is a place for the key of sealed copies
 
 
 def check(contracts: Iterable[Contract], terms: Terms) -> Iterator[Finding]:
@@ -28,6 +29,7 @@ def check(contracts: Iterable[Contract], terms: Terms) -> Iterator[Finding]:
         yield from _kept(contract, terms)
         yield from _placed(contract, terms)
         yield from _looked_up(contract, terms)
+        yield from _sealed(contract, terms)
 
 
 def _kept(contract: Contract, terms: Terms) -> Iterator[Finding]:
@@ -74,6 +76,17 @@ def _looked_up(contract: Contract, terms: Terms) -> Iterator[Finding]:
         "request that is still under way at the server would be sent again",
         Level.WARNING if is_in_time else Level.INFO,
     )
+
+
+def _sealed(contract: Contract, terms: Terms) -> Iterator[Finding]:
+    if contract.audit.seal and not terms.can_seal:
+        yield about(
+            contract,
+            "seal-without-key",
+            f"`audit.seal` of `{contract.tool}` needs a key, and `events.sealing.key` names none; "
+            "make one with `weighbridge events keys seal`",
+            Level.ERROR,
+        )
 
 
 def _days(seconds: float) -> str:

@@ -59,6 +59,8 @@ class SealedCopies:
         self._log = log
         self._worker = worker
         self._clock = clock
+        self.problem: Callable[[], str] = str
+        """Says why this process can't seal now, where it has tried; an empty text if it can."""
 
     async def beside(self, events: Iterable[str]) -> dict[str, Copy]:
         """Return the copies beside events, by their ids. Raises StoreUnavailable."""

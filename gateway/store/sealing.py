@@ -62,6 +62,7 @@ class Sealer:
         self._read = keys
         self._clock = clock
         self._keys: SealingKeys | None = None
+        self.problem = ""  # why the last copy was not made
         self._of_runs = OrderedDict[tuple[str, str], _DataKey]()
         self._lock = threading.Lock()
 
@@ -73,8 +74,12 @@ class Sealer:
         try:
             content = jsontext.dump(arguments)
             key = self._data_key(event.tenant, event.run, event.call)
-        except (ConfigurationError, JsonError) as error:
+        except ConfigurationError as error:
+            self.problem = str(error)
             raise StoreUnavailable(f"its arguments can't be sealed: {error}") from error
+        except JsonError as error:
+            raise StoreUnavailable(f"its arguments can't be sealed: {error}") from error
+        self.problem = ""
         place = sealing.place(event.tenant, event.call, event.id)
         copy = SealedCopy(
             key=key.id, wrapped=key.wrapped, content=sealed_bytes(key.cipher, place, content)

@@ -50,6 +50,10 @@ class SealingKeys:
         """Tell the secret that seals from others, without giving anything of it away."""
         return self._first
 
+    def knows(self, wrapped: str) -> bool:
+        """Whether a wrapped data key was wrapped under one of these secrets."""
+        return _maker(wrapped)[0] in self._secrets
+
     def wrap(self, tenant: str, place: bytes, key: bytes) -> str:
         """Return a data key as the database may have it."""
         sealed = sealed_bytes(self._cipher(self._first, tenant), place, key)
@@ -57,8 +61,7 @@ class SealingKeys:
 
     def unwrap(self, tenant: str, place: bytes, wrapped: str) -> bytes:
         """Return a data key; raises OtherKey and SealBroken."""
-        _, _, rest = wrapped.partition(".")
-        fingerprint, _, sealed = rest.partition(".")
+        fingerprint, sealed = _maker(wrapped)
         if fingerprint not in self._secrets:
             raise OtherKey(f"it was sealed under another key, `{fingerprint[:16]}`")
         return opened_bytes(self._cipher(fingerprint, tenant), place, sealed)
@@ -136,6 +139,13 @@ def _secret(line: str) -> bytes | None:
         if line.startswith(_PREFIX) and len(found) == _BYTES:
             return found
     return None
+
+
+def _maker(wrapped: str) -> tuple[str, str]:
+    """Return the fingerprint of the secret that a data key was wrapped under, and the rest."""
+    _, _, rest = wrapped.partition(".")
+    fingerprint, _, sealed = rest.partition(".")
+    return fingerprint, sealed
 
 
 def _fingerprint(secret: bytes) -> str:

@@ -45,6 +45,14 @@ def test_a_file_with_keys_stands_beside_the_configuration() -> None:
     assert resolved.policies == FOLDER / "policies"
 
 
+def test_the_key_of_sealed_copies_stands_beside_the_configuration() -> None:
+    settings = Settings.model_validate({"events": {"sealing": {"key": "sealing.key"}}})
+    resolved = resolve(settings, folder=FOLDER, home=None)
+    assert resolved.events.sealing.key == FOLDER / "sealing.key"
+    unset = resolve(Settings.model_validate({}), folder=FOLDER, home=None)
+    assert unset.events.sealing.key is None
+
+
 def test_without_a_home_a_tilde_is_a_folder_like_any_other() -> None:
     settings = Settings.model_validate({"policies": "~/rules"})
     assert resolve(settings, folder=FOLDER, home=None).policies == FOLDER / "~/rules"

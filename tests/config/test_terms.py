@@ -38,3 +38,13 @@ def test_a_provider_may_know_roles_that_nobody_wrote_down() -> None:
     oidc = {"issuer": "https://login.example.com/", "client_id": "weighbridge", "tenant": "acme"}
     admin = {"public_url": "https://approvals.example.com", "oidc": oidc}
     assert not terms(Settings.model_validate({"admin": admin})).are_all_roles
+
+
+def test_there_is_a_place_for_the_key_of_sealed_copies_beside_a_file_or_where_it_is_named() -> None:
+    def can_seal(**said: Any) -> bool:
+        return terms(Settings.model_validate(said)).can_seal
+
+    server = {"url": "postgresql://db/weighbridge"}
+    assert can_seal(store={"url": "sqlite:////srv/weighbridge.db"})
+    assert not can_seal(store=server)
+    assert can_seal(store=server, events={"sealing": {"key": "/etc/sealing.key"}})

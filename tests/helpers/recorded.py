@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from gateway.types.audit import Audit
 from gateway.types.json import JsonObject
 from gateway.types.tools import Sensitivity
 from tests.helpers.cases import a_call, a_principal
@@ -43,10 +44,11 @@ CALLS: Sequence[tuple[str, JsonObject]] = (
 )
 
 
-async def recorded(folder: Path) -> Workspace:
+async def recorded(folder: Path, audit: Audit | None = None) -> Workspace:
     """Judge calls of Sam's, and of Kim's after the first, who leads."""
     entry = house.stdio(Script(tools=[PAY]), folder)
-    contract = house.contract(PAY, sensitive={"/iban": Sensitivity.SECRET})
+    sensitive = {"/iban": Sensitivity.SECRET}
+    contract = house.contract(PAY, sensitive=sensitive, audit=audit or Audit())
     place = a_workspace(folder, {"alpha": entry}, contracts=[contract], policy=RULES)
     kim = a_principal(user="kim", roles=frozenset({"lead"}))
     async with place.opened() as gateway:

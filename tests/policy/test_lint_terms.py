@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.policy.lint_terms import Terms, check
+from gateway.types.audit import Audit
 from gateway.types.guarantees import (
     OF_RUN,
     CallTemplate,
@@ -42,6 +43,13 @@ def test_a_header_for_a_server_without_headers_is_an_error() -> None:
     assert found(header) == found(meta, terms=over_stdio) == []
     [told] = found(header, terms=over_stdio)
     assert told.startswith("error unplaced-key: `idempotency.inject` of `crm.put` is a header")
+
+
+def test_sealing_without_a_place_for_its_key_is_an_error() -> None:
+    seals, keyless = Audit(seal=True), replace(TERMS, can_seal=False)
+    assert found(Idempotency(), audit=seals) == found(Idempotency(), terms=keyless) == []
+    [told] = found(Idempotency(), audit=seals, terms=keyless)
+    assert told.startswith("error seal-without-key: `audit.seal` of `crm.put` needs a key")
 
 
 def test_absence_before_a_request_can_be_over_is_told() -> None:

@@ -33,6 +33,9 @@ def test_a_new_secret_seals_and_the_old_one_opens_what_it_has_sealed() -> None:
     before = SealingKeys(ONE).wrap("acme", b"place", KEY)
     both = SealingKeys(OTHER, ONE)
     assert both.unwrap("acme", b"place", before) == KEY
+    assert both.knows(before)
+    assert not SealingKeys(OTHER).knows(before)
+    assert not both.knows("nonsense")
     after = both.wrap("acme", b"place", KEY)
     with pytest.raises(OtherKey, match="under another key"):
         SealingKeys(ONE).unwrap("acme", b"place", after)
