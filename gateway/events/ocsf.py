@@ -99,6 +99,8 @@ def event(kept: JsonObject) -> JsonObject:
     activity = activity_of(kept)
     of = activity.of
     made, used = mapping.mapped(kept, (*COMMON, *of.fields))
+    if "policy" in made:
+        mapping.put(made, "policy.name", "weighbridge policy")
     actor = made.get("actor")
     if isinstance(actor, dict) and "user" in actor:
         mapping.put(made, "actor.user.type_id", 1)
@@ -164,6 +166,8 @@ def status_of(kept: JsonObject) -> int:
             return _FAILURE if body.get("stop_reason") == "failed" else _SUCCESS
         case EventKind.TOOL_CALL if stage == Stage.STARTED:
             return OTHER
+        case EventKind.AUTHORIZATION if _is_held(body):
+            return OTHER
         case _ if body.get("executed") == Execution.UNKNOWN or body.get("outcome") == "unknown":
             return _UNKNOWN
         case _ if stage == Stage.FAILED or status not in ("", Status.OK):
@@ -226,6 +230,12 @@ def _constants(kept: JsonObject, activity: Activity) -> JsonObject:
     elif of is APPLICATION:
         found["app.name"] = NAME
     return found
+
+
+def _is_held(body: JsonObject) -> bool:
+    """Whether a rule wants people to decide; whether they have is told by other events."""
+    wants = body.get("decision") == DecisionEffect.REQUIRE_APPROVAL
+    return wants and body.get("status", Status.OK) == Status.OK
 
 
 def _message(kept: JsonObject) -> str:

@@ -80,7 +80,8 @@ def test_a_call_is_api_activity_by_what_it_does() -> None:
     assert (made["status_id"], made["status_code"], made["severity_id"]) == (2, "tool_failed", 2)
     assert (made["status_detail"], made["duration"]) == ("no such order", 12)
     assert made["actor"]["user"]["name"] == "sam"
-    assert (made["policy"], made["trace"]) == ({"uid": "refunds"}, {"uid": "ab" * 16})
+    assert made["policy"] == {"uid": "refunds", "name": "weighbridge policy"}
+    assert made["trace"] == {"uid": "ab" * 16}
     assert made["metadata"]["uid"] == "e1"
     assert made["metadata"]["sequence"] == 9
     assert made["metadata"]["event_code"] == "tool_call.failed"
@@ -114,7 +115,8 @@ def test_a_status_is_one_of_four(body: Any, stage: Stage, status: int) -> None:
             (99, "require_approval"),
             (99, "require_approval"),
         ),
-        ("require_approval", "ok", (1, "Allowed"), (1, "Allowed")),
+        ("require_approval", "ok", (99, "require_approval"), (99, "require_approval")),
+        ("require_approval", "limit_exceeded", (2, "Denied"), (2, "Blocked")),
         ("allow", "limit_exceeded", (2, "Denied"), (2, "Blocked")),
     ],
 )
@@ -125,6 +127,13 @@ def test_a_decision_is_an_action_of_a_control(
     made = told(an_event(kind=EventKind.AUTHORIZATION, stage=Stage.DECIDED, body=body))
     assert (made["action_id"], made["action"]) == action
     assert (made["disposition_id"], made["disposition"]) == disposition
+
+
+def test_a_decision_that_no_rule_made_has_its_revision() -> None:
+    body: Any = {"decision": "deny", "status": "denied", "rule": "", "revision": "sha256:a"}
+    made = told(an_event(kind=EventKind.AUTHORIZATION, stage=Stage.DECIDED, body=body))
+    assert made["policy"] == {"version": "sha256:a", "name": "weighbridge policy"}
+    assert faults(made) == []
 
 
 def test_a_request_is_an_entity_that_people_change() -> None:

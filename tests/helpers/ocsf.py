@@ -92,7 +92,9 @@ _PROFILES: Final[dict[str, dict[str, Any]]] = {
         "action": _TEXT,
         "disposition_id": _NUMBER,
         "disposition": _TEXT,
-        "policy": _closed({"uid": _TEXT, "version": _TEXT}, **_one_of("name", "uid", "type")),
+        "policy": _closed(
+            {"name": _TEXT, "uid": _TEXT, "version": _TEXT}, **_one_of("name", "uid", "type")
+        ),
     },
 }
 _CLASSES: Final[dict[int, tuple[set[int], dict[str, Any], tuple[str, ...]]]] = {
