@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from gateway.store.events import StoredEvent
@@ -28,6 +29,9 @@ class Line:
     call: str
     op: str
     approval: str
+    rule: str = ""  # that decided
+    phase: str = ""  # of the run, when it happened
+    stage: str = ""
 
     @property
     def is_bad(self) -> bool:
@@ -74,6 +78,23 @@ _APPROVALS: Final = {
 }
 
 
+def moment(at: str) -> datetime:
+    """Return the time of a line; that of nothing where it has none."""
+    try:
+        found = datetime.fromisoformat(at)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def line(event: StoredEvent) -> Line:
+    """Return one event as a line."""
+    told = event.json()
+    body = told.get("body")
+    kind, stage = str(told.get("kind")), str(told.get("stage"))
+    return _line(event.seq, told, kind, stage, body if isinstance(body, dict) else {})
+
+
 def lines(events: Sequence[StoredEvent]) -> tuple[Line, ...]:
     """Return what happened, in the order of the log.
 
@@ -92,12 +113,9 @@ def lines(events: Sequence[StoredEvent]) -> tuple[Line, ...]:
 
 def _lines(events: Sequence[StoredEvent]) -> Iterator[Line]:
     for each in events:
-        event = each.json()
-        kind, stage = str(event.get("kind")), str(event.get("stage"))
-        if kind == EventKind.TOOL_CALL and stage == Stage.STARTED:
-            continue
-        body = event.get("body")
-        yield _line(each.seq, event, kind, stage, body if isinstance(body, dict) else {})
+        found = line(each)
+        if not (found.kind == EventKind.TOOL_CALL and found.stage == Stage.STARTED):
+            yield found
 
 
 def _line(seq: int, event: JsonObject, kind: str, stage: str, body: JsonObject) -> Line:
@@ -114,6 +132,9 @@ def _line(seq: int, event: JsonObject, kind: str, stage: str, body: JsonObject) 
         call=_text(event, "call"),
         op=_text(body, "op"),
         approval=_text(body, "approval"),
+        rule=_text(body, "rule"),
+        phase=_text(event, "phase"),
+        stage=stage,
     )
 
 

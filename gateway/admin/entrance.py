@@ -2,27 +2,32 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from gateway.actions.runs import Gathering
 from gateway.admin.attempts import Attempts
+from gateway.admin.auditors import Auditors
 from gateway.admin.desk import Desk
+from gateway.admin.errands import Errands
+from gateway.admin.events_desk import EventsDesk
 from gateway.admin.guard import Guard
 from gateway.admin.login import Login
 from gateway.admin.oidc import OidcLogin
 from gateway.admin.onehost import OneHost
 from gateway.admin.people import People
 from gateway.admin.rendering import Pages
+from gateway.admin.replay_desk import ReplayDesk
 from gateway.admin.rest import Rest
 from gateway.admin.room import Room
 from gateway.admin.runs_api import RunsApi
 from gateway.admin.runs_desk import RunsDesk
 from gateway.admin.sessions import Sessions
+from gateway.admin.shelves import Shelf
 from gateway.admin.site import Readiness, site
-from gateway.clock import Clock
+from gateway.clock import Clock, SystemClock
 from gateway.config.addresses import is_private_url
 from gateway.config.settings import Settings
 from gateway.crossing.deciding import Deciding
@@ -52,10 +57,13 @@ class Entrance:
     clock: Clock
     readiness: Callable[[], Readiness]
     note_turned_away: Callable[[TurnedAway], None]
+    errands: Errands = field(default_factory=lambda: Errands(clock=SystemClock()))
+    """Closed by whoever can; its process ends with this one in any case."""
 
     def app(self) -> ASGIApp:
         """Return the application, whose `Host` headers the listener has still to check."""
-        pages = Pages()
+        auditors = Auditors(settings=self.settings)
+        pages = Pages(auditors.is_one)
         room = self._room(pages)
         logins = Login(room=room, logins=self.store.logins)
         desk = Desk(
@@ -64,7 +72,14 @@ class Entrance:
             deciding=self.deciding,
             vault=Vault(self.store.keys.operations),
         )
-        rooms = (*self._oidc(room), *logins.routes(), *desk.routes(), *self._runs(room).routes())
+        rooms = (
+            *self._oidc(room),
+            *logins.routes(),
+            *desk.routes(),
+            *self._runs(room).routes(),
+            *EventsDesk(room=room, store=self.store, auditors=auditors).routes(),
+            *self._replay(room, auditors).routes(),
+        )
         return Guard(
             OneHost(
                 site(self.readiness, rooms, pages),
@@ -86,6 +101,16 @@ class Entrance:
             events=self.store.events,
             revision=self.revision,
             operators=self.settings.runs.operators,
+        )
+
+    def _replay(self, room: Room, auditors: Auditors) -> ReplayDesk:
+        return ReplayDesk(
+            room=room,
+            store=self.store,
+            shelf=Shelf(store=self.store, settings=self.settings),
+            auditors=auditors,
+            errands=self.errands,
+            store_url=self.settings.store.url,
         )
 
     @property

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from gateway.admin.sessions import Current
 from gateway.approvals.visible import visible
+from gateway.types.approvals import Approver
 
 _FOLDER: Final = Path(__file__).parent / "templates"
 _STYLE: Final = (_FOLDER / "style.css").read_bytes()
@@ -20,10 +22,16 @@ _SIGNS: Final = re.compile(r"\\u\{[0-9A-F]+(?: ×[0-9]+)?\}|[⏎⇥]")
 STYLE_PATH: Final = f"/style-{hashlib.sha256(_STYLE).hexdigest()[:12]}.css"
 
 
-class Pages:
-    """The templates of this folder."""
+def _nobody(person: Approver) -> bool:
+    del person
+    return False
 
-    def __init__(self) -> None:
+
+class Pages:
+    """The templates of this folder; `is_auditor` says whom their navigation leads further."""
+
+    def __init__(self, is_auditor: Callable[[Approver], bool] = _nobody) -> None:
+        self._is_auditor = is_auditor
         self._environment = Environment(
             loader=FileSystemLoader(_FOLDER),
             autoescape=True,
@@ -48,6 +56,7 @@ class Pages:
             "tab": "",
             "person": current.person if current is not None else None,
             "logout_token": current.token("/logout") if current is not None else "",
+            "is_auditor": current is not None and self._is_auditor(current.person),
         }
         text = self._environment.get_template(f"{name}.html").render(around | values)
         return HTMLResponse(text, status_code=status)

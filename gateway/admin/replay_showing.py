@@ -3,9 +3,10 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from gateway.replay import text
-from gateway.replay.report import Group, Report, Work
+from gateway.replay.report import Example, Group, Report, Work
 from gateway.types.leans import Lean
 
 
@@ -32,6 +33,24 @@ class Showing:
     other: Sequence[Group]
     workload: Sequence[Asked]
     command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """Where a page leads to from calls and runs; a file of its own leads nowhere."""
+
+    revision: str  # that calls are shown under
+    own: str  # tenant of who looks; others' runs have no page for him
+
+    def call(self, example: Example) -> str:
+        """Return the page of a call under both revisions."""
+        revision = self.revision.removeprefix("sha256:")
+        return f"/replay/calls/{quote(example.call, safe='')}?revision={revision}"
+
+    def run(self, example: Example) -> str:
+        """Return the page of the run of a call; empty where there is none."""
+        has_page = example.run and example.tenant == self.own
+        return f"/runs/{quote(example.run, safe='')}" if has_page else ""
 
 
 def showing(report: Report) -> Showing:

@@ -139,6 +139,20 @@ class OidcSettings(Section):
         return self.tenants if self.tenant is None else frozenset({self.tenant})
 
 
+class AuditorSettings(Section):
+    """People who see more of what happened than that of their own tenant, and judge it again."""
+
+    tenant: Name = Field(description="the tenant whose people these are")
+    roles: Unique[Name] = Field(
+        default=frozenset(), description="who of them: those with one of these roles; empty: all"
+    )
+    sees: Unique[Name] = Field(
+        default=frozenset(),
+        description="the tenants whose events they see and whose calls they replay, beside their "
+        "own; `*` is all of them, and events of the gateway itself",
+    )
+
+
 class SessionSettings(Section):
     """How long a login lasts."""
 
@@ -170,6 +184,11 @@ class AdminSettings(Section):
     accounts: Many[AccountSettings] = Field(default=(), description=AccountSettings.__doc__)
     oidc: OidcSettings | None = Field(default=None, description=OidcSettings.__doc__)
     api_keys: Many[AdminKeySettings] = Field(default=(), description=AdminKeySettings.__doc__)
+    auditors: Many[AuditorSettings] = Field(
+        default=(),
+        description="who sees policies, replays past calls under others, and sees events of other "
+        "tenants; without `accounts` and `oidc` it is `identity.local`, else nobody",
+    )
     session: SessionSettings = Field(
         default_factory=SessionSettings, description=SessionSettings.__doc__
     )

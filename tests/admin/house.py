@@ -3,7 +3,7 @@
 import re
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from multidict import CIMultiDictProxy
 
 from gateway import ids, jsontext
 from gateway.admin.entrance import Entrance
+from gateway.admin.errands import Errands
 from gateway.admin.login import path_of
 from gateway.admin.site import Readiness
 from gateway.clock import Clock, SystemClock
@@ -112,6 +113,7 @@ class House:
     settings: Settings
     turned_away: list[TurnedAway]
     clock: Clock
+    errands: Errands
     browsers: list[aiohttp.ClientSession] = field(default_factory=list[aiohttp.ClientSession])
 
     def browser(self) -> Browser:
@@ -202,15 +204,22 @@ async def open_house(
     store = Store.open(f"sqlite:///{folder}/store.db", origin=ORIGIN, clock=clock)
     stop, ready = anyio.Event(), anyio.Event()
     turned_away: list[TurnedAway] = []
-    with socket.socket() as sock:
+    with socket.socket() as sock, closing(Errands(clock=clock or SystemClock())) as errands:
         sock.bind(("127.0.0.1", 0))
         url = f"http://{OWN_HOST}:{sock.getsockname()[1]}"
         house = House(
             url=url,
             store=store,
-            settings=Settings.model_validate(settings),
+            settings=Settings.model_validate(
+                {
+                    "store": f"sqlite:///{folder}/store.db",
+                    "policies": f"{folder}/policies",
+                    **settings,
+                }
+            ),
             turned_away=turned_away,
             clock=clock or SystemClock(),
+            errands=errands,
         )
         entrance = Entrance(
             settings=house.settings,
@@ -229,6 +238,7 @@ async def open_house(
             clock=clock or SystemClock(),
             readiness=lambda: Readiness(ready=True),
             note_turned_away=turned_away.append,
+            errands=errands,
         )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lambda: serve(entrance.app(), sock, stop=stop, on_ready=ready.set))

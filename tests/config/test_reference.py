@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "config.md"
 EXAMPLE = ROOT / "config.example.yaml"
 BY_COMMENT = {"admin.oidc.tenant"}  # one of two ways, and the example goes the other
+LISTS = {"accounts", "api_keys", "auditors", "jwt", "to", "webhooks"}
 
 
 def keys_of(value: Json, prefix: str = "") -> list[str]:
@@ -22,7 +23,7 @@ def keys_of(value: Json, prefix: str = "") -> list[str]:
             found.append(f"{path}.<name>")
             for entry in item.values():
                 found += keys_of(entry, f"{path}.<name>.")
-        elif isinstance(item, list) and key in {"accounts", "api_keys", "jwt", "to", "webhooks"}:
+        elif isinstance(item, list) and key in LISTS:
             found.append(f"{path}[]")
             for entry in item:
                 found += keys_of(entry, f"{path}[].")

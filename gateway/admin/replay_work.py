@@ -1,0 +1,128 @@
+"""A replay as a page orders it: what it takes, and the same in a process of its own."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from gateway import __version__, ids
+from gateway.actions import revisions
+from gateway.admin.shelves import compiled
+from gateway.errors import FileError
+from gateway.events.envelope import Origin
+from gateway.replay.history import Span
+from gateway.replay.replaying import Replay
+from gateway.replay.report import Report
+from gateway.replay.reporting import reported
+from gateway.replay.types import Counters
+from gateway.revision import Revision, Unreviewed
+from gateway.store.events import EventFilter, EventLog, StoredEvent
+from gateway.store.store import Store
+from gateway.types.json import Json, JsonObject
+
+_REPORT: Final = TypeAdapter(Report)
+_EVERY: Final = 200  # calls, after which it is said how far it is
+
+Progress = Callable[[float, int], None]
+
+
+def order(
+    candidate: JsonObject, span: Span, counters: Counters, *, store: str, otherwise: Unreviewed
+) -> JsonObject:
+    """Return what a process is told."""
+    return {
+        "work": "replay",
+        "store": store,
+        "candidate": candidate,
+        "otherwise": otherwise.value,
+        "counters": counters.value,
+        "tenant": span.tenant,
+        "since": span.since.isoformat() if span.since is not None else None,
+        "until": span.until.isoformat() if span.until is not None else None,
+    }
+
+
+def read(result: bytes) -> Report:
+    """Return the report that a process has written."""
+    return _REPORT.validate_json(result)
+
+
+async def replayed(order: JsonObject, progress: Progress) -> bytes:
+    """Replay as ordered, and return the report; raises FileError and StoreUnavailable."""
+    candidate = compiled(order["candidate"])
+    span = Span(
+        since=_time(order["since"]), until=_time(order["until"]), tenant=str(order["tenant"])
+    )
+    origin = Origin(instance=ids.new("replay"), version=__version__)
+    store = Store.open(str(order["store"]), origin=origin, create=False)
+    try:
+        watched = await _Watched.of(store.events, span)
+        replay = Replay(
+            candidate=candidate,
+            past=past(store, Unreviewed(str(order["otherwise"]))),
+            definitions=await store.definitions.all(),
+            counters=Counters(str(order["counters"])),
+        )
+
+        def told(calls: int) -> None:
+            if calls % _EVERY == 1:
+                progress(watched.share, calls)
+
+        report = await reported(watched, span, replay, counters=replay.counters, told=told)
+        progress(1.0, report.calls)
+        return _REPORT.dump_json(report)
+    finally:
+        store.close()
+
+
+def past(store: Store, otherwise: Unreviewed) -> Callable[[str], Awaitable[Revision | None]]:
+    """Return what finds a revision as it was; None for one that is not kept, or not readable."""
+
+    async def find(id: str) -> Revision | None:
+        kept = await store.revisions.get(id)
+        if kept is None:
+            return None
+        texts = revisions.folder_of(kept.texts)
+        unreviewed = revisions.unreviewed_of(id, texts) or otherwise
+        try:
+            return revisions.compiled(texts, unreviewed=unreviewed, at=kept.at)
+        except FileError:  # written for an older gateway, which understood it
+            return None
+
+    return find
+
+
+@dataclass(slots=True, kw_only=True)
+class _Watched:
+    """A log that knows how much of a span was read."""
+
+    log: EventLog
+    first: int
+    last: int
+    now: int
+
+    @classmethod
+    async def of(cls, log: EventLog, span: Span) -> "_Watched":
+        """Find where a span begins and where it ends."""
+        wanted = EventFilter(since=span.since, until=span.until, tenant=span.tenant, limit=1)
+        found = await log.query(wanted)
+        first = found[0].seq if found else 0
+        return cls(log=log, first=first, last=await log.last_seq(), now=first)
+
+    async def query(self, wanted: EventFilter) -> list[StoredEvent]:
+        """Return the events that match, in the order of the log."""
+        found = await self.log.query(wanted)
+        if found and not wanted.call:
+            self.now = found[-1].seq
+        return found
+
+    @property
+    def share(self) -> float:
+        """How much of the span was read, by the numbers of its events."""
+        return (self.now - self.first) / max(1, self.last - self.first)
+
+
+def _time(value: Json) -> datetime | None:
+    return datetime.fromisoformat(value) if isinstance(value, str) else None

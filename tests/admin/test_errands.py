@@ -1,0 +1,139 @@
+"""Long work for pages: one piece at a time, its result kept a while."""
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import anyio
+import pytest
+
+from gateway.admin.errands import Errand, Errands, State
+from gateway.types.json import JsonObject
+from tests.helpers.cases import NOW
+
+
+def side(rules: str = "rules: []\n") -> JsonObject:
+    """Return a policy as a shelf passes it on."""
+    return {
+        "texts": {"rules.yaml": rules},
+        "unreviewed": "refuse",
+        "at": NOW.isoformat(),
+        "prefix": "",
+    }
+
+
+def diff() -> JsonObject:
+    """Return an order that succeeds: nothing against nothing."""
+    return {"work": "diff", "before": side(), "after": side(), "servers": []}
+
+
+@dataclass
+class Clock:
+    """A clock that is moved by hand."""
+
+    s: float = field(default=1000.0)
+
+    def now(self) -> datetime:
+        return NOW + timedelta(seconds=self.s)
+
+    def time_ns(self) -> int:
+        return int(self.now().timestamp() * 1e9)
+
+    def monotonic(self) -> float:
+        return self.s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def errands(clock: Clock) -> Generator[Errands]:
+    with closing(Errands(clock=clock)) as made:
+        yield made
+
+
+def begin(errands: Errands, key: str, order: JsonObject) -> Errand | None:
+    return errands.begin(key, order, title=key, to=f"/{key}", tenant="acme", by="ann")
+
+
+async def over(errands: Errands, key: str) -> Errand:
+    """Wait until a piece of work has ended."""
+    with anyio.fail_after(30):
+        while True:
+            found = errands.find(key)
+            assert found is not None
+            if found.state is not State.RUNNING:
+                return found
+            await anyio.sleep(0.02)
+
+
+async def test_work_is_done_in_a_process_of_its_own_and_its_result_is_found(
+    errands: Errands,
+) -> None:
+    begun = begin(errands, "a", diff())
+    assert begun is not None
+    assert (begun.state, begun.result(), errands.running()) == (State.RUNNING, b"", begun)
+    done = await over(errands, "a")
+    assert (done.state, done.problem) == (State.DONE, "")
+    assert b'"differing":0' in done.result()
+    assert errands.running() is None
+
+
+async def test_one_piece_is_under_way_at_a_time_until_it_is_cancelled(errands: Errands) -> None:
+    first = begin(errands, "a", diff())
+    assert first is not None
+    assert begin(errands, "b", diff()) is None
+    errands.cancel("a")
+    errands.cancel("nothing of the kind")
+    assert first.process.returncode is not None
+    assert (first.state, first.result()) == (State.CANCELLED, b"")
+    assert begin(errands, "b", diff()) is not None
+    assert [each.key for each in errands.all()] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ({"work": "diff", "before": side("rules: 7\n"), "after": side()}, "rules.yaml:1:8"),
+        ({"work": "magic"}, "it failed with KeyError"),
+    ],
+)
+async def test_what_fails_says_why(
+    errands: Errands, order: JsonObject, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    begin(errands, "a", order)
+    failed = await over(errands, "a")
+    assert failed.state is State.FAILED
+    assert said in failed.problem
+    capfd.readouterr()
+
+
+async def test_what_takes_too_long_is_ended(errands: Errands, clock: Clock) -> None:
+    begun = begin(errands, "a", diff())
+    assert begun is not None
+    clock.s += 1801
+    found = errands.find("a")
+    assert found is not None
+    assert (found.state, "half an hour" in found.problem) == (State.FAILED, True)
+    assert begun.process.returncode is not None
+
+
+async def test_results_are_forgotten_after_an_hour(errands: Errands, clock: Clock) -> None:
+    begun = begin(errands, "a", diff())
+    assert begun is not None
+    await over(errands, "a")
+    assert begun.folder.exists()
+    clock.s += 3601
+    assert errands.all() == []
+    assert not begun.folder.exists()
+
+
+async def test_nothing_is_left_of_them_in_the_end(clock: Clock) -> None:
+    with closing(Errands(clock=clock)) as errands:
+        begun = begin(errands, "a", diff())
+        assert begun is not None
+    assert begun.process.returncode is not None
+    assert not begun.folder.parent.exists()
