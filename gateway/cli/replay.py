@@ -10,9 +10,10 @@ from gateway import __version__, jsontext
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_showing import showing
 from gateway.cli import definitions, opening, output, pastime, replay_show, sealed
+from gateway.cli import transcript as transcripts
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option
-from gateway.replay import junit, sarif, text
+from gateway.replay import junit, sarif, text, transcript_forms
 from gateway.replay.fitting import Fitting
 from gateway.replay.history import Span
 from gateway.replay.redefined import Redefined
@@ -55,6 +56,11 @@ _FORMS: Mapping[str, Callable[[Report, tuple[Wanted, ...]], str]] = {
 @pastime.candidate_options
 @definitions.option
 @click.option(
+    "--transcript",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --run: hold a model's new calls against the recorded ones.",
+)
+@click.option(
     "--counters",
     type=click.Choice([each.value for each in Counters]),
     default=Counters.RECORDED.value,
@@ -84,6 +90,7 @@ def command(
     contracts: Path | None,
     named: str,
     files: tuple[str, ...],
+    transcript: Path | None,
     counters: str,
     form: str,
     is_json: bool,
@@ -104,16 +111,19 @@ def command(
     candidate = pastime.candidate(path, policies, contracts, named)
     span = Span(since=earlier(since), until=earlier(until), tenant=tenant, run=run)
     other = definitions.given(files, path, candidate)
+    wanted, form = tuple(map(Wanted, fail_on)), "json" if is_json else form
+    if transcript is not None:
+        compared = transcripts.beside(path, candidate, other, run, transcript)
+        _write(transcripts.FORMS[form](compared, wanted), out)
+        _end(any(transcript_forms.has(compared, each) for each in wanted))
+        return
     report = opening.run(lambda: _replayed(path, candidate, other, span, Counters(counters)))
     if other is not None:
         prefix = pastime.prefix(path, policies, candidate, named)
         broken = definitions.broken(path, candidate, other, prefix)
         report = definitions.told(report, candidate, other, broken)
-    wanted = tuple(map(Wanted, fail_on))
-    written = _FORMS["json" if is_json else form](report, wanted)
-    _write(written, out)
-    if any(map(report.has, wanted)) or report.unfaithful:
-        sys.exit(output.EXIT_FAILED)
+    _write(_FORMS[form](report, wanted), out)
+    _end(any(map(report.has, wanted)) or bool(report.unfaithful))
 
 
 command.add_command(replay_show.command)
@@ -144,6 +154,11 @@ async def _replayed(
 def _told(calls: int) -> None:
     if calls % _EVERY == 0 and sys.stderr.isatty():
         click.echo(f"\r{calls:,} calls", nl=False, err=True)
+
+
+def _end(failed: bool) -> None:
+    if failed:
+        sys.exit(output.EXIT_FAILED)
 
 
 def _write(written: str, out: Path | None) -> None:

@@ -25,10 +25,10 @@ def junit(report: Report, *, fail_on: Collection[Wanted]) -> str:
     counts = {"tests": str(len(cases)), "failures": str(failures), "errors": "0"}
     root = Xml.Element("testsuite", {"name": "replay", **counts})
     for kind, name, problem in cases:
-        case = Xml.SubElement(root, "testcase", {"classname": f"replay.{kind}", "name": _xml(name)})
+        case = Xml.SubElement(root, "testcase", {"classname": f"replay.{kind}", "name": xml(name)})
         if problem:
             first = problem.partition("\n")[0]
-            Xml.SubElement(case, "failure", {"message": _xml(first)}).text = _xml(problem)
+            Xml.SubElement(case, "failure", {"message": xml(first)}).text = xml(problem)
     return Xml.tostring(root, encoding="unicode", xml_declaration=True)
 
 
@@ -60,6 +60,6 @@ def _tool(tool: ToolReport, fail_on: Collection[Wanted]) -> Iterator[tuple[str, 
         yield "arguments", name, told if Wanted.INVALID_ARGUMENTS in fail_on else ""
 
 
-def _xml(said: str) -> str:
+def xml(said: str) -> str:
     """Return a text that XML 1.0 can hold."""
     return _NO_XML.sub("\ufffd", said)

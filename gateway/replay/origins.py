@@ -56,13 +56,19 @@ def check(
 def looks_alike(case: Case, then: Then) -> bool:
     """Whether all that the contract looks up was looked up then."""
     one, other = case.contract, then.case.contract
-    return not one.provenance or one.provenance == other.provenance
+    is_whole = one.provenance == other.provenance and then.call.borrowed is None
+    return not one.provenance or is_whole
 
 
 def _looked_up(call: Recorded, then: Then | None) -> Mapping[JsonPointer, Asked]:
     kept = call.snapshot.get("origins")
     is_cut = isinstance(kept, dict) and "$cut" in kept
-    return {} if then is None or is_cut else provenance.asked(then.case)
+    if then is None or is_cut:
+        return {}
+    asked, borrowed = provenance.asked(then.case), call.borrowed
+    if borrowed is None:
+        return asked
+    return {place: each for place, each in asked.items() if place in borrowed.traced}
 
 
 def _above(call: Recorded, rule: ProvenanceRule) -> tuple[JsonPointer, ...]:

@@ -104,6 +104,7 @@ def recorded(event: Told) -> Recorded:
         judged=_judged(whole, body),
         inputs=_object(body.get("inputs")),
         snapshot=snapshot,
+        digest=_text(body.get("arguments_digest")),
     )
     return unsealed.known(call, event.unsealed)
 
@@ -124,7 +125,9 @@ def with_event(call: Recorded, event: Told) -> Recorded:
             rule=_text(body.get("rule")),
             result=original if isinstance(original, dict) else None,
         )
-        return replaced(call, ended=ended)
+        return replaced(
+            call, ended=ended, digest=_text(body.get("arguments_digest")) or call.digest
+        )
     if event.kind == EventKind.SIDE_EFFECT:
         return replaced(call, effects=(*call.effects, _side_effect(event)))
     if event.kind == EventKind.APPROVAL:

@@ -48,7 +48,7 @@ class Replay:
 
     async def compared(self, call: Recorded) -> Compared:
         """Say how one call fares; calls of one run come in the order of the log."""
-        own = await self._own(call.revision)
+        own = await self.own(call.revision)
         then = own.then(call) if own is not None else None
         again = own(call, then) if own is not None else None
         before = _before(call, again)
@@ -67,7 +67,15 @@ class Replay:
             self.watches(compared, then)
         return compared
 
-    async def _own(self, id: str) -> Rerun | None:
+    def judged(self, call: Recorded, then: Then | None) -> Answer:
+        """Say what a call is told under the candidate, of which nothing else is known."""
+        return self._candidate(call, then)
+
+    def alone(self, call: Recorded) -> Then | None:
+        """Return a call with its case under the candidate, as there is none of then."""
+        return self._candidate.then(call)
+
+    async def own(self, id: str) -> Rerun | None:
         """Return what judges as a revision did that was in force."""
         if id not in self._reruns:
             is_candidate = id == self.candidate.id

@@ -103,6 +103,7 @@ class Wanted(StrEnum):
     UNDECIDABLE = "undecidable"
     INVALID_ARGUMENTS = "invalid-arguments"  # which were valid by the schema of then
     SCHEMA_BREAKS = "schema-breaks"  # of tools, rules or contracts
+    REFUSED_CALLS = "refused-calls"  # of a transcript
 
 
 @value
@@ -160,6 +161,8 @@ class Report:
                 return any(each.fits_no_more for each in self.tools)
             case Wanted.SCHEMA_BREAKS:
                 return not all(each.passes for each in self.tools)
+            case Wanted.REFUSED_CALLS:
+                return False
 
 
 def as_json(report: Report) -> JsonObject:

@@ -79,11 +79,15 @@ class Then:
         """Whether it was looked up what its actor was given."""
         if self.case.is_tainted:
             return True
+        if self.call.borrowed is not None:
+            return self.call.borrowed.knows_taint
         return self.case.contract.when_tainted is not None or self.revision.reads_taint
 
     @property
     def has_counted(self) -> bool:
         """Whether what is open and done in its run was counted when it was read."""
+        if self.call.borrowed is not None:
+            return self.call.borrowed.has_counted
         contract = self.case.contract
         return contract.effect is not Effect.READ or bool(contract.raises)
 

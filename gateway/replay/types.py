@@ -172,6 +172,15 @@ class Money:
 
 
 @value
+class Borrowed:
+    """What is known of the state that a call is judged in which was never made in it."""
+
+    has_counted: bool  # what is open and done in the run was counted
+    knows_taint: bool
+    traced: frozenset[JsonPointer] = frozenset()  # arguments whose origin was looked up
+
+
+@value
 class Recorded:
     """One judged call out of the log."""
 
@@ -210,6 +219,8 @@ class Recorded:
     ended: Ended | None = None  # None: it has not, as far as the log goes
     is_sent: bool = False  # the intent was kept: what it took of limits was taken
     effects: tuple[SideEffect, ...] = ()
+    digest: str = ""  # keyed, over the arguments as they came
+    borrowed: Borrowed | None = None  # of a call that was never made: it has another one's state
 
     @property
     def seen(self) -> JsonObject:

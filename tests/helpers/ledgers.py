@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway import jsontext
+from gateway.crossing.books import Sealing
 from gateway.events.envelope import Origin as Writer
 from gateway.events.envelope import to_bytes
 from gateway.events.redact import Redactor
@@ -14,6 +15,7 @@ from gateway.store.events import EventFilter, StoredEvent
 from gateway.store.times import microseconds
 from gateway.telemetry.options import TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
+from gateway.types.audit import Level
 from gateway.types.decisions import Limit
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
@@ -110,6 +112,8 @@ class Books:
         self.redactor = Redactor(lambda tenant: tenant.encode())
         self.clock = clock
         self.reads_wait_for_log = False
+        self.level = Level.FULL
+        self.sealer: Sealing = Unsealed()
 
     def digest(self, tenant: str, value: Json) -> str:
         """Return what stands for a value."""
