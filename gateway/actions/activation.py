@@ -9,10 +9,10 @@ from typing import Final
 import anyio
 
 from gateway.actions import review, revisions
+from gateway.actions.agreement import FIRST, Agreement
 from gateway.actions.comparing import compare
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
-from gateway.policy.findings import Level
 from gateway.policy.lint_terms import Terms
 from gateway.revision import Revision, Unreviewed
 from gateway.types.json import JsonObject
@@ -45,8 +45,11 @@ class Activation:
     tell: Callable[[Reloaded, str], None]  # event and metric
     servers: frozenset[str] = frozenset()  # the configured ones
     terms: Terms | None = None
+    agreement: Agreement | None = None  # without one, a changed folder takes force by itself
     problem: str = ""
     warnings: int = 0
+    proposed: list[JsonObject] = field(default_factory=list[JsonObject])
+    """What waits for people to agree, as it was last looked at."""
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     _current: Revision | None = field(default=None)
 
@@ -57,7 +60,13 @@ class Activation:
         return self._current
 
     async def start(self) -> None:
-        """Load the first revision; raises ConfigurationError when the folder can't be used."""
+        """Load the first revision; raises ConfigurationError when there is none to be used.
+
+        With an agreement it is the one that people agreed on, whatever the folder says by now; at
+        the very first start there is none, and the folder is taken as it is.
+        """
+        if self.agreement is not None:
+            await self._follow_first(self.agreement)
         outcome = await self.reload("start")
         if self._current is None:
             raise ConfigurationError(outcome.problem)
@@ -74,6 +83,8 @@ class Activation:
             self.problem = ""
             await self._put_in_force_again(revision, because)
             return Reloaded(activated=False, revision=revision.id)
+        if revision is not None and self.agreement is not None and self._current is not None:
+            return await self._proposed(self.agreement, built, change, because)
         if revision is not None:
             try:
                 await self.keep(revision, because)
@@ -81,18 +92,81 @@ class Activation:
                 revision, problem = None, f"the revision could not be stored: {error}"
         if revision is None:
             return self._stays(problem, because)
-        previous = self._current.id if self._current is not None else ""
-        self._current = revision
         self.problem = ""
-        self.warnings = sum(finding.level is Level.WARNING for finding in built.findings)
+        self.warnings = len(built.warnings)
+        tests = len(built.report.results) if built.report is not None else 0
+        return self._switched(revision, because, tests=tests, change=change)
+
+    async def follow(self) -> None:
+        """Put in force what people agreed on meanwhile, and look at what waits for them.
+
+        Raises StoreUnavailable; a revision that can't be read is a `problem`, and the old one
+        stays.
+        """
+        if self.agreement is None:
+            return
+        try:
+            agreed = await self.agreement.agreed(but=self.current().id)
+        except ConfigurationError as error:
+            self.problem = str(error)
+            return
+        if agreed is not None:
+            await self.keep(agreed.revision, agreed.by)
+            self._switched(agreed.revision, agreed.by)
+            self.problem = ""
+            await self.reload("another revision is in force")  # what the folder says may differ
+        self.proposed = await self.agreement.waiting()
+
+    async def _follow_first(self, agreement: Agreement) -> None:
+        try:
+            agreed = await agreement.agreed()
+            if agreed is not None:
+                because = f"start ({agreed.by})"
+                await self.keep(agreed.revision, because)
+                self._switched(agreed.revision, because)
+                return
+        except StoreUnavailable as error:
+            raise ConfigurationError(f"what people agreed on can't be read: {error}") from error
+        outcome = await self.reload(FIRST)
+        if self._current is None:
+            raise ConfigurationError(outcome.problem)
+        await agreement.adopt(self._current)
+
+    async def _proposed(
+        self,
+        agreement: Agreement,
+        built: revisions.Built,
+        change: JsonObject | None,
+        because: str,
+    ) -> Reloaded:
+        """Propose what is on disk: it takes force when enough people agree."""
+        base = self.current().id
+        try:
+            problem = await agreement.propose(built, change, base=base, because=because)
+            self.proposed = await agreement.waiting()
+        except StoreUnavailable as error:
+            return self._stays(f"the change could not be proposed: {error}", because)
+        self.problem = problem
+        _log.warning("the policy folder is not in force: %s", problem)
+        return Reloaded(activated=False, revision=base, problem=problem)
+
+    def _switched(
+        self,
+        revision: Revision,
+        because: str,
+        *,
+        tests: int = 0,
+        change: JsonObject | None = None,
+    ) -> Reloaded:
         outcome = Reloaded(
             activated=True,
             revision=revision.id,
-            previous=previous,
+            previous=self._current.id if self._current is not None else "",
             warnings=self.warnings,
-            tests=len(built.report.results) if built.report is not None else 0,
+            tests=tests,
             change=change,
         )
+        self._current = revision
         _log.info("revision %s is in force (%s)", revision.id[:19], because)
         self.tell(outcome, because)
         for callback in self.after:

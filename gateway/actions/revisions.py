@@ -47,6 +47,11 @@ class Built:
     report: testing.Report | None = None
 
     @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What the linter would have otherwise, and what keeps nothing from being used."""
+        return tuple(each for each in self.findings if each.level is Level.WARNING)
+
+    @property
     def problem(self) -> str:
         """The first thing that keeps the folder from being used, as one line; or nothing."""
         for error in self.errors:

@@ -32,6 +32,7 @@ class Snapshot:
     telemetry: Sequence[JsonObject]
     approvals: JsonObject  # how many requests wait for a decision
     checkpoints: JsonObject  # how far checkpoints of the event log go, and who was handed them
+    proposed: Sequence[JsonObject] = ()  # revisions that wait for people to agree
     identity: Sequence[str] = ()  # why keys of issuers can't be had or renewed
 
     def as_json(self) -> JsonObject:
@@ -51,6 +52,7 @@ class Snapshot:
             "changed": list(self.changed),
             "store": self.store,
             "telemetry": list(self.telemetry),
+            "proposed": list(self.proposed),
             "identity": list(self.identity),
             "approvals": self.approvals,
             "checkpoints": self.checkpoints,

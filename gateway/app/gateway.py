@@ -188,6 +188,7 @@ class Gateway:
             changed=[tool.key for tool, _ in self.tool_watch.changed()],
             store=store,
             telemetry=[_signal(telemetry.traces), _signal(telemetry.metrics)],
+            proposed=self.activation.proposed,
             identity=self.identity_problems(),
             approvals={"pending": self.attending.pending},
             checkpoints=self.checkpointing.as_json(),

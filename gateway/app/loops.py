@@ -6,6 +6,7 @@ from pathlib import Path
 
 from anyio import open_signal_receiver
 
+from gateway.app.agreeing import Agreeing
 from gateway.app.gateway import Gateway
 from gateway.housekeeping import Reloader, Snapshots
 
@@ -27,6 +28,8 @@ def start_loops(
     start(gateway.run_sweeper.run, name="runs")
     start(gateway.attending.run, name="approvals")
     start(gateway.checkpointing.run, name="checkpoints")
+    if gateway.activation.agreement is not None:
+        start(Agreeing(activation=gateway.activation).run, name="agreement")
     start(_reload_on_hangup, reloader, name="signals")
 
 

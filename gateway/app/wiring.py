@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gateway import ids
 from gateway.actions.activation import Activation, Reloaded
+from gateway.app.agreeing import activation_of
 from gateway.app.approving import Approving, approving
 from gateway.app.approving import Around as Asking
 from gateway.app.attending import attending
@@ -49,7 +50,7 @@ from gateway.relay.seals import Seals
 from gateway.relay.states import States
 from gateway.relay.tasks import Tasks
 from gateway.relay.tools import OwnTools
-from gateway.revision import Revision, Unreviewed
+from gateway.revision import Revision
 from gateway.servers.catalog import Catalog
 from gateway.servers.fleet import Servers
 from gateway.servers.opening import Surroundings
@@ -98,15 +99,7 @@ class Wiring:
             ),
             naming(settings.expose),
         )
-        activation = Activation(
-            folder=settings.policies,
-            unreviewed=Unreviewed(settings.contracts.unreviewed),
-            clock=self.clock,
-            keep=self.keeping.keep_revision,
-            tell=self._reloaded,
-            servers=frozenset(settings.servers),
-            terms=terms(settings),
-        )
+        activation = activation_of(settings, self.keeping, self.clock, self._reloaded)
         await activation.start()
         servers.catalog.expect(lambda: activation.current().contracts)
         tasks = Tasks(seals=Seals(self.keeping.store.keys.seals(), self.clock))

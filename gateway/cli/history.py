@@ -1,6 +1,6 @@
 """`weighbridge policy history` and `policy show`: what was in force, since when and why."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -16,7 +16,17 @@ from gateway.types.events import EventKind
 from gateway.types.json import Json, JsonObject
 from gateway.types.leans import Lean
 
-_TOLD = frozenset({"policy_activated", "policy_refused"})
+_TOLD = frozenset(
+    {
+        *("policy_activated", "policy_refused"),
+        *("policy_proposed", "policy_approved", "policy_rejected"),
+    }
+)
+_WORDS: Mapping[str, str] = {
+    "policy_proposed": "proposed",
+    "policy_approved": "agreed with",
+    "policy_rejected": "turned down",
+}
 _HEADERS = ("when", "revision", "by", "from", "warnings", "tests", *map(str, Lean), "")
 
 
@@ -114,12 +124,16 @@ def _rows(found: list[JsonObject], in_force: str) -> Iterator[tuple[str, ...]]:
         revision = str(body.get("revision") or "")
         errors = body.get("errors")
         note = str(errors[0]) if isinstance(errors, list) and errors else ""
-        if revision and revision == in_force and is_first:
+        word = _WORDS.get(str(body.get("action")), "")
+        if word:
+            reason = str(body.get("reason") or "")
+            note = f"{word}, {reason}" if reason else word
+        elif revision and revision == in_force and is_first:
             note, is_first = "in force", False
         yield (
             str(event.get("ts"))[:19],
             shelf.short(revision) or "refused",
-            str(body.get("by") or ""),
+            str(body.get("by") or body.get("because") or ""),
             shelf.short(str(body.get("from") or "")) or "–",
             _count(body.get("warnings")),
             _count(body.get("tests")),

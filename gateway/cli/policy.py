@@ -6,7 +6,7 @@ import click
 
 from gateway import __version__
 from gateway.actions import revisions
-from gateway.cli import output
+from gateway.cli import agreeing, output
 from gateway.cli.difference import command as diff
 from gateway.cli.explain import command as explain
 from gateway.cli.history import history, show
@@ -156,3 +156,5 @@ command.add_command(shadow)
 command.add_command(history)
 command.add_command(show)
 command.add_command(suggest)
+for _each in agreeing.COMMANDS:
+    command.add_command(_each)

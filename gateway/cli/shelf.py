@@ -62,7 +62,17 @@ def stored(said: str, config: Path) -> StoredRevision:
 
     async def find() -> list[StoredRevision]:
         async with events.opened(config) as store:
-            return await store.revisions.beginning(f"sha256:{matched[1]}")
+            begins = f"sha256:{matched[1]}"
+            kept = {each.id: each for each in await store.revisions.beginning(begins)}
+            for each in await store.proposals.beginning(begins):
+                proposed = StoredRevision(
+                    id=each.revision,
+                    at=each.at,
+                    activated_by="never: it was proposed",
+                    texts=dict(each.texts),
+                )
+                kept.setdefault(each.revision, proposed)
+            return [*kept.values()]
 
     found = run(find)
     if not found:

@@ -130,6 +130,13 @@ def _show(status: JsonObject, problems: list[str]) -> None:
             f"approvals {pending} wait{'s' if pending == 1 else ''} for {who} to decide; "
             "see `weighbridge approvals list`"
         )
+    for each in _objects(status.get("proposed")):
+        lacks = each.get("lacks")
+        output.one_line(
+            f"policy    {str(each.get('revision'))[7:19]} waits since {each.get('at')} for "
+            f"{lacks} {'person' if lacks == 1 else 'people'} to agree; "
+            "see `weighbridge policy proposals`"
+        )
     for signal in _objects(status.get("telemetry")):
         where = f" to {signal['endpoint']}" if signal.get("endpoint") else ""
         output.one_line(

@@ -7,6 +7,7 @@ from urllib.parse import SplitResult
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from gateway.config.activation import ActivationSettings
 from gateway.config.addresses import (
     Address,
     Endpoint,
@@ -25,6 +26,7 @@ from gateway.config.runs import RunsSettings
 from gateway.config.section import Section, Unique
 from gateway.config.servers import ServerName, ServerSettings
 from gateway.config.units import Duration, Size, Word
+from gateway.types.actors import person
 from gateway.types.own import Own
 
 _OWN: Final = [each.value for each in Own]
@@ -301,6 +303,9 @@ class Settings(Section):
     policies: Path = Field(
         default=Path("policies"), description="folder of policies, contracts and their tests"
     )
+    activation: ActivationSettings = Field(
+        default_factory=ActivationSettings, description=ActivationSettings.__doc__
+    )
     contracts: ContractsSettings = Field(
         default_factory=ContractsSettings, description=ContractsSettings.__doc__
     )
@@ -325,6 +330,19 @@ class Settings(Section):
             return self.admin.accounts
         local = self.identity.local
         return (AccountSettings(user=local.user, tenant=local.tenant, roles=local.roles),)
+
+    @model_validator(mode="after")
+    def _people_can_agree(self) -> Self:
+        roles, wanted = self.activation.roles, self.activation.people
+        able = {person(each.user) for each in self.accounts if not roles or roles & each.roles}
+        if self.activation.is_shared and self.admin.oidc is None and len(able) < wanted:
+            raise PydanticCustomError(
+                "activation",
+                "`activation.people` is {wanted}, and {able} can agree; add `admin.accounts` with "
+                "one of `activation.roles`, or `admin.oidc`",
+                {"wanted": wanted, "able": len(able)},
+            )
+        return self
 
     @model_validator(mode="after")
     def _transparent_has_one_server(self) -> Self:

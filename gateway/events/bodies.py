@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.events import levels, sealing, snapshots, upkeep
+from gateway.events import levels, proposing, sealing, snapshots, upkeep
 from gateway.events.effects import MOST_CHANGES, NOT_DECLARED
 from gateway.events.forms import (
     ANY,
@@ -388,5 +388,6 @@ ADMIN: Final[JsonObject] = {
         ),
         an_action("logged_out", {"user": TEXT}),
         *upkeep.ACTIONS,
+        *proposing.ACTIONS,
     ]
 }

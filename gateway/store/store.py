@@ -17,6 +17,7 @@ from gateway.store.keys import TenantKeys
 from gateway.store.limits import Limits
 from gateway.store.logins import Logins
 from gateway.store.operations import Operations
+from gateway.store.proposals import Proposals
 from gateway.store.retention import Retention
 from gateway.store.revisions import Revisions
 from gateway.store.runs import Runs
@@ -44,6 +45,7 @@ class Store:
     runs: Runs
     seen: SeenValues
     revisions: Revisions
+    proposals: Proposals
     instances: Instances
     definitions: Definitions
     keys: TenantKeys
@@ -98,6 +100,7 @@ class Store:
             runs=Runs(events, worker, tenant_keys, clock),
             seen=SeenValues(worker, tenant_keys, clock),
             revisions=Revisions(worker),
+            proposals=Proposals(events, worker, clock),
             instances=Instances(worker, clock),
             definitions=Definitions(events, worker, clock),
             keys=tenant_keys,

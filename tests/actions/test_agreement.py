@@ -1,0 +1,240 @@
+"""What people agree on is in force, whatever the folder of a gateway says."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.actions.activation import Activation, Reloaded
+from gateway.actions.agreement import FIRST, Agreement
+from gateway.approvals import agreeing
+from gateway.clock import SystemClock
+from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.revision import Revision, Unreviewed
+from gateway.store.revisions import StoredRevision
+from gateway.types.approvals import Approver
+from gateway.types.proposals import Backing, Proposal, ProposalState
+from gateway.types.values import replaced
+from tests.helpers.cases import NOW
+from tests.helpers.proposals import somebody
+
+OPEN = "rules:\n  - {id: all, decision: allow, match: {tools: ['*'], roles: {any: [a]}}}\n"
+SHUT = "rules:\n  - {id: none, decision: deny, match: {tools: ['*']}}\n"
+
+
+class Table:
+    """Proposals in memory, which may be away."""
+
+    def __init__(self) -> None:
+        self.rows: list[Proposal] = []
+        self.said: dict[str, list[Backing]] = {}
+        self.kept: list[tuple[Revision, str]] = []
+        self.told: list[Reloaded] = []
+        self.newest: StoredRevision | None = None
+        self.away = False
+
+    def _look(self) -> None:
+        if self.away:
+            raise StoreUnavailable("no route")
+
+    async def agreed(self) -> Proposal | None:
+        self._look()
+        return next((e for e in reversed(self.rows) if e.state is ProposalState.AGREED), None)
+
+    async def open(self) -> list[Proposal]:
+        self._look()
+        return [each for each in self.rows if each.state is ProposalState.OPEN]
+
+    async def beginning(self, with_: str) -> list[Proposal]:
+        self._look()
+        return [each for each in reversed(self.rows) if each.revision.startswith(with_)]
+
+    async def backings(self, id: str) -> tuple[Backing, ...]:
+        self._look()
+        return tuple(self.said.get(id, ()))
+
+    async def propose(self, proposal: Proposal, who: Approver | None = None) -> bool:
+        self._look()
+        if any(each.revision == proposal.revision for each in await self.open()):
+            return False
+        self.rows.append(proposal)
+        return True
+
+    async def adopt(self, proposal: Proposal) -> None:
+        self._look()
+        self.rows.append(replaced(proposal, state=ProposalState.AGREED))
+
+    def settle(self, state: ProposalState, *users: str) -> None:
+        """End what waits, in the name of some people."""
+        (waiting,) = [each for each in self.rows if each.state is ProposalState.OPEN]
+        self.rows.remove(waiting)
+        self.rows.append(replaced(waiting, state=state))
+        self.said[waiting.id] = [Backing(person=somebody(each), at=NOW) for each in users]
+
+    async def keep(self, revision: Revision, because: str) -> None:
+        self._look()
+        self.kept.append((revision, because))
+
+    def tell(self, outcome: Reloaded, because: str) -> None:
+        del because
+        self.told.append(outcome)
+
+    async def last(self) -> StoredRevision | None:
+        return self.newest
+
+
+def an_activation(folder: Path, table: Table) -> Activation:
+    return Activation(
+        folder=folder,
+        unreviewed=Unreviewed.REFUSE,
+        clock=SystemClock(),
+        keep=table.keep,
+        tell=table.tell,
+        agreement=Agreement(
+            proposals=table,
+            newest=table.last,
+            people=2,
+            unreviewed=Unreviewed.REFUSE,
+            clock=SystemClock(),
+        ),
+    )
+
+
+async def started(folder: Path, table: Table, policy: str = OPEN) -> Activation:
+    (folder / "policy.yaml").write_text(policy)
+    activation = an_activation(folder, table)
+    await activation.start()
+    return activation
+
+
+async def proposed(folder: Path, table: Table) -> tuple[Activation, str]:
+    """Start, change the folder, and return the revision that was in force."""
+    activation = await started(folder, table)
+    before = activation.current().id
+    (folder / "policy.yaml").write_text(SHUT)
+    outcome = await activation.reload("a file changed")
+    assert not outcome.activated
+    return activation, before
+
+
+async def test_the_first_start_takes_the_folder_as_it_is_and_says_so(tmp_path: Path) -> None:
+    table = Table()
+    activation = await started(tmp_path, table)
+    assert table.kept[0][1] == FIRST
+    agreed = await table.agreed()
+    assert agreed is not None
+    assert (agreed.revision, agreed.because) == (activation.current().id, FIRST)
+    assert activation.problem == ""
+
+
+async def test_a_changed_folder_is_proposed_and_not_in_force(tmp_path: Path) -> None:
+    table = Table()
+    activation, before = await proposed(tmp_path, table)
+    assert activation.current().id == before
+    assert "waits for people to agree" in activation.problem
+    (waiting,) = await table.open()
+    assert (waiting.base, waiting.people, waiting.texts) == (before, 2, {"policy.yaml": SHUT})
+    assert [each["lacks"] for each in activation.proposed] == [2]
+    assert agreeing.lacks(waiting, ()) == 2
+
+
+async def test_what_people_agreed_on_is_put_in_force_by_a_look(tmp_path: Path) -> None:
+    table = Table()
+    activation, before = await proposed(tmp_path, table)
+    await activation.follow()
+    assert activation.current().id == before
+    table.settle(ProposalState.AGREED, "ann", "bo")
+    await activation.follow()
+    assert activation.current().texts == {"policy.yaml": SHUT}
+    assert table.told[-1].previous == before
+    assert table.kept[-2][1] == "agreed by ann, bo"
+    assert (activation.problem, activation.proposed) == ("", [])
+
+
+async def test_what_was_turned_down_is_not_proposed_again_by_itself(tmp_path: Path) -> None:
+    table = Table()
+    activation, before = await proposed(tmp_path, table)
+    table.settle(ProposalState.REJECTED)
+    await activation.reload("told to")
+    assert "people have turned revision" in activation.problem
+    assert await table.open() == []
+    again = await started(tmp_path, table, SHUT)
+    assert again.current().id == before
+    assert "people have turned revision" in again.problem
+
+
+async def test_a_folder_that_is_out_of_date_wants_nothing_back(tmp_path: Path) -> None:
+    table = Table()
+    activation, _ = await proposed(tmp_path, table)
+    table.settle(ProposalState.AGREED, "ann", "bo")
+    (tmp_path / "policy.yaml").write_text(OPEN)  # as another gateway still has it
+    await activation.follow()
+    assert activation.current().texts == {"policy.yaml": SHUT}
+    assert "was replaced by the one in force" in activation.problem
+    assert await table.open() == []
+
+
+async def test_a_start_goes_by_what_was_agreed_on_even_with_a_folder_that_is_broken(
+    tmp_path: Path,
+) -> None:
+    table = Table()
+    before = (await started(tmp_path, table)).current().id
+    again = await started(tmp_path, table, "rulez: []\n")
+    assert again.current().id == before
+    assert "rulez" in again.problem
+
+
+async def test_where_the_rule_is_new_what_was_in_force_counts_as_agreed_on(tmp_path: Path) -> None:
+    table = Table()
+    before = (await started(tmp_path, Table())).current()
+    table.newest = StoredRevision(
+        id=before.id, at=NOW, activated_by="a file changed", texts=dict(before.texts)
+    )
+    again = await started(tmp_path, table, SHUT)
+    assert again.current().id == before.id
+    assert len(await table.open()) == 1
+
+
+async def test_a_gateway_does_not_start_by_what_it_can_not_read(tmp_path: Path) -> None:
+    table = Table()
+    table.newest = StoredRevision(
+        id="sha256:old", at=NOW, activated_by="start", texts={"policy.yaml": "rulez: []\n"}
+    )
+    with pytest.raises(ConfigurationError, match="which people agreed on, can't be read"):
+        await started(tmp_path, table)
+    table.away = True
+    with pytest.raises(ConfigurationError, match="what people agreed on can't be read: no route"):
+        await started(tmp_path, table)
+
+
+async def test_a_running_gateway_stays_where_it_is_when_it_can_not_read_the_next(
+    tmp_path: Path,
+) -> None:
+    table = Table()
+    activation, before = await proposed(tmp_path, table)
+    (waiting,) = await table.open()
+    table.rows.remove(waiting)
+    broken = {"policy.yaml": "rulez: []\n"}
+    table.rows.append(replaced(waiting, state=ProposalState.AGREED, texts=broken))
+    await activation.follow()
+    assert activation.current().id == before
+    assert "can't be read" in activation.problem
+
+
+async def test_a_store_that_is_away_leaves_all_as_it_is(tmp_path: Path) -> None:
+    table = Table()
+    activation = await started(tmp_path, table)
+    before = activation.current().id
+    table.away = True
+    (tmp_path / "policy.yaml").write_text(SHUT)
+    outcome = await activation.reload("a file changed")
+    assert "the change could not be proposed: no route" in outcome.problem
+    assert activation.current().id == before
+    with pytest.raises(StoreUnavailable):
+        await activation.follow()
+
+
+async def test_without_an_agreement_there_is_nothing_to_follow(tmp_path: Path) -> None:
+    activation = await started(tmp_path, Table())
+    activation.agreement = None
+    await activation.follow()
+    assert activation.proposed == []
