@@ -14,6 +14,7 @@ from gateway.types.tools import Effect, Risk, Sensitivity
 from tests.helpers import forked
 from tests.helpers.fake_server import Script, tool
 from tests.helpers.gateway import Gateway, outcome, running
+from tests.helpers.shared_postgres import PostgresServer
 from tests.journeys import house
 
 IBAN = "DE89370400440532013000"
@@ -161,3 +162,52 @@ async def test_a_level_says_how_much_of_a_call_is_kept(tmp_path: Path) -> None:
         assert events[0]["body"]["arguments"] == {"amount": 77_124}
         (end,) = [each["body"] for each in events if each["stage"] == "finished"]
         assert end["result"]["content"]
+
+
+async def status_of(gateway: Gateway, name: str) -> str:
+    return str(outcome(await gateway.call(name, {"iban": IBAN}))["status"])
+
+
+async def test_without_its_key_what_has_to_be_sealed_is_refused_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    url, key = f"sqlite:///{tmp_path}/one/store.db", tmp_path / "one/store.db.sealing.key"
+    async with serving(tmp_path / "one", url) as gateway:
+        paid = await call(gateway, iban=IBAN)
+    key.rename(tmp_path / "lost")
+    async with serving(tmp_path / "one", url) as gateway:
+        assert await status_of(gateway, "alpha__pay") == "audit_unavailable"
+        assert await status_of(gateway, "alpha__look") == "ok"
+        assert not key.exists()
+        (refused,) = gateway.events("--status", "audit_unavailable", "--kind", "tool_call")
+        decided = gateway.events("--call", refused["call"], "--kind", "authorization")
+        assert "no key" in decided[0]["body"]["sealed"]["failed"]
+        code, said = ran(gateway, "doctor")
+        assert (code, "there is no key for sealed copies" in said) == (1, True)
+        (tmp_path / "lost").rename(key)
+        assert await status_of(gateway, "alpha__pay") == "ok"
+        assert gateway.command("events", "unseal", paid)[0]["arguments"] == {"iban": IBAN}
+    pays = house.events(tmp_path / "one", kind="tool_call", stage="finished")
+    assert len([each for each in pays if each["body"]["tool"] == "alpha.pay"]) == 2
+
+
+@pytest.mark.postgres
+async def test_gateways_that_share_a_database_and_the_key_open_what_each_has_sealed(
+    tmp_path: Path, postgres_server: PostgresServer, sealing_key: Path
+) -> None:
+    with postgres_server.lent() as url:
+        async with (
+            serving(tmp_path / "one", url) as one,
+            serving(tmp_path / "two", url) as two,
+        ):
+            first, second = await call(one, iban=IBAN), await call(two, iban=IBAN)
+            for gateway, paid in ((two, first), (one, second)):
+                (found,) = gateway.command("events", "unseal", paid)
+                assert found["arguments"] == {"iban": IBAN}
+            tenant = one.events("--call", first)[0]["tenant"]
+            assert two.command("events", "shred", "--tenant", tenant) == [{"copies": 2, "keys": 2}]
+            assert ran(one, "events", "unseal", second)[0] == 1
+            third = await call(one, iban=IBAN)
+            assert two.command("events", "unseal", third)[0]["arguments"] == {"iban": IBAN}
+            sealing_key.rename(tmp_path / "lost")
+            assert ran(two, "events", "unseal", third)[0] == 2
