@@ -44,9 +44,23 @@ _PROOFS = "proofs"
     type=click.Path(path_type=Path),
     help="With proofs, a folder to make; else a file, or standard output.",
 )
+@click.option(
+    "--archive",
+    "archives",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="With proofs: a file of events that left the log; once for each.",
+)
 @json_option
 def command(
-    path: Path, tenant: str, since: str, until: str, form: str, out: Path | None, as_json: bool
+    path: Path,
+    tenant: str,
+    since: str,
+    until: str,
+    form: str,
+    out: Path | None,
+    archives: tuple[Path, ...],
+    as_json: bool,
 ) -> None:
     """Write events for others: with proofs that anybody can check, or as their systems read them.
 
@@ -55,6 +69,8 @@ def command(
     event on a line, without proofs; with --out, --json says how many there were.
     """
     if form != _PROOFS:
+        if archives:
+            output.fail("`--archive` is for exports with proofs; leave `--format` out")
         _translated(path, tenant, since, until, form, out, as_json)
         return
     if not tenant or out is None:
@@ -75,15 +91,27 @@ def command(
             asked = {"tenant": tenant, "since": since, "until": until}
             await disclosing.told(store, "export", {**asked}, tenant=tenant)
             found = await exporting.export(
-                store.checkpoints, wanted, standing.last.note, keys, folder
+                store.checkpoints, wanted, standing.last.note, keys, folder, archives=archives
             )
             return found, standing.since
 
     found, since_then = run(write)
     if as_json:
-        output.as_json({"folder": str(folder), "events": found.count, "size": found.size})
+        output.as_json(
+            {
+                "folder": str(folder),
+                "events": found.count,
+                "size": found.size,
+                "missing": [{"first": first, "last": last} for first, last in found.missing],
+            }
+        )
         return
     output.one_line(f"{found.count} events of `{tenant}` are in {folder}; see its README.md")
+    for first, last in found.missing:
+        output.one_line(
+            f"(events {first} to {last} are in archives; with `--archive FILE` those of "
+            f"`{tenant}` are taken from them)"
+        )
     if since_then:
         output.one_line(f"({since_then} later events of the log are covered by no checkpoint yet)")
 
@@ -97,6 +125,11 @@ def _translated(
 
     async def write() -> int:
         async with opened(path) as store:
+            left = await store.retention.sealed()
+            period = EventFilter(since=wanted.since)
+            if left is not None and exporting.is_about(left, period):
+                said = f"(events 1 to {left.size} left the log for archives, and are not here)"
+                click.echo(said, err=True)
             origin = await outgoing.origin(store.checkpoints)
             with _opened(out) as put:
                 count, _ = await giving.give(

@@ -75,3 +75,20 @@ def test_what_can_not_be_done_is_told(place: Workspace) -> None:
     )
     done = place.run("events", "archive", "--before", "", "--out", "x")
     assert "say what is old enough" in done.stderr
+
+
+def test_an_export_takes_what_left_the_log_from_the_archive_or_says_what_is_missing(
+    place: Workspace,
+) -> None:
+    archived(place)
+    file, folder = str(place.folder / "old.archive"), str(place.folder / "acme")
+    words = ("events", "export", "--tenant", "acme", "--out")
+    done = place.run(*words, folder)
+    assert "(events 1 to 512 are in archives; with `--archive FILE`" in done.stdout
+    code, told = place.json(*words, folder + "-whole", "--archive", file)
+    assert (code, told["missing"], told["events"] >= 600) == (0, [], True), told
+    _, told = place.json(*words, folder + "-part")
+    assert told["missing"] == [{"first": 1, "last": 512}]
+    done = place.run("events", "export", "--format", "csv")
+    assert "events 1 to 512 left the log for archives" in done.stderr
+    assert place.run("events", "export", "--format", "csv", "--archive", file).exit_code == 2
