@@ -1,6 +1,5 @@
 """What the pages say of events: one line for each, and all of one. Texts are `visible` here."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,6 +12,7 @@ from gateway.actions.timeline import Line
 from gateway.admin.auditors import Sight
 from gateway.admin.log_reader import Inclusion
 from gateway.admin.proposals import laid_out
+from gateway.admin.redacted import in_words
 from gateway.admin.showing import Moment, moment_of
 from gateway.admin.verdicts import Verdict, verdict
 from gateway.approvals.visible import visible
@@ -23,7 +23,6 @@ from gateway.types.json import Json, JsonObject
 _LONGEST: Final = 280  # characters of a reason in a list
 _SHORT: Final = 12  # of a digest
 _END: Final = 6  # characters by which ids are told apart in a list
-_MARKER: Final = re.compile(r'\{"\$redacted":"([a-z]+)"[^{}]*\}')
 _VERBS: Final = frozenset(
     {"wanted", "calls", "was", "called", "changed", "read", "logged", "made"}
 )  # of who is named before
@@ -105,7 +104,7 @@ def line_of(event: StoredEvent) -> EventLine:
     body = _object(told.get("body"))
     action = _text(body, "action") if told_line.kind == "admin" else ""
     said = told_line.detail or _asked(body) or _first(body.get("errors"))
-    detail = visible(_MARKER.sub(r"[redacted: \1]", said))
+    detail = visible(in_words(said))
     title = _title(told_line, action)
     return EventLine(
         seq=event.seq,

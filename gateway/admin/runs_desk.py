@@ -24,11 +24,11 @@ from gateway.crossing.run_wishes import By, Kind, RunRefused, Sees
 from gateway.crossing.running import Running, Step, to_pause, to_phase, to_resume
 from gateway.revision import Revision
 from gateway.runs.handover import Receiver
-from gateway.store.events import EventFilter, EventLog
+from gateway.store.events import EventFilter, EventLog, StoredEvent
 from gateway.store.runs import RunFilter, Runs
 from gateway.store.times import microseconds
 from gateway.types.actors import Actor
-from gateway.types.runs import Mover, Phase
+from gateway.types.runs import Mover, Phase, Run
 
 _HOME: Final = "/runs"
 _LISTED: Final = 50
@@ -39,6 +39,16 @@ _DIGITS: Final = 18
 _ACTIONS: Final = ("pause", "resume", "handoff")
 _NOT_YOURS: Final = "none of your roles changes runs; ask somebody who has one"
 _WHY: Final = "say why; it stands in the log, and the agent is told"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """A stretch of what happened, in the order of the log, and what lies on either side."""
+
+    events: Sequence[StoredEvent]
+    older: int  # what is older comes before this event; 0: there is nothing
+    newer: int
+    is_newest: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,15 +157,7 @@ class RunsDesk:
             raise HTTPException(404) from None
         template = self.running.template(run)
         package = await self.gathering.package(run, template, Receiver(), self.revision().contracts)
-        before = _number(request.query_params.get("before", ""))
-        wanted = EventFilter(
-            tenant=run.tenant,
-            run=run.run_id,
-            before=before,
-            limit=_MOST_LINES,
-            newest_first=True,
-        )
-        events = await self.events.query(wanted)
+        page = await self._events(run, request)
         path = f"{_HOME}/{run.run_id}"
         return self.room.pages.render(
             "run",
@@ -165,15 +167,42 @@ class RunsDesk:
             sheet=sheet(
                 package,
                 telling.missing(run, template),
-                timeline.lines(sorted(events, key=lambda each: each.seq)),
+                timeline.lines(page.events),
                 self._now,
                 may_change=self._may_change(current),
             ),
-            older=events[-1].seq if len(events) == _MOST_LINES else 0,
-            is_older=bool(before),
+            page=page,
             path=path,
             tokens={each: current.token(f"{path}/{each}") for each in _ACTIONS},
             problem=problem,
+        )
+
+    async def _events(self, run: Run, request: Request) -> "_Page":
+        """Return what happened: the newest, or what came before or after an event."""
+        before, after = (
+            _number(request.query_params.get(name, "")) for name in ("before", "after")
+        )
+        is_onward = bool(after) and not before
+        wanted = EventFilter(
+            tenant=run.tenant,
+            run=run.run_id,
+            before=before,
+            after=after if is_onward else 0,
+            limit=_MOST_LINES + 1,
+            newest_first=not is_onward,
+        )
+        found = await self.events.query(wanted)
+        has_more = len(found) > _MOST_LINES
+        events = sorted(found[:_MOST_LINES], key=lambda each: each.seq)
+        if not events:
+            return _Page(events=(), older=0, newer=0, is_newest=not before and not after)
+        has_older = is_onward or has_more
+        has_newer = has_more if is_onward else bool(before)
+        return _Page(
+            events=events,
+            older=events[0].seq if has_older else 0,
+            newer=events[-1].seq if has_newer else 0,
+            is_newest=not has_newer,
         )
 
     @property

@@ -6,6 +6,8 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.actions.timeline import Line
+from gateway.admin.redacted import in_words
+from gateway.admin.run_timeline import PHASES, Timeline, timeline
 from gateway.admin.showing import Moment, moment_of
 from gateway.approvals.visible import visible
 from gateway.runs.handover import Deed, Package
@@ -14,17 +16,6 @@ from gateway.types.runs import Phase, Run, StopReason
 
 _TITLE: Final = 240
 _LONGEST: Final = 2_000  # characters of one value on a page
-_PHASES: Final[Mapping[Phase, str]] = {
-    Phase.CREATED: "begun",
-    Phase.PLANNING: "planning",
-    Phase.RETRIEVING: "reading",
-    Phase.ACTING: "acting",
-    Phase.AWAITING_APPROVAL: "waiting for people",
-    Phase.FINALIZING: "finishing",
-    Phase.COMPLETED: "completed",
-    Phase.HANDOFF: "handed over",
-    Phase.FAILED: "failed",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,22 +68,6 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happened:
-    """One line of the timeline."""
-
-    at: str
-    title: str
-    tool: str
-    outcome: str
-    detail: str
-    by: str
-    approval: str
-    op: str
-    is_bad: bool
-    is_of_run: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSheet:
     """A run on its own page."""
 
@@ -108,7 +83,7 @@ class RunSheet:
     missing: Sequence[tuple[str, str]]
     evidence: Sequence[str]
     next: Sequence[str]
-    timeline: Sequence[Happened]
+    timeline: Timeline
     can_pause: bool
     can_resume: bool
     can_hand_over: bool
@@ -121,7 +96,7 @@ def card(run: Run, now: int) -> RunCard:
         run_id=run.run_id,
         title=title if len(title) <= _TITLE else f"{title[:_TITLE]}…",
         phase=run.phase.value,
-        phase_words=_PHASES[run.phase],
+        phase_words=PHASES[run.phase],
         is_paused=run.is_paused,
         is_blocked=run.stop_reason is StopReason.BLOCKED,
         template=visible(run.template),
@@ -171,7 +146,7 @@ def sheet(
             for each in package.evidence
         ],
         next=[visible(each) for each in package.next],
-        timeline=[_happened(each) for each in lines],
+        timeline=timeline(lines),
         can_pause=may_change and not is_over and not run.is_paused,
         can_resume=may_change and (run.is_paused or run.phase in (Phase.FAILED, Phase.HANDOFF)),
         can_hand_over=may_change and (not is_over or run.phase is Phase.FAILED),
@@ -191,22 +166,7 @@ def _work(deed: Deed) -> Work:
     )
 
 
-def _happened(line: Line) -> Happened:
-    return Happened(
-        at=line.at,
-        title=line.title,
-        tool=visible(line.tool),
-        outcome=visible(line.outcome),
-        detail=visible(line.detail),
-        by=visible(line.by),
-        approval=line.approval,
-        op=line.op,
-        is_bad=line.is_bad,
-        is_of_run=line.kind == "run",
-    )
-
-
 def _value(value: Json) -> str:
     text = value if isinstance(value, str) else jsontext.dump(value).decode()
-    shown = visible(text)
+    shown = visible(in_words(text))
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}… ({len(text)} characters)"

@@ -38,7 +38,9 @@ class Shelf:
         folder = self.settings.policies
         texts = revisions.read(folder)
         id = revisions.revision_id(texts, self.otherwise)
-        return _order(id, texts.texts, self.otherwise, SystemClock().now(), prefix=f"{folder}/")
+        return _order(
+            id, texts.texts, self.otherwise, SystemClock().now(), prefix=f"{folder.name}/"
+        )
 
     def of(self, found: StoredRevision) -> JsonObject:
         """Return a revision that was kept."""

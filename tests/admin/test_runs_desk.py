@@ -45,7 +45,7 @@ async def test_people_see_the_runs_of_their_tenant_and_what_happened_in_one(tmp_
             "amount",
             "order",
             "kb://1 · 3",
-            "the run began",
+            "<h3>begun</h3>",
         ):
             assert shown in page
 
@@ -82,16 +82,18 @@ async def test_what_happened_is_told_page_by_page(tmp_path: Path) -> None:
         path = f"/runs/{run.run_id}"
         newest = (await ann.get(path)).text
         assert ("no. 500." in newest, "no. 0." in newest) == (True, False)
-        [before] = re.findall(r"\?before=(\d+)", newest)
-        older = (await ann.get(f"{path}?before={before}")).text
-        assert ("no. 0." in older, "the run began" in older, "no. 500." in older) == (
+        older = (await ann.get(f"{path}?before={re.findall(r'before=([0-9]+)', newest)[0]}")).text
+        assert ("no. 0." in older, "<h3>begun</h3>" in older, "no. 500." in older) == (
             True,
             True,
             False,
         )
-        assert ("The newest" in older, "before that" in older) == (True, False)
-        for nonsense in ("x", "-1", "9" * 40):
-            assert "no. 500." in (await ann.get(f"{path}?before={nonsense}")).text
+        assert ("The newest" in older, ">Older<" in older) == (True, False)
+        newer = (await ann.get(f"{path}?after={re.findall(r'after=([0-9]+)', older)[0]}")).text
+        assert ("no. 500." in newer, ">Newer<" in newer, ">Older<" in newer) == (True, False, True)
+        for nonsense in ("before=x", "before=-1", f"before={'9' * 40}", "after=x"):
+            assert "no. 500." in (await ann.get(f"{path}?{nonsense}")).text
+        assert "Nothing yet." in (await ann.get(f"{path}?after=99999")).text
 
 
 async def test_without_a_login_there_is_nothing_to_see(tmp_path: Path) -> None:
