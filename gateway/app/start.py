@@ -20,7 +20,7 @@ from gateway.app.wiring import Wiring
 from gateway.clock import Clock, SystemClock
 from gateway.config.load import Loaded
 from gateway.errors import StoreUnavailable
-from gateway.events import admin
+from gateway.events import admin, levels
 from gateway.events.envelope import Origin
 from gateway.events.redact import Redactor
 from gateway.servers import groups
@@ -151,7 +151,8 @@ def _telemetry(
     def redacted(record: CallRecord) -> str:
         tags = record.contract.sensitive if record.contract is not None else None
         tenant = record.call.principal.tenant
-        return str(redactor.value(record.call.arguments, tenant=tenant, tags=tags).value)
+        found = redactor.value(record.call.arguments, tenant=tenant, tags=tags)
+        return str(levels.kept(found, record.level).value)
 
     return Telemetry.start(
         TelemetryOptions(

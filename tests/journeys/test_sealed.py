@@ -147,6 +147,31 @@ async def test_what_was_sent_is_read_with_the_key_and_forgotten_for_good(
     ).replace((tmp_path / "one/alpha.calls").read_bytes(), b"")
 
 
+async def test_at_metadata_no_value_is_kept_whatever_becomes_of_the_call(tmp_path: Path) -> None:
+    said = "no account 7712345 of DE89370400440532013000 for jane.doe"
+    steps = [{"reply": {"content": [{"type": "text", "text": said}], "isError": True}}]
+    alpha = house.stdio(Script(tools=TOOLS, on_call={"pay": steps, "look": steps}), tmp_path)
+    (tmp_path / "policies").mkdir()
+    async with running(
+        tmp_path,
+        house.config({"alpha": alpha}, events={"level": "metadata"}),
+        policy=POLICY,
+        contracts=contracts(Audit()),
+    ) as gateway:
+        await gateway.listed("alpha__pay", "alpha__look")
+        arguments = {"iban": IBAN, "amount": 7_712_345, "who": "jane.doe"}
+        for name in ("alpha__pay", "alpha__look"):
+            assert outcome(await gateway.call(name, arguments))["status"] != "ok"
+        _, refused = await gateway.send(
+            "tools/call", {"name": "alpha__pay", "arguments": {"iban": 7_712_345, "x": "jane.doe"}}
+        )
+        assert "result" in refused
+        told = json.dumps(gateway.events())
+        assert not [each for each in (IBAN, "7712345", "jane.doe") if each in told]
+        (report,) = gateway.command("replay")
+        assert (report["calls"], report["same"]) == (3, 3)
+
+
 async def test_a_level_says_how_much_of_a_call_is_kept(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/one/store.db"
     async with serving(tmp_path / "one", url, look=Audit(level=Level.METADATA)) as gateway:
