@@ -157,6 +157,8 @@ def _outcome(event: JsonObject, kind: str, stage: str, body: JsonObject) -> str:
             return ""
         case EventKind.APPROVAL if stage == Stage.REFUSED:
             return _text(body, "cast")
+        case EventKind.MODEL_TURN if stage == Stage.RECORDED:
+            return "failed" if _text(body, "error") else _text(body, "stop_reason")
         case _:
             return _text(body, "status") or _text(body, "action") or stage
 
@@ -169,6 +171,8 @@ def _detail(kind: str, stage: str, body: JsonObject) -> str:
             return _joined(f"check: {check}" if is_checked else "", evidence)
         case EventKind.RETRIEVAL:
             return _joined(_text(body, "query"), _brought(body))
+        case EventKind.MODEL_TURN if stage == Stage.RECORDED:
+            return _turned(body)
         case _:
             told = (_text(body, name) for name in ("reason", "why", "note", "evidence"))
             found = next((each for each in told if each), "") or _fields(body)
@@ -190,6 +194,21 @@ def _brought(body: JsonObject) -> str:
         return documents
     blind = f", {failed} of them because nobody could judge them" if failed else ""
     return _joined(documents, f"{removed} of {_many(kept + removed, 'row')} held back{blind}")
+
+
+def _turned(body: JsonObject) -> str:
+    """Say which model answered, how much, and what it wants called."""
+    provider, called = _text(body, "provider"), body.get("tool_calls")
+    who = f"{_text(body, 'model')} of {provider}" if provider else _text(body, "model")
+    given, said = body.get("input_tokens"), body.get("output_tokens")
+    spent = f"{given or 0} tokens in, {said or 0} out" if given or said else ""
+    names = [
+        _text(each, "name")
+        for each in (called if isinstance(called, list) else [])
+        if isinstance(each, dict)
+    ]
+    wants = f"wants {', '.join(f'`{name}`' for name in names)}" if names else ""
+    return _joined(who, spent, wants, _text(body, "error"))
 
 
 def _spent(body: JsonObject) -> str:

@@ -51,6 +51,7 @@ def _verb(
     scopes: Sequence[Scope] = _MANAGES,
     reply: type[wire.Reply] = wire.RunState,
     is_versioned: bool = True,
+    takes_key: bool = False,
 ) -> Endpoint:
     """Return an operation that does something to a run."""
     return Endpoint(
@@ -63,6 +64,7 @@ def _verb(
         reply=reply,
         refuses=(409, 412) if is_versioned else (409,),
         is_versioned=is_versioned,
+        takes_key=takes_key,
     )
 
 
@@ -113,6 +115,13 @@ ENDPOINTS: Final[Sequence[Endpoint]] = (
         is_versioned=False,
     ),
     _verb("usage", "Add what was spent on a run", wire.Usage, is_versioned=False),
+    _verb(
+        "turns",
+        "Tell of one turn of the model: who answered and how much, and digests in place of texts",
+        wire.ModelTurn,
+        is_versioned=False,
+        takes_key=True,
+    ),
     _verb("pause", "Pause a run: its calls change nothing until it is resumed", wire.Why),
     _verb("resume", "Go on with a run that was paused, stopped or given up", wire.ResumeRun),
     _verb("finish", "End a run as completed or failed", wire.FinishRun),

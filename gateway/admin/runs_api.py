@@ -16,6 +16,8 @@ from gateway.admin.rest import Asked, Handler
 from gateway.client import wire
 from gateway.crossing.run_wishes import By, NewRun, Sees
 from gateway.crossing.running import Running, Step, to_pause, to_phase, to_resume
+from gateway.crossing.turning import turned
+from gateway.events.turns import Turn
 from gateway.revision import Revision
 from gateway.runs.handover import Receiver
 from gateway.store.runs import RunFilter, Runs
@@ -45,6 +47,7 @@ class RunsApi:
             "fields": self.fields,
             "evidence": self.evidence,
             "usage": self.usage,
+            "turns": self.turns,
             "pause": self.pause,
             "resume": self.resume,
             "finish": self.finish,
@@ -155,6 +158,13 @@ class RunsApi:
         run = await self.running.spend(_id(asked), _sees(who), _by(who), wanted.tokens)
         return self._state(run, who)
 
+    async def turns(self, asked: Asked) -> wire.RunState:
+        """Keep a model's turn."""
+        wanted, who = await bodies.body(asked.request, wire.ModelTurn), asked.principal
+        turn, attempt = _turn(wanted), self._attempt(asked, wanted)
+        run = await turned(self.running, _id(asked), _sees(who), _by(who), turn, attempt=attempt)
+        return self._state(run, who)
+
     async def pause(self, asked: Asked) -> wire.RunState:
         """Pause a run."""
         wanted = await bodies.body(asked.request, wire.Why)
@@ -187,7 +197,7 @@ class RunsApi:
         run = await self._stepped(asked, to_phase(Phase.FAILED, Mover.HOST, note))
         return self._state(run, asked.principal)
 
-    def _attempt(self, asked: Asked, wanted: wire.StartRun) -> Attempt | None:
+    def _attempt(self, asked: Asked, wanted: wire.Request) -> Attempt | None:
         """Return what the same request comes with when it is made once more."""
         key = bodies.key(asked.request)
         if not key:
@@ -235,6 +245,28 @@ def _sees(who: Principal) -> Sees:
 
 def _by(who: Principal) -> By:
     return By(mover=Mover.HOST, actor=actor_of(who))
+
+
+def _turn(said: wire.ModelTurn) -> Turn:
+    return Turn(
+        provider=said.provider,
+        model=said.model,
+        stop_reason=said.finish_reason,
+        tool_calls=tuple((each.name, each.id) for each in said.tool_calls),
+        input_tokens=said.input_tokens,
+        output_tokens=said.output_tokens,
+        duration_ms=said.duration_ms,
+        error=said.error,
+        input_digest=said.input_digest or "",
+        output_digest=said.output_digest or "",
+        input=_whole(said, "input"),
+        output=_whole(said, "output"),
+    )
+
+
+def _whole(said: wire.ModelTurn, name: str) -> tuple[Json, ...]:
+    """Return what a digest is to be made of, where it was sent: `null` is something too."""
+    return (getattr(said, name),) if name in said.model_fields_set else ()
 
 
 def _values(given: Mapping[str, wire.Json]) -> dict[str, Json]:

@@ -7,7 +7,14 @@ if TYPE_CHECKING:
     from gateway.client.asynchronous import AsyncClient
     from gateway.client.calls import RunsError, meta
     from gateway.client.waiting import Client
-    from gateway.client.wire import ListRuns, Package, Problem, RunState
+    from gateway.client.wire import (
+        ListRuns,
+        ModelTurn,
+        Package,
+        Problem,
+        ProposedCall,
+        RunState,
+    )
     from gateway.types.runs import Mode, Phase
 
 __all__ = [
@@ -15,9 +22,11 @@ __all__ = [
     "Client",
     "ListRuns",
     "Mode",
+    "ModelTurn",
     "Package",
     "Phase",
     "Problem",
+    "ProposedCall",
     "RunState",
     "RunsError",
     "meta",
@@ -29,9 +38,11 @@ _HOMES: Final = {
     "Client": "gateway.client.waiting",
     "ListRuns": "gateway.client.wire",
     "Mode": "gateway.types.runs",
+    "ModelTurn": "gateway.client.wire",
     "Package": "gateway.client.wire",
     "Phase": "gateway.types.runs",
     "Problem": "gateway.client.wire",
+    "ProposedCall": "gateway.client.wire",
     "RunState": "gateway.client.wire",
     "RunsError": "gateway.client.calls",
     "meta": "gateway.client.calls",

@@ -128,6 +128,13 @@ class AsyncClient:
         """Add tokens that were spent on a run."""
         return await self.send(calls.change(run_id, "usage", wire.Usage(tokens=tokens)))
 
+    async def add_turn(self, run_id: str, turn: wire.ModelTurn, *, key: str = "") -> wire.RunState:
+        """Tell of one turn of the model; its tokens are added to those of the run.
+
+        With a `key` of your own, the same may be told again when no answer came: it counts once.
+        """
+        return await self.send(calls.turn(run_id, turn, key))
+
     async def pause(self, run_id: str, reason: str, *, version: int | None = None) -> wire.RunState:
         """Let a run change nothing until it is resumed."""
         return await self.send(calls.change(run_id, "pause", wire.Why(reason=reason), version))

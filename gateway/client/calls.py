@@ -115,6 +115,17 @@ def change(
     )
 
 
+def turn(run_id: str, body: wire.ModelTurn, key: str = "") -> Call[wire.RunState]:
+    """Tell of a model's turn: once, however often it is sent with the same key."""
+    return Call(
+        method="POST",
+        path=f"{_path(run_id)}/turns",
+        reply=wire.RunState,
+        body=_json(body),
+        once=key,
+    )
+
+
 def hand_over(run_id: str, body: wire.HandOver, version: int | None = None) -> Call[wire.Package]:
     """Hand a run over, and get its package."""
     return Call(

@@ -123,6 +123,13 @@ class Client:
         """Add tokens that were spent on a run."""
         return self.send(calls.change(run_id, "usage", wire.Usage(tokens=tokens)))
 
+    def add_turn(self, run_id: str, turn: wire.ModelTurn, *, key: str = "") -> wire.RunState:
+        """Tell of one turn of the model; its tokens are added to those of the run.
+
+        With a `key` of your own, the same may be told again when no answer came: it counts once.
+        """
+        return self.send(calls.turn(run_id, turn, key))
+
     def pause(self, run_id: str, reason: str, *, version: int | None = None) -> wire.RunState:
         """Let a run change nothing until it is resumed."""
         return self.send(calls.change(run_id, "pause", wire.Why(reason=reason), version))

@@ -4,7 +4,15 @@ import re
 from datetime import datetime
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from gateway.types.runs import Mode, Phase, StopReason, Trust
@@ -12,6 +20,7 @@ from gateway.types.runs import Mode, Phase, StopReason, Trust
 Json: TypeAlias = JsonValue
 MOST_FIELDS: Final = 100
 MOST_EVIDENCE: Final = 1_000
+MOST_PROPOSED: Final = 100  # calls of tools in one turn
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -126,6 +135,48 @@ class Usage(Request):
     tokens: Annotated[int, Field(strict=True, ge=0, le=10**12)] = Field(
         description="tokens of the model"
     )
+
+
+Digest: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,32}:[0-9a-f]{16,128}$")]
+_Count: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=10**12)]
+
+
+class ProposedCall(Request):
+    """A call of a tool that a model wants made; never its arguments."""
+
+    name: Name = Field(description="of the tool, as the host has it")
+    id: Line = Field(default="", description="of the call, as the model or its provider has it")
+
+
+class ModelTurn(Request):
+    """One turn of a model in a run: who answered and how much, and never what was said.
+
+    `input` and `output` are whatever the host sent and got; the gateway keeps a digest of them that
+    is keyed for the tenant, and nothing else. A host that would rather not send them sends digests.
+    """
+
+    model: Name = Field(description="as its provider names it")
+    provider: Line = Field(default="", description="who runs it")
+    finish_reason: Line = Field(default="", description="as the provider says it")
+    input_tokens: _Count | None = None
+    output_tokens: _Count | None = None
+    duration_ms: _Count | None = None
+    tool_calls: Annotated[tuple[ProposedCall, ...], Field(max_length=MOST_PROPOSED)] = Field(
+        default=(), description="what it wants called"
+    )
+    input: JsonValue = Field(default=None, description="what the model was given; not kept")
+    output: JsonValue = Field(default=None, description="what it said; not kept")
+    input_digest: Digest | None = Field(default=None, description="in place of `input`")
+    output_digest: Digest | None = Field(default=None, description="in place of `output`")
+    error: Line = Field(default="", description="why there is no answer, in words for people")
+
+    @model_validator(mode="after")
+    def _either(self) -> "ModelTurn":
+        for name in ("input", "output"):
+            if name in self.model_fields_set and getattr(self, f"{name}_digest") is not None:
+                said = f"has `{name}` and `{name}_digest`; send one of the two"
+                raise PydanticCustomError("either", "{said}", {"said": said})
+        return self
 
 
 class EvidenceItem(Request):

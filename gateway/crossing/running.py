@@ -63,7 +63,13 @@ class Rows(Protocol):
         ...
 
     async def told_of(
-        self, run: Run, told: Told, *, items: Sequence[Evidence] = (), tokens: int = 0
+        self,
+        run: Run,
+        told: Told,
+        *,
+        items: Sequence[Evidence] = (),
+        tokens: int = 0,
+        attempt: Attempt | None = None,
     ) -> Run:
         """Add references and tokens, with an event and no new version."""
         ...
@@ -192,7 +198,7 @@ class Running:
 
     async def add_evidence(self, run_id: str, sees: Sees, by: By, items: Sequence[Evidence]) -> Run:
         """Collect references to what was read; refuses when a run has no room for any more."""
-        run = await self._open(run_id, sees)
+        run = await self.open(run_id, sees)
         if run.evidence >= MOST_KEPT:
             raise RunRefused(
                 kind=Kind.BLOCKED,
@@ -202,7 +208,7 @@ class Running:
 
     async def spend(self, run_id: str, sees: Sees, by: By, tokens: int) -> Run:
         """Add tokens to what was spent on a run."""
-        run = await self._open(run_id, sees)
+        run = await self.open(run_id, sees)
         return await self.runs.told_of(run, self._told(by), tokens=tokens)
 
     def noted(self, run: Run) -> None:
@@ -292,7 +298,8 @@ class Running:
             kind=Kind.INVALID, reason=f"at most {MOST_AROUND} runs are around one another"
         )
 
-    async def _open(self, run_id: str, sees: Sees) -> Run:
+    async def open(self, run_id: str, sees: Sees) -> Run:
+        """Return a run that goes on; refuses one that is over."""
         run = await self.get(run_id, sees)
         return _or_refuse(moves.over(run) if run.phase.is_final else run)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from gateway.events import approvals, bodies, runs
+from gateway.events import approvals, bodies, runs, turns
 from gateway.events.forms import POINTERS, TEXT, TEXTS, TIME, about, an_object
 from gateway.types.events import ENVELOPE_VERSION, EventKind, Stage
 from gateway.types.json import Json, JsonObject
@@ -26,7 +26,11 @@ KINDS: Final[Mapping[EventKind, Mapping[Stage, JsonObject]]] = {
         Stage.FINISHED: bodies.ENDED,
         Stage.FAILED: bodies.ENDED,
     },
-    EventKind.MODEL_TURN: {Stage.FINISHED: bodies.MODEL_TURN, Stage.FAILED: bodies.MODEL_TURN},
+    EventKind.MODEL_TURN: {
+        Stage.FINISHED: bodies.MODEL_TURN,
+        Stage.FAILED: bodies.MODEL_TURN,
+        Stage.RECORDED: turns.TOLD,  # as a host tells of it
+    },
     EventKind.RETRIEVAL: {Stage.RECORDED: bodies.RETRIEVAL},
     EventKind.APPROVAL: approvals.BODIES,
     EventKind.SIDE_EFFECT: {Stage.RECORDED: bodies.SIDE_EFFECT},

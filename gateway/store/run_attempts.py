@@ -1,4 +1,4 @@
-"""Requests to start a run that are made again: what they led to the first time."""
+"""Requests that are made again, to start a run or to tell of a turn: what they led to before."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -9,7 +9,10 @@ from gateway.store.rows import clean
 from gateway.store.run_rows import run_of
 from gateway.types.runs import Attempt, Run
 
-_USED: Final = "this key was used to start another run; use a new one for that"
+_USED: Final = {
+    "start": "this key was used to start another run; use a new one for that",
+    "turn": "this key was used to tell of another turn; use a new one for that",
+}
 
 
 class KeyUsed(WeighbridgeError):
@@ -24,18 +27,27 @@ class Digest(Protocol):
         ...
 
 
-def rows(run: Run, attempt: Attempt, digest: Digest, now: int) -> tuple[Parameters, Parameters]:
-    """Return what leads from an attempt to its run: its key, and that with all it asks for."""
+def rows(
+    run: Run, attempt: Attempt | None, digest: Digest, now: int, *, to: str = "start"
+) -> tuple[Parameters, ...]:
+    """Return what leads from an attempt to its run: its key, and that with all it asks for.
+
+    `to` is what is attempted: to `start` a run, or to tell of a `turn` in it, where a key is one
+    for that run.
+    """
+    if attempt is None:
+        return ()
+    of = [] if to == "start" else [run.run_id]
     named: Parameters = {
         "tenant": clean(run.tenant),
         "owner": attempt.owner,
         "run_id": run.run_id,
         "bound_at": now,
     }
-    whole = digest(run.tenant, "started", attempt.key, attempt.body)
+    whole = digest(run.tenant, f"{to}ed", *of, attempt.key, attempt.body)
     return (
-        {**named, "kind": "start", "vhash": digest(run.tenant, "start", attempt.key)},
-        {**named, "kind": "started", "vhash": whole},
+        {**named, "kind": to, "vhash": digest(run.tenant, to, *of, attempt.key)},
+        {**named, "kind": f"{to}ed", "vhash": whole},
     )
 
 
@@ -44,7 +56,7 @@ def met(transaction: Transaction, tried: Sequence[Parameters]) -> Run | KeyUsed 
     if not tried:
         return None
     first, same = (_led_to(transaction, each) for each in tried)
-    return first if first is None or first == same else KeyUsed(_USED)
+    return first if first is None or first == same else KeyUsed(_USED[str(tried[0]["kind"])])
 
 
 def _led_to(transaction: Transaction, named: Parameters) -> Run | None:

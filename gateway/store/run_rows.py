@@ -212,3 +212,16 @@ def _listed(names: frozenset[str]) -> str:
 def _names(text: str) -> frozenset[str]:
     listed = jsontext.parse_result(text.encode()) if text else []
     return frozenset(str(each) for each in listed) if isinstance(listed, list) else frozenset()
+
+
+def as_read(transaction: Transaction, run: Run, is_wanted: bool) -> Run:
+    """Return a run with what its guards count, where that is wanted or they may be asked."""
+    run = placed(transaction, run)
+    has_begun = run.phase not in (Phase.CREATED, Phase.PLANNING)
+    return run if has_begun and not is_wanted else counted(transaction, run)
+
+
+def bare(transaction: Transaction, run_id: str) -> Run | None:
+    """Return a run as its row is, without what it is for and has collected."""
+    rows = transaction.fetch("get_run", {"run_id": clean(run_id)})
+    return run_of(rows[0]) if rows else None

@@ -25,11 +25,12 @@ from gateway.store.run_contents import Contents
 from gateway.store.run_filters import RunFilter, conditions
 from gateway.store.run_rows import (
     around,
+    as_read,
+    bare,
     counted,
     evidence_of,
     evidence_row,
     placed,
-    run_of,
 )
 from gateway.store.run_touches import Touched
 from gateway.store.times import microseconds
@@ -97,7 +98,7 @@ class Runs:
         def read(transaction: Transaction) -> list[Bound]:
             if named:
                 return [
-                    Bound(run=_with_counts(transaction, run, with_counts), kind=place.kind)
+                    Bound(run=as_read(transaction, run, with_counts), kind=place.kind)
                     for place in named
                     if (run := self._got(transaction, place.value)) is not None
                     and run.tenant == owners["tenant"]
@@ -106,7 +107,7 @@ class Runs:
             for kind, vhash in values:
                 found = transaction.fetch("bound_run", {**owners, "kind": kind, "vhash": vhash})
                 if found:
-                    run = _with_counts(transaction, self._contents.run(found[0]), with_counts)
+                    run = as_read(transaction, self._contents.run(found[0]), with_counts)
                     return [Bound(run=run, kind=kind)]
             return []
 
@@ -158,7 +159,7 @@ class Runs:
         bindings = [self._binding(run, place) for place in places]
         looked = [*bindings, *(self._binding(run, place) for place in beside)]
         now, row = microseconds(self._clock.now()), self._contents.row(run)
-        tried = run_attempts.rows(run, attempt, self._digest, now) if attempt is not None else ()
+        tried = run_attempts.rows(run, attempt, self._digest, now)
 
         def work(transaction: Transaction) -> Made[Run | TooManyRuns | KeyUsed]:
             if (met := run_attempts.met(transaction, tried)) is not None:
@@ -179,10 +180,7 @@ class Runs:
                 transaction.execute("bind_run", named)
             return Made(run, told=told(run))
 
-        begun = await self._change(work)
-        if not isinstance(begun, Run):
-            raise begun
-        return begun
+        return await self._made(work)
 
     async def change(self, before: Run, after: Run, told: Told) -> Run | None:
         """Move a run from the version it was read in; None when it is another one by now.
@@ -234,7 +232,7 @@ class Runs:
         rows = [evidence_row(run_id, item) for item in items]
 
         def write(transaction: Transaction) -> None:
-            run = _get(transaction, run_id)
+            run = bare(transaction, run_id)
             if run is not None:
                 collect(transaction, run, rows)
 
@@ -242,21 +240,36 @@ class Runs:
             await self._worker.write(write, lock=Lock.EVENTS, durable=False)
 
     async def told_of(
-        self, run: Run, told: Told, *, items: Sequence[Evidence] = (), tokens: int = 0
+        self,
+        run: Run,
+        told: Told,
+        *,
+        items: Sequence[Evidence] = (),
+        tokens: int = 0,
+        attempt: Attempt | None = None,
     ) -> Run:
-        """Add what a host tells of, references or tokens, with its event and no new version."""
+        """Add what a host tells of, references or tokens, with its event and no new version.
+
+        An `attempt` that was made before adds nothing; raises KeyUsed where it told otherwise.
+        """
         rows = [evidence_row(run.run_id, item) for item in items]
         now = microseconds(self._clock.now())
+        tried = run_attempts.rows(run, attempt, self._digest, now, to="turn")
         spent: Parameters = {"run_id": run.run_id, "active_at": now, "calls": 0, "tokens": tokens}
 
-        def work(transaction: Transaction) -> Made[Run]:
+        def work(transaction: Transaction) -> Made[Run | TooManyRuns | KeyUsed]:
             before = self._got(transaction, run.run_id) or run
+            met = run_attempts.met(transaction, tried)
+            if met is not None:
+                return Made(met if isinstance(met, KeyUsed) else counted(transaction, before))
+            for named in tried:
+                transaction.execute("bind_run", named)
             collect(transaction, before, rows)
             transaction.execute("touch_run", spent)
             after = counted(transaction, self._got(transaction, run.run_id) or before)
             return Made(after, told=told(before, after))
 
-        return await self._change(work)
+        return await self._made(work)
 
     async def evidence(self, run_id: str, *, limit: int = _MOST_EVIDENCE) -> list[Evidence]:
         """Return the references that were collected in a run, in their order."""
@@ -310,7 +323,7 @@ class Runs:
         scope: Parameters = {"tenant": run.tenant, "scope": f"run:{run.run_id}"}
 
         def write(transaction: Transaction) -> None:
-            now = _get(transaction, run.run_id)
+            now = bare(transaction, run.run_id)
             if now is not None and now.version != run.version:
                 return
             transaction.execute("forget_seen_of_run", scope)
@@ -352,6 +365,12 @@ class Runs:
     async def _change(self, work: Callable[[Transaction], Made[_T]]) -> _T:
         return await self._log.carry(Change(Once(work)))
 
+    async def _made(self, work: Callable[[Transaction], Made[Run | TooManyRuns | KeyUsed]]) -> Run:
+        found = await self._change(work)
+        if isinstance(found, Run):
+            return found
+        raise found
+
     async def _read(self, name: str, parameters: Parameters, *, where: str = "") -> list[Run]:
         def read(transaction: Transaction) -> list[Run]:
             return [
@@ -376,14 +395,3 @@ class Runs:
 
     def _digested(self, tenant: str, *parts: str) -> str:
         return keys.digest(self._keys.runs(tenant), "\0".join(parts))
-
-
-def _get(transaction: Transaction, run_id: str) -> Run | None:
-    rows = transaction.fetch("get_run", {"run_id": clean(run_id)})
-    return run_of(rows[0]) if rows else None
-
-
-def _with_counts(transaction: Transaction, run: Run, with_counts: bool) -> Run:
-    run = placed(transaction, run)
-    has_begun = run.phase not in (Phase.CREATED, Phase.PLANNING)
-    return run if has_begun and not with_counts else counted(transaction, run)

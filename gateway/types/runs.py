@@ -217,7 +217,7 @@ class Place:
 
 @value
 class Attempt:
-    """By what requests to start a run are known for the same one."""
+    """By what requests to start a run, or to tell of a turn, are known for the same one."""
 
     owner: str  # keyed digest of who asks: another one's key is another key
     key: str  # of his own

@@ -102,6 +102,7 @@ BODIES: dict[str, object] = {
     "fields": {"fields": {"customer_id": "c-1"}, "source": "user"},
     "evidence": {"items": [{"source": "kb://1", "version": "3"}]},
     "usage": {"tokens": 12},
+    "turns": {"model": "gpt-x", "input_tokens": 12, "tool_calls": [{"name": "crm__find"}]},
     "pause": {"reason": "lunch"},
     "finish": {"outcome": "failed", "note": "no stock"},
     "handoff": {"reason": "angry", "to": "desk"},

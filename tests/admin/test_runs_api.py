@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from gateway.actions import timeline
 from gateway.runs.templates import FieldRule, Guard, Template
+from gateway.store.events import EventFilter
 from gateway.types.operations import OpState
 from gateway.types.runs import Mode, Phase
 from gateway.types.tools import Effect
@@ -82,6 +84,7 @@ async def test_another_tenants_run_is_not_there_whatever_is_done_with_it(tmp_pat
             "fields": {"fields": {"a": 1}},
             "evidence": {"items": [{"source": "a"}]},
             "usage": {"tokens": 1},
+            "turns": {"model": "m", "input_tokens": 1},
             "pause": {"reason": "x"},
             "resume": {},
             "finish": {"outcome": "failed"},
@@ -218,3 +221,66 @@ async def test_the_key_of_one_host_leads_to_no_run_of_another(tmp_path: Path) ->
         one = await desk.post("/v1/runs", {}, Idempotency_Key="k")
         two = await desk.post("/v1/runs", {}, Idempotency_Key="k", key=OTHER)
         assert one.body["run_id"] != two.body["run_id"]
+
+
+async def test_a_turn_of_the_model_is_told_once_and_its_tokens_count(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        run_id = await desk.started()
+        path = f"/v1/runs/{run_id}/turns"
+        turn = {
+            "provider": "openai",
+            "model": "gpt-x",
+            "finish_reason": "tool_calls",
+            "input_tokens": 812,
+            "output_tokens": 44,
+            "tool_calls": [{"name": "crm__find", "id": "c1"}],
+            "input": [{"role": "user", "content": "secret words"}],
+            "output_digest": "sha256:" + "0" * 64,
+        }
+        for _ in range(2):
+            told = await desk.post(path, turn, Idempotency_Key='"t-1"')
+            assert (told.status, told.body["tokens"]) == (200, 856)
+        other = await desk.post(path, {**turn, "model": "other"}, Idempotency_Key='"t-1"')
+        assert (other.status, other.body["code"]) == (422, "key_used")
+        assert (await desk.post(path, turn)).body["tokens"] == 2 * 856
+        kept = await desk.house.store.events.query(EventFilter(run=run_id, kind="model_turn"))
+        assert len(kept) == 2
+        said = kept[0].json()
+        assert (said["stage"], said["tenant"], said["phase"]) == ("recorded", "acme", "created")
+        assert b"secret words" not in kept[0].body
+        line = timeline.line(kept[0])
+        assert line.detail == "gpt-x of openai; 812 tokens in, 44 out; wants `crm__find`"
+        assert (line.title, line.outcome, line.by) == ("model", "tool_calls", "svc")
+
+
+BAD_TURNS: list[tuple[dict[str, Any], str]] = [
+    ({}, "/model"),
+    ({"model": "m", "input_tokens": -1}, "/input_tokens"),
+    ({"model": "m", "input_tokens": 1.5}, "/input_tokens"),
+    ({"model": "m", "output_digest": "abc"}, "/output_digest"),
+    ({"model": "m", "input": None, "input_digest": "sha256:" + "a" * 64}, ""),
+    ({"model": "m", "tool_calls": [{"name": "x"}] * 101}, "/tool_calls"),
+    ({"model": "m", "tool_calls": [{"name": "x", "arguments": {}}]}, "/tool_calls/0/arguments"),
+    ({"model": "m" * 257}, "/model"),
+    ({"model": "m", "text": "what it said"}, "/text"),
+]
+
+
+@pytest.mark.parametrize(("turn", "place"), BAD_TURNS)
+async def test_a_turn_that_is_none_is_refused_with_its_place(
+    tmp_path: Path, turn: dict[str, Any], place: str
+) -> None:
+    async with open_desk(tmp_path) as desk:
+        path = f"/v1/runs/{await desk.started()}/turns"
+        told = await desk.post(path, turn)
+        assert (told.status, [each["pointer"] for each in told.body["errors"]]) == (422, [place])
+
+
+async def test_a_run_that_is_over_has_no_more_turns(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        run_id = await desk.started()
+        await desk.post(f"/v1/runs/{run_id}/finish", {"outcome": "failed"})
+        told = await desk.post(f"/v1/runs/{run_id}/turns", {"model": "m"})
+        assert (told.status, told.body["code"]) == (409, "conflict")
+        large = {"model": "m", "input": "x" * (300 << 10)}
+        assert (await desk.post(f"/v1/runs/{run_id}/turns", large)).status == 413

@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from gateway import client
-from gateway.client import AsyncClient, RunsError
+from gateway.client import AsyncClient, ModelTurn, ProposedCall, RunsError
 from gateway.client.wire import ListRuns
 from gateway.types.runs import Mode, Phase
 from tests.admin.hosting import HOST, READER, open_desk
@@ -40,6 +40,11 @@ async def test_every_verb_does_what_it_says(tmp_path: Path) -> None:
         read = await client.add_evidence(one, [{"source": "kb://1", "chunk": "2"}])
         assert read.evidence == 1
         assert (await client.add_usage(one, tokens=12)).tokens == 12
+        turn = ModelTurn(
+            model="gpt-x", output_tokens=5, tool_calls=(ProposedCall(name="crm__find"),)
+        )
+        for _ in range(2):
+            assert (await client.add_turn(one, turn, key="t")).tokens == 17
         assert (await client.pause(one, "lunch")).is_paused
         assert (await client.resume(one, reason="back")).note == "back"
         assert (await client.package(one)).evidence[0].source == "kb://1"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from anyio import to_thread
 
-from gateway.client import Client, RunsError
+from gateway.client import Client, ModelTurn, ProposedCall, RunsError
 from gateway.client.wire import ListRuns
 from gateway.runs.templates import FieldRule, Template
 from gateway.types.runs import Mode, Phase
@@ -33,6 +33,9 @@ def work(client: Client) -> None:
     assert told.fields["customer"].source == "user"
     assert client.add_evidence(one, [{"source": "kb://1", "chunk": "2"}]).evidence == 1
     assert client.add_usage(one, tokens=12).tokens == 12
+    turn = ModelTurn(model="m", output_tokens=5, tool_calls=(ProposedCall(name="find"),))
+    for _ in range(2):
+        assert client.add_turn(one, turn, key="t").tokens == 17
     assert client.pause(one, "lunch").is_paused
     assert client.resume(one, reason="back").note == "back"
     assert client.package(one).evidence[0].source == "kb://1"

@@ -11,7 +11,7 @@ from gateway.events import build, schemas
 from gateway.events.envelope import Origin, to_bytes
 from gateway.types.events import Event, EventKind
 from gateway.types.json import Json, JsonObject
-from tests.events import test_admin, test_approvals, test_build, test_logins, test_runs
+from tests.events import test_admin, test_approvals, test_build, test_logins, test_runs, test_turns
 from tests.events.test_effects import an_effect
 from tests.events.values import JSON
 from tests.helpers.cases import NOW
@@ -23,6 +23,7 @@ EVENTS = (
     *test_approvals.every_event(),
     *test_logins.every_event(),
     *test_runs.every_event(),
+    *test_turns.every_event(),
 )
 
 
