@@ -18,6 +18,7 @@ from gateway.types.remembered import by_identity
 MAX_ARGUMENTS: Final = 16 << 10  # bytes of one value inside a body
 MAX_EVENT: Final = 256 << 10  # bytes of a whole event
 _HEAD: Final = 1_000  # characters of a cut value that are kept
+_KEPT: Final = ("tool", "decision", "rule", "status", "sealed")  # of a body that is too large
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -36,7 +37,7 @@ def to_bytes(event: Event, origin: Origin) -> bytes:
     body = event.body
     written = _dump(to_json(event, origin))
     if len(written) > MAX_EVENT:
-        kept = {key: body[key] for key in ("tool", "decision", "rule", "status") if key in body}
+        kept = {key: body[key] for key in _KEPT if key in body}
         written = _dump({**to_json(event, origin), "body": {**kept, **cut(_dump(body))}})
     return written
 

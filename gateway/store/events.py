@@ -186,7 +186,7 @@ class EventLog:
         written = [(event, to_bytes(event, self._origin)) for event in events]
         entry = Entry(
             tuple(_columns(event, body) for event, body in written),
-            sum(len(body) for _, body in written),
+            sum(_size(event, body) for event, body in written),
             durable=True,
             change=change,
             as_row=self._row,
@@ -243,7 +243,7 @@ class EventLog:
 
     def _entry(self, event: Event, *, durable: bool) -> Entry:
         written = to_bytes(event, self._origin)
-        return Entry((_columns(event, written),), len(written), durable)
+        return Entry((_columns(event, written),), _size(event, written), durable)
 
     def _destroyed(self, key: str) -> None:
         if self.key_destroyed is not None:
@@ -255,6 +255,10 @@ class EventLog:
         )
         with suppress(StoreUnavailable):  # full again or closing: the next success records it
             self.append([event], owed=True)
+
+
+def _size(event: Event, written: bytes) -> int:
+    return len(written) + (len(event.sealed.content) if event.sealed is not None else 0)
 
 
 def _columns(event: Event, written: bytes) -> Parameters:

@@ -90,3 +90,10 @@ def test_a_smaller_limit_cuts_what_has_more_bytes() -> None:
     cut = capped(text, 21)
     assert isinstance(cut, dict)
     assert cut.keys() == {"$cut"}
+
+
+def test_an_event_that_is_too_large_still_tells_of_its_sealed_copy() -> None:
+    sealed: JsonObject = {"key": "k1", "digest": "sha256:d", "bytes": 3}
+    body = written(an_event({"sealed": sealed, "blob": "x" * MAX_EVENT}))["body"]
+    assert isinstance(body, dict)
+    assert body["sealed"] == sealed

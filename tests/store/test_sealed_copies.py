@@ -6,17 +6,20 @@ import pytest
 
 from gateway import ids
 from gateway.actions.verifying import verify
+from gateway.errors import StoreUnavailable
 from gateway.events import upkeep
 from gateway.events.trust import Trust
+from gateway.store.backlog import Bounds
+from gateway.store.changes import Change, Made
 from gateway.store.retention import Hold
 from gateway.store.sealed_copies import Scope, Shredded
 from gateway.store.store import Store
 from gateway.store.unsealing import Unopened
 from gateway.types.events import Event
 from tests.helpers.cases import NOW
-from tests.helpers.databases import OpenStore
+from tests.helpers.databases import OpenLog, OpenStore
 from tests.helpers.events import an_event
-from tests.helpers.sealed import ARGUMENTS, a_sealer, beside, sealed
+from tests.helpers.sealed import ARGUMENTS, a_decision, a_sealer, beside, sealed
 from tests.helpers.tampering import SIGNER, checkpoint, tamper, write
 
 
@@ -210,3 +213,26 @@ async def test_it_is_known_whether_anything_was_ever_sealed(store: Store) -> Non
     event = await sealed(store)
     assert event.sealed is not None
     assert await store.sealed.newest_key() == event.sealed.wrapped
+
+
+async def test_the_same_event_again_keeps_one_copy(store: Store, store_url: str) -> None:
+    event = await sealed(store)
+    store.events.append([event], durable=True)
+    await store.events.kept()
+    assert await states(store) == [None]
+    assert tamper(store_url, "SELECT COUNT(*) FROM sealed_copies", keeps_triggers=True) == [(1,)]
+
+
+async def test_a_change_that_keeps_no_events_keeps_no_copies(store: Store) -> None:
+    event = a_sealer().sealed(a_decision(), ARGUMENTS)
+    await store.events.carry(Change(lambda _: Made(None, keeps_events=False)), [event])
+    assert await store.sealed.newest_key() is None
+    await store.events.carry(Change(lambda _: Made(None)), [event])
+    assert await states(store) == [None]
+
+
+async def test_copies_count_as_what_waits(open_log: OpenLog) -> None:
+    log = open_log(bounds=Bounds(bytes=100_000))
+    event = a_sealer().sealed(a_decision(), {"note": "x" * 200_000})
+    with pytest.raises(StoreUnavailable, match="too many events"):
+        log.append([event])

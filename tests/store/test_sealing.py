@@ -1,8 +1,10 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway import jsontext
 from gateway.clock import SystemClock
-from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.errors import ConfigurationError, JsonError, StoreUnavailable
 from gateway.events.envelope import Origin, to_json
 from gateway.store.sealing import NoSealer, Sealer, opened
 from gateway.store.sealing_keys import OtherKey, SealBroken, SealingKeys
@@ -11,6 +13,7 @@ from gateway.types.events import Event
 from gateway.types.json import JsonObject
 from tests.helpers.sealed import ARGUMENTS, KEYS, a_decision, a_sealer
 
+_TEXT = st.characters(exclude_categories=["Cs"])
 ORIGIN = Origin(instance="test-1", version="0")
 
 
@@ -113,3 +116,20 @@ def test_what_is_no_json_is_not_sealed() -> None:
         a_sealer().sealed(a_decision(), {"half": "\ud800"})
     with pytest.raises(StoreUnavailable):
         NoSealer().sealed(a_decision(), {})
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(_TEXT),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(_TEXT), inner),
+    max_leaves=20,
+)
+
+
+@given(arguments=st.dictionaries(st.text(_TEXT), _JSON), run=st.sampled_from(["", "run_1"]))
+def test_any_arguments_are_opened_as_they_were(arguments: JsonObject, run: str) -> None:
+    try:
+        dumped = jsontext.dump(arguments)
+    except JsonError:  # infinite
+        return
+    event = a_sealer().sealed(a_decision(run=run), arguments)
+    assert jsontext.dump(open_it(event, copy_of(event))) == dumped
