@@ -18,6 +18,7 @@ from gateway.admin.login import Login
 from gateway.admin.oidc import OidcLogin
 from gateway.admin.onehost import OneHost
 from gateway.admin.people import People
+from gateway.admin.policies_desk import PoliciesDesk
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_desk import ReplayDesk
 from gateway.admin.rest import Rest
@@ -66,6 +67,7 @@ class Entrance:
         pages = Pages(auditors.is_one)
         room = self._room(pages)
         logins = Login(room=room, logins=self.store.logins)
+        replay = self._replay(room, auditors)
         desk = Desk(
             room=room,
             approvals=self.store.approvals,
@@ -78,7 +80,8 @@ class Entrance:
             *desk.routes(),
             *self._runs(room).routes(),
             *EventsDesk(room=room, store=self.store, auditors=auditors).routes(),
-            *self._replay(room, auditors).routes(),
+            *replay.routes(),
+            *PoliciesDesk(desk=replay).routes(),
         )
         return Guard(
             OneHost(

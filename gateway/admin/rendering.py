@@ -40,7 +40,12 @@ class Pages:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.filters |= {"host": _host, "told": told, "seen": seen}
+        self._environment.filters |= {
+            "host": _host,
+            "told": told,
+            "seen": seen,
+            "code_line": code_line,
+        }
 
     def render(
         self,
@@ -96,6 +101,12 @@ def told(text: str) -> Markup:
 def seen(text: str) -> Markup:
     """Return a text from outside as HTML, with all that hides written out."""
     return told(visible(text))
+
+
+def code_line(text: str) -> Markup:
+    """Return a line of a file as HTML: its indent as it is, all else that hides written out."""
+    bare = text.lstrip(" ")
+    return Markup(" " * (len(text) - len(bare))) + seen(bare)  # noqa: S704 - blanks alone
 
 
 def _host(url: str) -> str:

@@ -45,8 +45,8 @@ _AT_ONCE: Final = 2
 _NOT_YOURS: Final = (
     "past calls under other policies are for auditors; ask for an entry in `admin.auditors`"
 )
-_GONE: Final = "is not kept, and the files of `policies` are others by now"
-_BUSY: Final = "something else is being worked out just now; wait for it, or cancel it"
+GONE: Final = "is not kept, and the files of `policies` are others by now"
+BUSY: Final = "something else is being worked out just now; wait for it, or cancel it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,13 +102,13 @@ class ReplayDesk:
             return await self._form_page(current, replace(form, faults=faults), status=409)
         if candidate is None:
             return await self._form_page(
-                current, replace(form, faults={"revision": _GONE}), status=409
+                current, replace(form, faults={"revision": GONE}), status=409
             )
         wish = replace(form.wish, revision=str(candidate["id"]))
         if self.errands.find(_key(wish)) is None or not self._is_fine(wish):
             begun = await self._begun(current, wish, candidate)
             if begun is None:
-                return await self._form_page(current, form, status=409, problem=_BUSY)
+                return await self._form_page(current, form, status=409, problem=BUSY)
         return RedirectResponse(f"{_REPORT}?{wish.query}", status_code=303)
 
     async def report(self, request: Request, current: Current) -> Response:
@@ -154,9 +154,9 @@ class ReplayDesk:
         if recorded is None or not self._sight(current).sees(recorded.tenant):
             raise HTTPException(404)
         try:
-            candidate = await self._named(wanted)
+            candidate = await self.named(wanted)
             if candidate is None:
-                return self.room.refuse(current, f"this policy {_GONE}", status=404, back=HOME)
+                return self.room.refuse(current, f"this policy {GONE}", status=404, back=HOME)
             found = await self._compared(recorded, candidate)
         except FileError as error:
             return self.room.refuse(current, str(error).partition("\n")[0], status=409, back=HOME)
@@ -208,12 +208,12 @@ class ReplayDesk:
 
     async def _candidate(self, wish: Wish) -> JsonObject | None:
         """Return what a wish judges by, and whether it compiles; raises FileError."""
-        found = await self._named(wish.revision)
+        found = await self.named(wish.revision)
         if found is not None:
             await anyio.to_thread.run_sync(compiled, found, limiter=self.beside)
         return found
 
-    async def _named(self, said: str) -> JsonObject | None:
+    async def named(self, said: str) -> JsonObject | None:
         """Return the policy of an id, or the files as they are now; raises FileError."""
         if said != FOLDER:
             kept = await self.shelf.kept(said)
@@ -277,7 +277,7 @@ class ReplayDesk:
             sight=sight,
             problem=problem,
             counters=[each.value for each in Counters],
-            revisions=[_option(each, self._now) for each in kept],
+            revisions=[option(each, self._now) for each in kept],
             errands=[(each, moment_of(each.at, self._now)) for each in seen],
             is_busy=any(each.state is State.RUNNING for each in every),
             folder=str(self.shelf.settings.policies),
@@ -312,7 +312,8 @@ class Option:
     words: str
 
 
-def _option(kept: StoredRevision, now: int) -> Option:
+def option(kept: StoredRevision, now: int) -> Option:
+    """Return a kept policy as one to choose."""
     when = moment_of(microseconds(kept.at), now)
     id = kept.id.removeprefix("sha256:")
     return Option(id=id, words=f"{short(id)}, {kept.at:%Y-%m-%d %H:%M} ({when.relative})")

@@ -14,6 +14,7 @@ from gateway.store.store import Store
 from gateway.types.json import Json, JsonObject
 
 _SHOWN: Final = 12  # digits of an id
+_LEAST: Final = 4  # that stand for one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,10 @@ class Shelf:
 
     async def kept(self, said: str) -> StoredRevision | None:
         """Return a revision by its id or a beginning of it that only one has."""
-        found = await self.store.revisions.beginning(f"sha256:{said.removeprefix('sha256:')}")
+        digits = said.removeprefix("sha256:")
+        if len(digits) < _LEAST:
+            return None
+        found = await self.store.revisions.beginning(f"sha256:{digits}")
         return found[0] if len(found) == 1 else None
 
     def folder(self) -> JsonObject:

@@ -3,8 +3,10 @@ import re
 import pytest
 from jinja2 import UndefinedError
 
-from gateway.admin.rendering import STYLE_PATH, Pages, style, told
+from gateway.admin.rendering import STYLE_PATH, Pages, code_line, style, told
+from gateway.admin.sessions import Current
 from gateway.approvals.visible import visible
+from tests.helpers.approvals import an_approver
 
 
 def test_every_text_is_escaped() -> None:
@@ -84,3 +86,15 @@ def test_every_text_stands_out_from_its_ground_by_day_and_by_night(night: int) -
     low = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in TEXTS}
     assert {pair: ratio for pair, ratio in low.items() if ratio < 4.5} == {}
     assert contrast(colours["strong-line"], colours["card"]) >= 3  # the borders of fields
+
+
+def test_a_line_of_a_file_keeps_its_indent_and_hides_nothing() -> None:
+    assert code_line("    a: <b>") == "    a: &lt;b&gt;"
+    assert "\u202e" not in code_line("  x\u202e")
+
+
+def test_navigation_leads_auditors_further() -> None:
+    current = Current(person=an_approver(), secret="s")
+    for pages, is_there in ((Pages(), False), (Pages(lambda person: True), True)):
+        page = pages.message("x", "y", status=200, current=current).body
+        assert (b'href="/replay"' in bytes(page)) == is_there
