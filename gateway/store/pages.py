@@ -61,8 +61,13 @@ def page(transaction: Transaction, *, after: int, last: int) -> Page:
     marks: dict[int, list[Mark]] = {}
     for row in transaction.fetch("checkpoints_after", between):
         marks.setdefault(row.integer("size"), []).append(_mark(row))
+    doubted = {row.integer("seq"): row for row in transaction.fetch("rows_after", between)}
+    found = transaction.fetch_texts("leaves_after", {**between, "limit": last - after})
     return Page(
-        rows=[_stored(row) for row in transaction.fetch("rows_after", between)],
+        rows=[
+            Row(seq, body, None) if (row := doubted.get(seq)) is None else _stored(row)
+            for seq, body in found
+        ],
         kept={
             row.integer("number"): integration.hashes(row)
             for row in transaction.fetch("tiles_between", tiles)

@@ -23,6 +23,7 @@ SELECT COUNT(*), group_concat(number), CAST(group_concat(body, char(10)) AS BLOB
 _AS_BYTES: Final = (
     "WITH found (number, body) AS ({query}) SELECT number, CAST(body AS BLOB) FROM found"
 )
+_OWN: Final = {"rows_after": "rows_after_by_json"}  # statements that it does better
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
 _NO_TEXT: Final = "Could not decode to UTF-8"
 _REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
@@ -252,9 +253,15 @@ class _Transaction:
             self._connection.execute(text, values)
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
-        text = queries.statements()[name].replace("{where}", where)
-        cursor = self._connection.execute(text, parameters)
-        rows = cursor.fetchall()
+        text = queries.statements()[_OWN.get(name, name)].replace("{where}", where)
+        try:
+            cursor = self._connection.execute(text, parameters)
+            rows = cursor.fetchall()
+        except sqlite3.OperationalError:
+            if name not in _OWN:
+                raise
+            cursor = self._connection.execute(queries.statements()[name], parameters)
+            rows = cursor.fetchall()
         if not rows:  # as where a claim looks for what stands in its way
             return []
         columns = next(zip(*cursor.description, strict=True))  # the names: the first of each column

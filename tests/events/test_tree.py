@@ -126,3 +126,22 @@ def test_what_is_not_there_has_no_proof() -> None:
     assert not tree.is_consistent(4, 3, LEAVES[0], LEAVES[0], [])
     assert not tree.is_consistent(1, 3, LEAVES[0], LEAVES[0], [])
     assert not tree.is_consistent(3, 5, LEAVES[0], LEAVES[0], [])
+
+
+@pytest.mark.parametrize(
+    "parts", [[0], [1], [255, 1], [256], [257, 255], [100, 512, 7], [1_000, 24, 1]]
+)
+def test_many_leaves_at_once_are_the_same_tree_as_one_after_the_other(parts: list[int]) -> None:
+    single, many, number = Edge(), Edge(), 0
+    for part in parts:
+        leaves = tree.leaf_hashes(b"%d" % each for each in range(number, number + part))
+        assert leaves == [tree.leaf_hash(b"%d" % each) for each in range(number, number + part)]
+        many.extend(leaves)
+        for leaf in leaves:
+            single.append(leaf)
+        number += part
+        assert (many.size, many.hashes, many.root()) == (
+            single.size,
+            single.hashes,
+            single.root(),
+        )

@@ -25,8 +25,40 @@ async def test_a_page_holds_events_with_their_tiles_and_checkpoints(
 
 async def test_an_event_of_an_archive_is_read_without_columns() -> None:
     row = pages.archived(7, b"{}")
+    assert row.wrong is not None
     assert (row.seq, row.wrong(row.body).kind) == (7, None)
     assert row.wrong(b"[]").kind is FaultKind.MALFORMED
+
+
+async def test_sqlite_looks_by_itself_at_what_is_as_it_should_be(
+    store: Store, connect: Connect, store_url: str
+) -> None:
+    if not store_url.startswith("sqlite"):
+        return
+    await write(store, 3)
+    tamper(store_url, "UPDATE events SET tool = 'crm.other' WHERE seq = 2")
+    with connect().reading() as reading:
+        rows = pages.page(reading, after=0, last=3).rows
+    assert [row.wrong is None for row in rows] == [True, False, True]
+    tamper(store_url, "UPDATE events SET body = 'no JSON' WHERE seq = 3")
+    with connect().reading() as reading:
+        rows = pages.page(reading, after=0, last=3).rows
+    assert not any(row.wrong is None for row in rows)
+
+
+async def test_every_column_is_looked_at(store: Store, connect: Connect, store_url: str) -> None:
+    if not store_url.startswith("sqlite"):
+        return
+    columns = ("id", "kind", "stage", "tenant", "run_id", "call_id", "trace_id", "actor_user")
+    texts = (*columns, "tool", "decision", "rule", "status")
+    await write(store, len(texts) + 1)
+    changes = [f"UPDATE events SET {each} = 'x' WHERE seq = {n}" for n, each in enumerate(texts, 1)]
+    tamper(store_url, *changes, f"UPDATE events SET at = at + 1 WHERE seq = {len(texts) + 1}")
+    with connect().reading() as reading:
+        rows = pages.page(reading, after=0, last=len(texts) + 1).rows
+    found = [row.wrong(row.body).what for row in rows if row.wrong is not None]
+    for column, what in zip((*texts, "at"), found, strict=True):
+        assert what.endswith(f": `{column}`")
 
 
 async def test_a_value_of_another_type_is_wrong_and_no_crash(
@@ -42,6 +74,8 @@ async def test_a_value_of_another_type_is_wrong_and_no_crash(
     )
     with connect().reading() as reading:
         first, second = pages.page(reading, after=0, last=2).rows
+    assert first.wrong is not None
+    assert second.wrong is not None
     assert first.wrong(first.body).kind is FaultKind.MALFORMED
     assert second.wrong(second.body).kind is FaultKind.COLUMNS
 

@@ -5,10 +5,35 @@
 SELECT seq, body FROM events WHERE seq > :after AND seq <= :last ORDER BY seq LIMIT :limit;
 
 -- name: rows_after
--- The events after a number, up to another, in order, with what is derived from each.
+-- The events after a number, up to another, in order, with what is derived from each: those at which
+-- somebody has to look, which may be all.
 SELECT seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision, rule, status,
        trace_id, body
 FROM events WHERE seq > :after AND seq <= :last ORDER BY seq;
+
+-- name: rows_after_by_json
+-- The same for SQLite, without those of which it sees itself that all columns say what the event
+-- says: in its own code, which takes a fourth of the time. Events of the gateway itself are always
+-- among them, as they may name keys. It fails where one of them is no JSON.
+SELECT seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision, rule, status,
+       trace_id, body
+FROM events WHERE seq > :after AND seq <= :last AND NOT coalesce(
+    kind <> 'admin' AND typeof(body) = 'text' AND typeof(at) = 'integer'
+    AND json_extract(body, '$.id') = id
+    AND json_extract(body, '$.ts') = strftime('%Y-%m-%dT%H:%M:%S', at / 1000000, 'unixepoch')
+        || printf('.%06dZ', at % 1000000)
+    AND json_extract(body, '$.kind') = kind AND json_extract(body, '$.stage') = stage
+    AND coalesce(json_extract(body, '$.tenant'), '') = tenant
+    AND coalesce(json_extract(body, '$.run'), '') = run_id
+    AND coalesce(json_extract(body, '$.call'), '') = call_id
+    AND coalesce(json_extract(body, '$.trace_id'), '') = trace_id
+    AND coalesce(json_extract(body, '$.actor.user'), '') = actor_user
+    AND coalesce(json_extract(body, '$.body.tool'), '') = tool
+    AND coalesce(json_extract(body, '$.body.decision'), '') = decision
+    AND coalesce(json_extract(body, '$.body.rule'), '') = rule
+    AND coalesce(json_extract(body, '$.body.status'), '') = status,
+    0)
+ORDER BY seq;
 
 -- name: get_tile
 -- One full tile.
