@@ -11,6 +11,7 @@ import click
 from gateway.actions import columns, outgoing, questions
 from gateway.cli import (
     archive,
+    ask,
     disclosing,
     export,
     giving,
@@ -39,7 +40,7 @@ def command() -> None:
     """Read the event log: who called what, how it was decided, how it ended; and prove it."""
 
 
-for each in (verify, prove, export, archive, holds, log_keys, unseal, shred):
+for each in (ask, verify, prove, export, archive, holds, log_keys, unseal, shred):
     command.add_command(each.command)
 
 

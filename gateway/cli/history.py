@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gateway.cli import events, output, shelf
+from gateway.cli import disclosing, opening, output, shelf
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
@@ -46,7 +46,8 @@ def history(path: Path, since: str, limit: int, as_json: bool) -> None:
     )
 
     async def find() -> tuple[list[JsonObject], str]:
-        async with events.opened(path) as store:
+        async with opening.opened(path) as store:
+            await disclosing.told(store, "policy history", {"since": since, "limit": limit})
             found = await search(store.events, wanted, _is_told)
             newest = next(iter(await store.revisions.latest(1)), None)
             return [event.json() for event in found], newest.id if newest is not None else ""

@@ -10,7 +10,7 @@ import click
 from gateway import jsontext
 from gateway.actions import operations
 from gateway.actions.operations import Resolving
-from gateway.cli import compensate, output
+from gateway.cli import compensate, disclosing, output
 from gateway.cli.ledger import opened as opened_ledger
 from gateway.cli.ledger import run
 from gateway.cli.moments import age, earlier
@@ -87,6 +87,7 @@ def show(op_id: str, path: Path, as_json: bool) -> None:
     async def read() -> JsonObject:
         async with opened(path) as store:
             op = await operations.named(store.operations, op_id)
+            await disclosing.told(store, "ops show", {"op": op_id}, tenant=op.tenant)
             call = EventFilter(call=op.call_id)
             events = await store.events.query(call) if op.call_id else []
             undoing = await store.operations.undoing(op_id)

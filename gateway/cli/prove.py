@@ -5,14 +5,11 @@ from pathlib import Path
 
 import click
 
-from gateway import ids
-from gateway.cli import output, trusting
+from gateway.cli import disclosing, output, trusting
 from gateway.cli.opening import opened, run
 from gateway.cli.options import config_option, load
-from gateway.cli.people import who
-from gateway.clock import SystemClock
 from gateway.errors import LogChanged
-from gateway.events import admin, checkpoints, notes, proofs
+from gateway.events import checkpoints, notes, proofs
 from gateway.events.checkpoints import Checkpoint
 from gateway.events.notes import Key, NoteError
 from gateway.events.proofs import Proof
@@ -79,18 +76,7 @@ def command(
             else:
                 files = await _contained(store, prover, note, event or "")
             asked: JsonObject = {"event": event} if event else {"from": str(old)}
-            store.events.append(
-                [
-                    admin.log_read(
-                        id=ids.ulid(),
-                        at=SystemClock().now(),
-                        how="prove",
-                        account=who("").account,
-                        asked=asked,
-                        events=1 if event else 0,
-                    )
-                ]
-            )
+            await disclosing.told(store, "prove", asked, events=1 if event else 0)
             return [_written(folder / name, data) for name, data in files.items()]
 
     for each in run(prove):

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gateway.actions import promotion
-from gateway.cli import events, output
+from gateway.cli import disclosing, opening, output
 from gateway.cli.ledger import run
 from gateway.cli.pasts import Span, pasts
 from gateway.policy.past import Past
@@ -38,7 +38,8 @@ def record(id: str, path: Path, revision: Revision, out: Path | None) -> None:
 
 
 async def _found(id: str, path: Path) -> list[Past]:
-    async with events.opened(path) as store:
+    async with opening.opened(path) as store:
+        await disclosing.told(store, "policy test --record", {"record": id})
         of_call = [each async for each in pasts(store.events, Span(call=id))]
         return of_call or [each async for each in pasts(store.events, Span(run=id))]
 

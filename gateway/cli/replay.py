@@ -9,7 +9,7 @@ import click
 from gateway import __version__, jsontext
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_showing import showing
-from gateway.cli import definitions, opening, output, pastime, replay_show, sealed
+from gateway.cli import definitions, disclosing, opening, output, pastime, replay_show, sealed
 from gateway.cli import transcript as transcripts
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option
@@ -143,10 +143,12 @@ async def _replayed(
             watches=fitting,
         )
         unsealing = sealed.opener(store, path)
+        times = {"since": str(span.since or ""), "until": str(span.until or "")}
+        asked: JsonObject = {"tenant": span.tenant, "run": span.run, **times}
+        await disclosing.told(store, "replay", asked, tenant=span.tenant)
         report = await reported(
             store.events, span, replay, counters=counters, told=_told, unsealing=unsealing
         )
-        asked: JsonObject = {"tenant": span.tenant, "run": span.run}
         await sealed.noted(store, unsealing, "replay", asked, tenant=span.tenant)
     return replaced(report, tools=fitting.report())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gateway import jsontext
-from gateway.cli import opening, output, pastime, sealed
+from gateway.cli import disclosing, opening, output, pastime, sealed
 from gateway.cli.options import config_option, json_option
 from gateway.replay import history
 from gateway.replay.replaying import Replay
@@ -51,6 +51,7 @@ async def _found(path: Path, candidate: Revision, call: str) -> Compared | None:
         if recorded is None:
             return None
         asked: JsonObject = {"call": call}
+        await disclosing.told(store, "replay show", asked, tenant=recorded.tenant)
         await sealed.noted(store, unsealing, "replay show", asked, tenant=recorded.tenant)
         replay = Replay(
             candidate=candidate,

@@ -9,7 +9,7 @@ import click
 from gateway.actions import runs, timeline
 from gateway.actions.runs import Gathering
 from gateway.actions.timeline import Line
-from gateway.cli import compensate, output
+from gateway.cli import compensate, disclosing, output
 from gateway.cli.ledger import Ledger, opened
 from gateway.cli.ledger import run as ran
 from gateway.cli.moments import age, earlier
@@ -110,6 +110,7 @@ def show(run_id: str, path: Path, most: int, as_json: bool) -> None:
 
     async def read(ledger: Ledger) -> tuple[wire.RunState, wire.Package, list[StoredEvent]]:
         run = await ledger.running(templates).get(run_id, _ALL)
+        await disclosing.told(ledger.store, "runs show", {"run": run_id}, tenant=run.tenant)
         wanted = EventFilter(run=run_id, limit=most + 1, newest_first=True)
         events = await ledger.store.events.query(wanted)
         template = templates.get(run.template)

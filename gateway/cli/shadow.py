@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gateway.cli import events, output
+from gateway.cli import disclosing, opening, output
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
@@ -49,7 +49,9 @@ def command(path: Path, since: str, until: str, tenant: str, only: str, as_json:
 
     async def count() -> tuple[Watched, ...]:
         watching = Watching()
-        async with events.opened(path) as store:
+        asked: JsonObject = {"tenant": tenant, "since": since, "until": until, "rule": only}
+        async with opening.opened(path) as store:
+            await disclosing.told(store, "policy shadow", asked, tenant=tenant)
             async for event in each(store.events, wanted):
                 for seen in glimpses(event.json()):
                     if only in ("", seen.rule):

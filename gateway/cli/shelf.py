@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.actions import revisions
-from gateway.cli import events, output
+from gateway.cli import opening, output
 from gateway.cli.ledger import run
 from gateway.cli.options import load
 from gateway.clock import SystemClock
@@ -36,7 +36,7 @@ def in_force(config: Path) -> Revision:
     """Compile the revision that was put in force last; ends the command where there is none."""
 
     async def find() -> StoredRevision | None:
-        async with events.opened(config) as store:
+        async with opening.opened(config) as store:
             return next(iter(await store.revisions.latest(1)), None)
 
     found = run(find)
@@ -61,7 +61,7 @@ def stored(said: str, config: Path) -> StoredRevision:
         output.fail(f"`{said}` is no revision; `policy history` lists them")
 
     async def find() -> list[StoredRevision]:
-        async with events.opened(config) as store:
+        async with opening.opened(config) as store:
             begins = f"sha256:{matched[1]}"
             kept = {each.id: each for each in await store.revisions.beginning(begins)}
             for each in await store.proposals.beginning(begins):

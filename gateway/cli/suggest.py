@@ -6,14 +6,14 @@ from pathlib import Path
 import click
 
 from gateway.actions.suggestion import Draft, drafted
-from gateway.cli import events, output, shelf
+from gateway.cli import disclosing, opening, output, shelf
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
 from gateway.cli.pasts import Span, pasts
 from gateway.policy.past import Past
 from gateway.policy.suggesting import counted
-from gateway.types.json import Json
+from gateway.types.json import Json, JsonObject
 
 _MOST = 1_000_000  # calls that are held at once
 
@@ -68,7 +68,10 @@ def command(
 
 async def _found(path: Path, span: Span) -> list[Past]:
     found: list[Past] = []
-    async with events.opened(path) as store:
+    times = {"since": str(span.since or ""), "until": str(span.until or "")}
+    asked: JsonObject = {"tenant": span.tenant, "tool": span.tool, **times}
+    async with opening.opened(path) as store:
+        await disclosing.told(store, "policy suggest", asked, tenant=span.tenant)
         async for past in pasts(store.events, span):
             found.append(past)
             if len(found) > _MOST:

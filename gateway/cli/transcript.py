@@ -8,7 +8,7 @@ from gateway import __version__, jsontext
 from gateway.admin.rendering import Pages
 from gateway.app.keeping import Keeping
 from gateway.app.naming import naming
-from gateway.cli import opening, output, pastime, sealed
+from gateway.cli import disclosing, opening, output, pastime, sealed
 from gateway.cli.options import load
 from gateway.errors import FileError
 from gateway.replay import history, transcript_forms, transcripts
@@ -97,6 +97,7 @@ async def _compared(
             recorded.append(each)
         if not recorded:
             return None
+        await disclosing.told(store, "replay", {"run": run}, tenant=recorded[0].tenant)
         await sealed.noted(store, unsealing, "replay", {"run": run}, tenant=recorded[0].tenant)
         digest = Keeping(store=store).digest
         transcribing = Transcribing(replay=replay, names=names, digest=digest)

@@ -1,18 +1,15 @@
 """`weighbridge events verify`: whether the log is what its checkpoints say."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from gateway import ids
 from gateway.actions.verifying import verify
-from gateway.cli import output, trusting
+from gateway.cli import disclosing, output, trusting
 from gateway.cli.opening import opened, run
 from gateway.cli.options import config_option, json_option, load
-from gateway.cli.people import who
-from gateway.clock import SystemClock
-from gateway.events import admin
+from gateway.errors import StoreUnavailable
 from gateway.events.trust import Trust
 from gateway.events.verifying import Cover, Report
 from gateway.types.json import JsonObject
@@ -58,6 +55,24 @@ def command(
     Exit code 0 when the log is whole, 1 when it is not, 2 when that can't be told. Without a
     checkpoint from outside, who owns the database and the key could have written it all anew.
     """
+    report = checked(path, files, given, sealed, how="verify")
+    if as_json:
+        output.as_json(as_document(report))
+    else:
+        for line in lines(report):
+            output.one_line(line)
+    if not report.is_whole:
+        raise SystemExit(output.EXIT_FAILED)
+
+
+def checked(
+    path: Path, files: Sequence[Path], given: Sequence[str], sealed: Sequence[Path], *, how: str
+) -> Report:
+    """Check the log of a configuration, and say in it that it was read; `how` names the command.
+
+    What is read is only counted, and nothing of it told: a store that takes no events is checked
+    as well.
+    """
     keys, marks = trusting.keys(load(path).settings, given), trusting.marks(files)
 
     async def check() -> Report:
@@ -69,28 +84,37 @@ def command(
                 "checkpoint": [str(file) for file in files],
                 "archive": [str(file) for file in sealed],
             }
-            store.events.append(
-                [
-                    admin.log_read(
-                        id=ids.ulid(),
-                        at=SystemClock().now(),
-                        how="verify",
-                        account=who("").account,
-                        asked=asked if files or sealed else None,
-                        events=max(0, found.last - found.first + 1),
-                    )
-                ]
-            )
+            events = max(0, found.last - found.first + 1)
+            try:
+                await disclosing.told(store, how, asked, events=events)
+            except StoreUnavailable as error:
+                click.echo(f"weighbridge: (not in the log: {error})", err=True)
             return found
 
-    report = run(check)
-    if as_json:
-        output.as_json(as_document(report))
-    else:
-        for line in lines(report):
-            output.one_line(line)
-    if not report.is_whole:
-        raise SystemExit(output.EXIT_FAILED)
+    return run(check)
+
+
+def parts(report: Report) -> Iterator[JsonObject]:
+    """Yield each part of the log with what covers it, and each fault, as rows."""
+    for fault in report.faults:
+        yield _part("fault", fault.first, fault.last, f"{fault.kind.value}: {fault.what}")
+    if report.unlisted:
+        yield _part("fault", 0, 0, f"and {report.unlisted} more")
+    first = 1
+    for name, cover in (("outside", report.outside), ("store", report.stored)):
+        if cover is not None and cover.size >= first:
+            yield _part(name, first, cover.size, _said(cover))
+            first = cover.size + 1
+    first = max(first, report.first)
+    if first <= report.last:
+        yield _part("open", first, report.last, "no checkpoint covers this yet")
+    said = "whole" if report.is_whole else "not whole"
+    what = f"{said}: {report.checked} checkpoints held against it; root {report.root.hex()}"
+    yield _part("verdict", report.first, report.last, what)
+
+
+def _part(part: str, first: int, last: int, what: str) -> JsonObject:
+    return {"part": part, "first": first, "last": last, "what": what}
 
 
 def as_document(report: Report) -> JsonObject:
