@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from gateway.actions import export_reference
 from gateway.admin import openapi
 from gateway.config import reference as config_reference
 from gateway.events import schemas as event_schemas
@@ -57,6 +58,7 @@ def pages() -> dict[Path, str]:
     found = {
         REFERENCE / "statuses.md": statuses(),
         REFERENCE / "config.md": config_reference.render(),
+        REFERENCE / "event-exports.md": export_reference.render(),
     }
     api = json.dumps(openapi.document(), indent=2, ensure_ascii=False)
     found[REFERENCE / "api.json"] = f"{api}\n"

@@ -30,9 +30,16 @@ from gateway.types.json import Json, JsonObject
 RULE_CHANGES: Final = ("time", "change", "rule", "place", "revision", "by", "tests", "diff")
 POLICY_CHANGES: Final = (
     *("time", "what", "revision", "from", "by", "warnings", "tests"),
-    *("wider", "narrower", "other", "files", "errors", "diff"),
+    *("wider", "narrower", "other", "reason", "files", "errors", "diff"),
 )
 _ACTIVATED: Final = "policy_activated"
+_WHAT: Final[Mapping[str, str]] = {
+    _ACTIVATED: "in force",
+    "policy_refused": "refused",
+    "policy_proposed": "proposed",
+    "policy_approved": "agreed with",
+    "policy_rejected": "turned down",
+}
 
 Kept = Callable[[str], Awaitable[StoredRevision | None]]
 """Finds a revision by its id, as the store keeps it."""
@@ -182,26 +189,27 @@ def _trimmed(lines: Sequence[str]) -> list[str]:
 async def policy_changes(
     log: Log, wanted: Selection, kept: Kept, *, with_diff: bool = False
 ) -> AsyncIterator[JsonObject]:
-    """Yield what was put in force and what was refused, with tests and what it changed.
+    """Yield what was proposed, agreed with, put in force or refused, with tests and changes.
 
     `files` names the files that differ from the revision before; with `with_diff`, how they do.
     Raises StoreUnavailable.
     """
-    async for change in changes(log, wanted, _ACTIVATED, "policy_refused"):
+    async for change in changes(log, wanted, *_WHAT):
         body = change.body
         old, new = str(body.get("from") or ""), change.revision
         texts = await _texts(kept, old), await _texts(kept, new)
-        differing = _differing(*texts) if new and old and new != old else []
+        differing = _differing(*texts) if all(texts) and new != old else []
         counts = _object(body.get("change"))
         yield {
             "time": change.at,
-            "what": "in force" if new else "refused",
+            "what": _WHAT[str(body.get("action"))],
             "revision": new,
             "from": old,
             "by": body.get("by"),
             "warnings": body.get("warnings"),
             "tests": body.get("tests"),
             **{lean: counts.get(lean) for lean in ("wider", "narrower", "other")},
+            "reason": body.get("reason") or body.get("because"),
             "files": [*differing],
             "errors": body.get("errors"),
             "diff": "\n".join(_diffs(*texts, differing)) if with_diff else "",

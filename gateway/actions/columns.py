@@ -54,7 +54,7 @@ def cells(event: StoredEvent, names: Sequence[str]) -> tuple[str, ...]:
     """Return what an event says in some columns; empty where it says nothing of the kind."""
     read = event.json()
     told = Told(event, read, _object(read.get("body")))
-    return tuple(COLUMNS[name](told) for name in names)
+    return tuple(COLUMNS[name].say(told) for name in names)
 
 
 def _of_event(*names: str) -> Say:
@@ -108,49 +108,75 @@ def _detail(told: Told) -> str:
     return next((line.detail for line in timeline.lines([told.stored])), "")
 
 
-COLUMNS: Final[Mapping[str, Say]] = {
-    "seq": _of_event("seq"),
-    "time": _of_event("ts"),
-    "id": _of_event("id"),
-    "kind": _of_event("kind"),
-    "stage": _of_event("stage"),
-    "tenant": _of_event("tenant"),
-    "who": _who,
-    "user": _of_actor("user"),
-    "client": _of_actor("client"),
-    "auth": _of_actor("auth_method"),
-    "roles": _of_actor("roles"),
-    "method": _of_body("question", "method"),
-    "server": _of_body("server"),
-    "tool": _of_body("tool", "name"),
-    "effect": _of_body("effect"),
-    "risk": _of_body("risk"),
-    "outcome": _outcome,
-    "decision": _of_body("decision"),
-    "status": _of_body("status"),
-    "code": _of_body("code"),
-    "rule": _of_body("rule", "code"),
-    "reason": _of_body("reason", "why"),
-    "revision": _of_body("revision"),
-    "executed": _of_body("executed"),
-    "approval": _of_body("approval"),
-    "channel": _of_body("channel"),
-    "assurance": _of_body("assurance"),
-    "op": _of_body("op"),
-    "run": _of_event("run"),
-    "template": _of_body("template"),
-    "phase": _of_event("phase"),
-    "by": _of_body("by"),
-    "action": _of_body("action"),
-    "detail": _detail,
-    "call": _of_event("call"),
-    "parent": _of_event("parent"),
-    "trace": _of_event("trace_id"),
-    "duration_us": _of_body("duration_us"),
-    "arguments_digest": _of_body("arguments_digest"),
-    "masked": _of_event("masked"),
-    "erased": _of_event("erased"),
-    "instance": lambda told: _text(_object(told.event.get("gateway")).get("instance")),
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: what it says of an event, and of what that is made."""
+
+    say: Say
+    of: str
+
+
+def _event(*names: str) -> Column:
+    return Column(_of_event(*names), _either(names))
+
+
+def _body(*names: str) -> Column:
+    return Column(_of_body(*names), _either([f"body.{name}" for name in names]))
+
+
+def _actor(name: str) -> Column:
+    return Column(_of_actor(name), f"`actor.{name}`")
+
+
+def _either(names: Sequence[str]) -> str:
+    return ", or else ".join(f"`{name}`" for name in names)
+
+
+COLUMNS: Final[Mapping[str, Column]] = {
+    "seq": _event("seq"),
+    "time": _event("ts"),
+    "id": _event("id"),
+    "kind": _event("kind"),
+    "stage": _event("stage"),
+    "tenant": _event("tenant"),
+    "who": Column(_who, "`actor.user`; of a request for approval, for whom as well"),
+    "user": _actor("user"),
+    "client": _actor("client"),
+    "auth": _actor("auth_method"),
+    "roles": _actor("roles"),
+    "method": _body("question", "method"),
+    "server": _body("server"),
+    "tool": _body("tool", "name"),
+    "effect": _body("effect"),
+    "risk": _body("risk"),
+    "outcome": Column(_outcome, "what came of it in one word, by kind"),
+    "decision": _body("decision"),
+    "status": _body("status"),
+    "code": _body("code"),
+    "rule": _body("rule", "code"),
+    "reason": _body("reason", "why"),
+    "revision": _body("revision"),
+    "executed": _body("executed"),
+    "approval": _body("approval"),
+    "channel": _body("channel"),
+    "assurance": _body("assurance"),
+    "op": _body("op"),
+    "run": _event("run"),
+    "template": _body("template"),
+    "phase": _event("phase"),
+    "by": _body("by"),
+    "action": _body("action"),
+    "detail": Column(_detail, "the words of rules, people and models, as timelines have them"),
+    "call": _event("call"),
+    "parent": _event("parent"),
+    "trace": _event("trace_id"),
+    "duration_us": _body("duration_us"),
+    "arguments_digest": _body("arguments_digest"),
+    "masked": _event("masked"),
+    "erased": _event("erased"),
+    "instance": Column(
+        lambda told: _text(_object(told.event.get("gateway")).get("instance")), "`gateway.instance`"
+    ),
 }
 
 

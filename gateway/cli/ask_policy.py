@@ -113,7 +113,7 @@ def policy_changes(path: Path, form: str, since: str, until: str, diff: bool) ->
         columns=answers_policy.POLICY_CHANGES,
         shown=(
             *("time", "what", "revision", "by", "warnings", "tests", "wider", "narrower"),
-            *("files", "errors"),
+            *("reason", "files", "errors"),
         ),
         asked={"since": since, "until": until, "diff": diff},
     )

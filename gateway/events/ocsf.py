@@ -67,6 +67,9 @@ RUNS: Final[Mapping[str, int]] = {
 ACTIONS: Final[Mapping[str, Activity]] = {
     "policy_activated": Activity(ENTITY, 10, entity="policy"),
     "policy_refused": Activity(ENTITY, 10, entity="policy"),
+    "policy_proposed": Activity(ENTITY, 1, entity="policy"),
+    "policy_approved": Activity(ENTITY, 3, entity="policy"),
+    "policy_rejected": Activity(ENTITY, 3, entity="policy"),
     "tool_quarantined": Activity(ENTITY, 9, entity="tool"),
     "tool_changed": Activity(ENTITY, 3, entity="tool"),
     "name_collision": Activity(ENTITY, 9, entity="tool"),
@@ -83,6 +86,7 @@ ACTIONS: Final[Mapping[str, Activity]] = {
     "compensation_ended": Activity(ENTITY, 3, entity="operation"),
     "log_read": Activity(STORE, 4),
     "log_archived": Activity(STORE, 7),
+    "log_shredded": Activity(STORE, 7),
     "log_hold_set": Activity(ENTITY, 8, entity="legal hold"),
     "log_hold_lifted": Activity(ENTITY, 9, entity="legal hold"),
     "checkpoint_key_rotated": Activity(ENTITY, 3, entity="signing key"),

@@ -9,8 +9,10 @@ from gateway.events import admin
 from gateway.store.revisions import StoredRevision
 from gateway.store.selection import Selection
 from gateway.store.store import Store
+from gateway.types.events import EventKind, Stage
 from gateway.types.json import JsonObject
 from tests.helpers.cases import NOW
+from tests.helpers.events import an_event
 
 HEAD = "apiVersion: weighbridge/v1\nrules:\n"
 
@@ -135,6 +137,18 @@ async def test_changes_of_the_policy_come_with_tests_files_and_what_they_widen(
     assert (refused["what"], refused["by"], refused["errors"]) == ("refused", "SIGHUP", ["a:1: no"])
     assert not any(row["diff"] for row in await of())
     assert all(set(row) == set(answers_policy.POLICY_CHANGES) for row in await of())
+
+
+async def test_that_people_agreed_is_told_with_who_and_why(store: Store) -> None:
+    told = {"policy_proposed": "proposed", "policy_approved": "agreed with"}
+    for action in (*told, "policy_rejected"):
+        body: JsonObject = {"action": action, "revision": "r2", "by": "lea", "reason": "fine"}
+        kind, stage = EventKind.ADMIN, Stage.RECORDED
+        store.events.append([an_event(kind=kind, stage=stage, body=body, actor=None)])
+    await store.events.kept()
+    found = await rows(answers_policy.policy_changes(store.events, Selection(), Past().get))
+    assert [row["what"] for row in found] == [*told.values(), "turned down"]
+    assert {(row["by"], row["reason"], row["revision"]) for row in found} == {("lea", "fine", "r2")}
 
 
 async def test_what_was_in_force_before_a_moment_is_the_newest_of_then(store: Store) -> None:
