@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from gateway import ids
 from gateway.cli import output
 from gateway.cli.moments import earlier
 from gateway.cli.opening import opened, run
@@ -45,12 +44,11 @@ def command(
     if sum(map(bool, (run_id, call, tenant))) != 1:
         output.fail("say whose arguments: `--run R`, `--call C` or `--tenant T`")
     scope = Scope(run=run_id, call=call, tenant=tenant, before=earlier(before))
-    id = ids.ulid()
-    telling = partial(_event, id, scope, reason, by)
+    telling = partial(_event, scope, reason, by)
 
     async def shred() -> Shredded:
         async with opened(path, erases=True) as store:
-            return await store.sealed.shred(scope, telling, id=id)
+            return await store.sealed.shred(scope, telling)
 
     found = run(shred)
     if found.held is not None:
@@ -70,7 +68,7 @@ def command(
         output.one_line("nothing is sealed there, or all of it was shredded before")
 
 
-def _event(id: str, scope: Scope, reason: str, by: str, found: Shredded) -> Event:
+def _event(scope: Scope, reason: str, by: str, id: str, found: Shredded) -> Event:
     person = who(by)
     return upkeep.shredded(
         id=id,

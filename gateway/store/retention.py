@@ -94,8 +94,8 @@ class Retention:
                 "digest": digest,
             }
             transaction.execute("add_archive", sealing)
-            transaction.execute("remove_sealed_copies", {"size": archived.size})
-            transaction.execute("remove_data_keys", {"before": row["at"]})
+            for name in ("remove_data_keys", "remove_sealed_copies"):
+                transaction.execute(name, {"size": archived.size})
             transaction.execute("remove_archived", {"size": archived.size})
             return Made(True)
 

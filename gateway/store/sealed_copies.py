@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from gateway import jsontext
+from gateway import ids, jsontext
 from gateway.clock import Clock
 from gateway.store.changes import Change, Log, Made
 from gateway.store.engine import Parameters, Transaction, Value
@@ -16,6 +16,7 @@ from gateway.types.events import Event
 from gateway.types.json import Json
 from gateway.types.values import value
 
+STEP: Final = 2_000  # copies that are destroyed in one transaction: writers wait for it
 _EVER: Final = (1 << 63) - 1
 _KEY: Final = "sealed_key"  # of the columns of an event, where it has a copy
 
@@ -49,7 +50,7 @@ class Shredded:
     held: Hold | None = None  # that kept it from being done
 
 
-Telling = Callable[[Shredded], Event]
+Telling = Callable[[str, Shredded], Event]
 
 
 class SealedCopies:
@@ -92,11 +93,28 @@ class SealedCopies:
         found = await self._worker.read(lambda it: it.fetch("a_data_key", {}))
         return found[0].text("wrapped") if found else None
 
-    async def shred(self, scope: Scope, telling: Telling, *, id: str) -> Shredded:
-        """Destroy copies and their keys, unless a hold says that they stay.
+    async def shred(self, scope: Scope, telling: Telling, *, most: int = STEP) -> Shredded:
+        """Destroy copies and their keys, unless a hold says that they stay; so many at a time.
 
-        `telling` makes the event of it, with the id; where nothing was left there is none. Raises
-        StoreUnavailable.
+        `telling` makes the event of each step; where nothing was left there is none. Raises
+        StoreUnavailable: then what was done so far is done and told, and the same again goes on.
+        """
+        done = Shredded(copies=0, keys=0)
+        while True:
+            step = await self.step(scope, telling, id=ids.ulid(), most=most)
+            done = Shredded(
+                copies=done.copies + step.copies,
+                keys=done.keys + step.keys,
+                tenant=step.tenant or done.tenant,
+                held=step.held,
+            )
+            if step.copies < most:
+                return done
+
+    async def step(self, scope: Scope, telling: Telling, *, id: str, most: int = STEP) -> Shredded:
+        """Destroy some of them, in one transaction with the event that says so, which has the id.
+
+        Raises StoreUnavailable.
         """
         now = microseconds(self._clock.now())
 
@@ -106,13 +124,13 @@ class SealedCopies:
             held = _held(transaction, live, parameters)
             if held is not None:
                 return Made(Shredded(copies=0, keys=0, held=held), keeps_events=False)
-            tenant = _tenant(transaction, where, parameters)
-            done: dict[str, Value] = {**parameters, "now": now, "shred": id}
+            tenant = _tenant(transaction, live, parameters)
+            done: dict[str, Value] = {**parameters, "now": now, "shred": id, "most": most}
             transaction.execute(_STATEMENTS[_named(scope)], done)
             transaction.execute("shred_keys", {"now": now, "shred": id})
             (row,) = transaction.fetch("shredded", {"shred": id})
             found = Shredded(copies=row.integer("copies"), keys=row.integer("keys"), tenant=tenant)
-            return Made(found, told=[telling(found)] if found.copies else [])
+            return Made(found, told=[telling(id, found)] if found.copies else [])
 
         return await self._log.carry(Change(work))
 

@@ -1,10 +1,10 @@
 """Rows of sealed copies on both engines: kept with their events, tampered with, destroyed."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
-from gateway import ids
 from gateway.actions.verifying import verify
 from gateway.errors import StoreUnavailable
 from gateway.events import upkeep
@@ -12,7 +12,7 @@ from gateway.events.trust import Trust
 from gateway.store.backlog import Bounds
 from gateway.store.changes import Change, Made
 from gateway.store.retention import Hold
-from gateway.store.sealed_copies import Scope, Shredded
+from gateway.store.sealed_copies import STEP, Scope, Shredded
 from gateway.store.store import Store
 from gateway.store.unsealing import Unopened
 from gateway.types.events import Event
@@ -23,25 +23,24 @@ from tests.helpers.sealed import ARGUMENTS, a_decision, a_sealer, beside, sealed
 from tests.helpers.tampering import SIGNER, checkpoint, tamper, write
 
 
-async def shred(store: Store, scope: Scope, *, id: str = "") -> Shredded:
-    name = id or ids.ulid()
+def telling(scope: Scope, id: str, found: Shredded) -> Event:
+    return upkeep.shredded(
+        id=id,
+        at=NOW,
+        tenant=found.tenant,
+        run=scope.run,
+        call=scope.call,
+        before=scope.before,
+        copies=found.copies,
+        keys=found.keys,
+        reason="",
+        by="ada",
+        account="ada",
+    )
 
-    def telling(found: Shredded) -> Event:
-        return upkeep.shredded(
-            id=name,
-            at=NOW,
-            tenant=found.tenant,
-            run=scope.run,
-            call=scope.call,
-            before=scope.before,
-            copies=found.copies,
-            keys=found.keys,
-            reason="",
-            by="ada",
-            account="ada",
-        )
 
-    return await store.sealed.shred(scope, telling, id=name)
+async def shred(store: Store, scope: Scope, *, most: int = STEP) -> Shredded:
+    return await store.sealed.shred(scope, partial(telling, scope), most=most)
 
 
 async def shreds(store: Store) -> int:
@@ -143,10 +142,21 @@ async def test_shredding_twice_finds_nothing_and_says_nothing(store: Store) -> N
 
 async def test_a_shredding_whose_answer_was_lost_is_told_once(store: Store) -> None:
     await sealed(store)
+    scope = Scope(tenant="acme")
     for _ in range(2):
-        found = await shred(store, Scope(tenant="acme"), id="01KBSHRED")
+        found = await store.sealed.step(scope, partial(telling, scope), id="01KBSHRED")
         assert (found.copies, found.keys) == (1, 1)
     assert await shreds(store) == 1
+
+
+async def test_many_are_destroyed_some_at_a_time_each_with_its_event(store: Store) -> None:
+    sealer = a_sealer()
+    for number in range(7):
+        await sealed(store, sealer, run="run_1", call=f"call_{number}")
+    found = await shred(store, Scope(run="run_1"), most=3)
+    assert (found.copies, found.keys, found.tenant) == (7, 1, "acme")
+    assert await states(store) == [Unopened.SHREDDED] * 7
+    assert await shreds(store) == 3
 
 
 async def test_a_call_of_a_run_goes_alone_and_the_last_one_takes_the_key(store: Store) -> None:
@@ -198,14 +208,17 @@ async def test_a_destroyed_key_seals_nothing_more_and_its_gateway_takes_another(
 
 
 async def test_what_leaves_the_log_takes_its_copies_with_it(store: Store, store_url: str) -> None:
-    await write(store, 255)
-    await sealed(store, at=NOW - timedelta(days=2))
-    made = await checkpoint(store)
+    sealer = a_sealer()
+    await write(store, 253)
     await sealed(store)
+    await sealed(store, sealer, run="run_1")
+    await sealed(store, sealer, run="run_2")
+    made = await checkpoint(store)
+    await sealed(store, sealer, run="run_2")
     assert await store.retention.remove(made, first=1, digest="sha256:d", event=an_event())
     assert await states(store) == [None]
-    (count,) = tamper(store_url, "SELECT COUNT(*) FROM data_keys", keeps_triggers=True)[0]
-    assert count == 1
+    rows = tamper(store_url, "SELECT run_id FROM data_keys", keeps_triggers=True)
+    assert rows == [("run_2",)]
 
 
 async def test_it_is_known_whether_anything_was_ever_sealed(store: Store) -> None:

@@ -36,25 +36,34 @@ SELECT key_id, wrapped FROM data_keys ORDER BY key_id DESC LIMIT 1;
 SELECT tenant FROM sealed_copies {where} LIMIT 1;
 
 -- name: shred_copies_of_run
--- Destroy the copies of a run.
+-- Destroy copies of a run, some at a time: whoever writes events waits meanwhile.
 UPDATE sealed_copies SET content = '', shredded_at = :now, shred = :shred
-WHERE run_id = :run_id AND run_id <> '' AND at < :before AND shredded_at = 0;
+WHERE event_id IN (
+    SELECT event_id FROM sealed_copies
+    WHERE run_id = :run_id AND run_id <> '' AND at < :before AND shredded_at = 0 LIMIT :most
+);
 
 -- name: shred_copies_of_call
--- Destroy the copies of a call.
+-- Destroy copies of a call, some at a time: whoever writes events waits meanwhile.
 UPDATE sealed_copies SET content = '', shredded_at = :now, shred = :shred
-WHERE call_id = :call_id AND at < :before AND shredded_at = 0;
+WHERE event_id IN (
+    SELECT event_id FROM sealed_copies
+    WHERE call_id = :call_id AND at < :before AND shredded_at = 0 LIMIT :most
+);
 
 -- name: shred_copies_of_tenant
--- Destroy the copies of a tenant.
+-- Destroy copies of a tenant, some at a time: whoever writes events waits meanwhile.
 UPDATE sealed_copies SET content = '', shredded_at = :now, shred = :shred
-WHERE tenant = :tenant AND at < :before AND shredded_at = 0;
+WHERE event_id IN (
+    SELECT event_id FROM sealed_copies
+    WHERE tenant = :tenant AND at < :before AND shredded_at = 0 LIMIT :most
+);
 
 -- name: shred_keys
 -- Destroy the data keys of copies that were just destroyed, unless another copy needs them.
 UPDATE data_keys SET wrapped = '', shredded_at = :now, shred = :shred
 WHERE shredded_at = 0
-  AND key_id IN (SELECT key_id FROM sealed_copies WHERE shred = :shred AND shredded_at = :now)
+  AND key_id IN (SELECT key_id FROM sealed_copies WHERE shred = :shred AND shred <> '')
   AND NOT EXISTS (
       SELECT 1 FROM sealed_copies
       WHERE sealed_copies.key_id = data_keys.key_id AND sealed_copies.shredded_at = 0
@@ -62,15 +71,20 @@ WHERE shredded_at = 0
 
 -- name: shredded
 -- What one shredding has destroyed.
-SELECT (SELECT COUNT(*) FROM sealed_copies WHERE shred = :shred) AS copies,
-       (SELECT COUNT(*) FROM data_keys WHERE shred = :shred) AS keys;
+SELECT (SELECT COUNT(*) FROM sealed_copies WHERE shred = :shred AND shred <> '') AS copies,
+       (SELECT COUNT(*) FROM data_keys WHERE shred = :shred AND shred <> '') AS keys;
 
 -- name: remove_sealed_copies
 -- Let go of the copies beside events that leave the log; of shredded ones nothing is left but this.
 DELETE FROM sealed_copies WHERE event_id IN (SELECT id FROM events WHERE seq <= :size);
 
 -- name: remove_data_keys
--- The same for keys that no copy needs, once no gateway uses them any more.
-DELETE FROM data_keys WHERE at < :before AND NOT EXISTS (
-    SELECT 1 FROM sealed_copies WHERE sealed_copies.key_id = data_keys.key_id
+-- Let go of the keys of such copies first, as far as no event that stays needs them. A gateway that
+-- still seals with one keeps it again with its next copy.
+DELETE FROM data_keys
+WHERE key_id IN (
+    SELECT key_id FROM sealed_copies WHERE event_id IN (SELECT id FROM events WHERE seq <= :size)
+) AND NOT EXISTS (
+    SELECT 1 FROM sealed_copies JOIN events ON events.id = sealed_copies.event_id
+    WHERE sealed_copies.key_id = data_keys.key_id AND events.seq > :size
 );

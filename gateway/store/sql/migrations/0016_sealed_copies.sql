@@ -23,6 +23,8 @@ CREATE TABLE sealed_copies (
     shred TEXT NOT NULL
 );
 CREATE INDEX sealed_copies_by_key ON sealed_copies (key_id);
-CREATE INDEX sealed_copies_by_call ON sealed_copies (call_id);
-CREATE INDEX sealed_copies_by_run ON sealed_copies (run_id) WHERE run_id <> '';
-CREATE INDEX sealed_copies_by_tenant ON sealed_copies (tenant, at);
+CREATE INDEX sealed_copies_by_call ON sealed_copies (call_id) WHERE shredded_at = 0;
+CREATE INDEX sealed_copies_by_run ON sealed_copies (run_id) WHERE shredded_at = 0 AND run_id <> '';
+CREATE INDEX sealed_copies_by_tenant ON sealed_copies (tenant, at) WHERE shredded_at = 0;
+CREATE INDEX sealed_copies_by_shred ON sealed_copies (shred) WHERE shred <> '';
+CREATE INDEX data_keys_by_shred ON data_keys (shred) WHERE shred <> '';
