@@ -8,6 +8,8 @@ import pytest
 
 from gateway.app.doctor import Diagnosis, examine
 from gateway.clock import SystemClock
+from gateway.store import sealing_keys
+from gateway.types.audit import Audit
 from tests.helpers.fake_server import Script, tool
 from tests.helpers.issuer import key_set, public_jwk, rsa_key
 from tests.helpers.provider import CLIENT, providing
@@ -251,3 +253,20 @@ async def test_where_people_can_decide_is_told_and_whether_they_hear_of_it(tmp_p
         approvals={"webhooks": [hook]},
     )
     assert len((await examined(place))["approvals"]) == 1
+
+
+async def test_contracts_that_seal_need_a_key_that_can_be_read(tmp_path: Path) -> None:
+    entry = house.stdio(Script(tools=[FIND]), tmp_path)
+    contract = house.contract(FIND, audit=Audit(seal=True))
+    key = tmp_path / "own.key"
+    place = a_workspace(
+        *(tmp_path, {"alpha": entry}),
+        contracts=[contract],
+        events={"sealing": {"key": str(key)}},
+    )
+    ((found, mend),) = mends(await examined(place), "log")
+    assert "there is no key for sealed copies" in found
+    assert "put a copy of it back" in mend
+    sealing_keys.make(key)
+    told = [each.found for each in (await examined(place))["log"]]
+    assert told[-1] == "sealed copies of arguments have their key"

@@ -62,3 +62,19 @@ def test_a_rotated_key_takes_over_and_the_log_stays_whole(place: Workspace) -> N
     events = place.run("events", "query", "--json", "--kind", "admin").stdout
     assert '"action":"checkpoint_key_rotated"' in events
     assert '"by":"ada"' in events
+
+
+def test_a_key_for_sealed_copies_is_made_once(tmp_path: Path) -> None:
+    place = a_workspace(tmp_path)
+    done = place.run("events", "keys", "seal")
+    file = tmp_path / "store.db.sealing.key"
+    assert (done.exit_code, str(file) in done.stdout) == (0, True)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert file.read_text().strip() not in done.stdout
+    again = place.run("events", "keys", "seal")
+    assert (again.exit_code, "is there already" in again.stderr) == (output.EXIT_USAGE, True)
+    other = tmp_path / "other.key"
+    assert place.run("events", "keys", "seal", "--file", str(other)).exit_code == 0
+    text = place.config.read_text().replace(place.store_url, "postgresql://nowhere/none")
+    place.config.write_text(text)
+    assert "name the file of the key" in place.run("events", "keys", "seal").stderr

@@ -241,3 +241,11 @@ def test_runs_that_wait_for_somebody_to_go_on_with_them_are_told(place: Workspac
     assert line in told.stdout.splitlines()
     [found] = place.json("status")[1]
     assert found["runs"] == {"blocked": 1}
+
+
+def test_what_can_not_be_sealed_wants_mending(place: Workspace) -> None:
+    says(place, store={"ok": True, "backlog": 0, "sealing": "the key is gone"})
+    done = place.run("status")
+    assert done.exit_code == 1
+    told = "MEND  calls whose arguments have to be sealed are refused: the key is gone"
+    assert told in done.stdout.splitlines()

@@ -11,6 +11,7 @@ import pytest
 from gateway.contracts import files
 from gateway.contracts.pins import pin
 from gateway.errors import FileError, FilesError
+from gateway.types.audit import Audit, Level
 from gateway.types.guarantees import (
     CallTemplate,
     Compensation,
@@ -139,6 +140,22 @@ def test_a_file_is_written_and_read_without_loss() -> None:
     (contract,) = files.load(TEXT, file="c.yaml")
     (again,) = files.load(files.dump([contract]), file="d.yaml")
     assert replace(again, place="") == replace(contract, place="")
+
+
+AUDIT = "    audit: {level: metadata, seal: true}\n"
+AUDITED = TEXT.replace("    definition:", f"{AUDIT}    definition:")
+
+
+def test_what_the_log_keeps_is_read_and_written_back() -> None:
+    (contract,) = files.load(TEXT, file="c.yaml")
+    assert contract.audit == Audit(level=None, seal=False)
+    assert "audit" not in files.dump([contract])
+    (contract,) = files.load(AUDITED, file="c.yaml")
+    assert contract.audit == Audit(level=Level.METADATA, seal=True)
+    (again,) = files.load(files.dump([contract]), file="d.yaml")
+    assert again.audit == contract.audit
+    with pytest.raises(FileError, match=r"c\.yaml:31:20: .*level"):
+        files.load(AUDITED.replace("metadata", "none"), file="c.yaml")
 
 
 @pytest.mark.parametrize(
