@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from gateway.actions import runs as telling
 from gateway.actions import timeline
+from gateway.actions.disclosure import Reader, disclosed
 from gateway.actions.runs import Gathering
 from gateway.admin.room import Room
 from gateway.admin.runs_showing import card, sheet
@@ -157,6 +158,14 @@ class RunsDesk:
             raise HTTPException(404) from None
         template = self.running.template(run)
         package = await self.gathering.package(run, template, Receiver(), self.revision().contracts)
+        await disclosed(  # each page: nobody could tell a further one from a first one
+            self.events,
+            self.room.clock,
+            Reader(by=current.person.user),
+            how="page /runs/…",
+            asked={"run": run.run_id},
+            tenant=run.tenant,
+        )
         page = await self._events(run, request)
         path = f"{_HOME}/{run.run_id}"
         return self.room.pages.render(

@@ -50,6 +50,18 @@ async def test_people_see_the_runs_of_their_tenant_and_what_happened_in_one(tmp_
             assert shown in page
 
 
+async def test_who_looks_at_what_happened_in_a_run_is_in_the_log(tmp_path: Path) -> None:
+    async with open_house(tmp_path, templates=[REFUND]) as house:
+        run, ann = await kept(house), await house.logged_in()
+        await ann.get("/runs")  # tells of no event
+        await ann.get(f"/runs/{run.run_id}")
+        found = await house.store.events.query(EventFilter(kind="admin", tenant="acme"))
+        bodies: list[Any] = [event.json()["body"] for event in found]
+        (body,) = [each for each in bodies if each["action"] == "log_read"]
+        assert (body["how"], body["by"]) == ("page /runs/…", "ann")
+        assert body["asked"] == {"run": run.run_id}
+
+
 async def test_lists_are_narrowed(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         run, ann = await kept(house, phase=Phase.ACTING), await house.logged_in()
