@@ -135,6 +135,8 @@ def _values(call: ProposedCall, chain: Chain) -> list[Place]:
 
 def _of_keys(meta: JsonObject, keys: Sequence[str], kind: BindingKind) -> list[Place]:
     """Return the first value there is: hosts that send several mean one conversation by them."""
+    if meta.keys().isdisjoint(keys):  # as with most
+        return []
     for key in keys:
         said = meta.get(key)
         text = str(said) if isinstance(said, int) and not isinstance(said, bool) else said

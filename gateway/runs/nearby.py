@@ -14,6 +14,7 @@ from gateway.types.json import Json
 _LONGEST: Final = 40  # characters of an id; longer ones are copied rather than remembered
 _SHORT: Final = 20  # up to here a character that is missing is looked for
 _MOST: Final = 3_000
+_ZERO: Final = f"{WHOLE}0"
 _DIGITS: Final = "0123456789"
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LOOKALIKES: Final[Mapping[str, str]] = {
@@ -36,17 +37,23 @@ def neighbours(value: Json) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         text = unicodedata.normalize("NFC", text)
-        slips = _slips(text, _hexadecimal if _is_hex(text) else _like)
-        normals = [f"{TEXT}{each}" for each in slips if each]
+        normals = _slips(TEXT, text, _hexadecimal if _is_hex(text) else _like)
         if not text.isascii():  # only there a slip may leave marks that belong together apart
             normals = [unicodedata.normalize("NFC", each) for each in normals]
         if _is_whole(text):
             normals.insert(0, f"{WHOLE}{text}")
     else:  # of a number nothing but another number is looked for, and the same one as a text
-        normals = [f"{WHOLE}{each}" for each in _slips(text, _digits) if _is_whole(each)]
+        normals = [
+            each
+            for each in _slips(WHOLE, text, _digits)
+            if not each.startswith(_ZERO) or each == _ZERO
+        ]
+        if value < 0:  # its sign is no digit
+            normals = [each for each in normals if _is_whole(each.removeprefix(WHOLE))]
         normals.insert(0, f"{TEXT}{text}")
     found = dict.fromkeys(normals)
-    found.pop(identity(value) or "", None)
+    for each in (TEXT, WHOLE, identity(value) or ""):  # nothing at all, and the value itself
+        found.pop(each, None)
     return tuple(found)[:_MOST]
 
 
@@ -59,24 +66,25 @@ def _is_whole(text: str) -> bool:
     return text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0")
 
 
-def _slips(text: str, like: Callable[[str], str]) -> list[str]:
+def _slips(form: str, text: str, like: Callable[[str], str]) -> list[str]:
     """Return what one slip makes of a text, with `like` for what may stand in a character's place.
 
-    As lists: a call that is refused for an invented id has hundreds of them to look up.
+    Each begins with its form, and as lists: a call that is refused for an invented id has hundreds
+    of them to look up.
     """
-    found = [text.strip(), text.lower(), text.upper(), text.swapcase()]
+    found = [form + each for each in (text.strip(), text.lower(), text.upper(), text.swapcase())]
     found += [
-        text[:place] + text[place + 1] + text[place] + text[place + 2 :]
+        f"{form}{text[:place]}{text[place + 1]}{text[place]}{text[place + 2 :]}"
         for place in range(len(text) - 1)
     ]
-    found += [text[:place] + text[place + 1 :] for place in range(len(text))]
+    found += [f"{form}{text[:place]}{text[place + 1 :]}" for place in range(len(text))]
     for place, mark in enumerate(text):
-        before, after = text[:place], text[place + 1 :]
+        before, after = form + text[:place], text[place + 1 :]
         found += [f"{before}{other}{after}" for other in like(mark)]
     if len(text) > _SHORT:
         return found
     for place in range(len(text) + 1):
-        before, after = text[:place], text[place:]
+        before, after = form + text[:place], text[place:]
         around = {other for mark in text[max(0, place - 1) : place + 1] for other in like(mark)}
         found += [f"{before}{other}{after}" for other in sorted(around)]
     return found

@@ -20,6 +20,7 @@ class Dialect:
 
     connect: Callable[[float], Engine]  # the seconds to wait for locks of others
     path: Path | None
+    prompt: Callable[[], Engine | None]  # for reads by whoever asks, if that takes no waiting
 
 
 def dialect_of(url: str, clock: Clock, *, create: bool = True, erases: bool = False) -> Dialect:
@@ -51,7 +52,10 @@ def _sqlite(path: Path, clock: Clock, *, create: bool, erases: bool) -> Dialect:
             erases=erases,
         )
 
-    return Dialect(connect=connect, path=path)
+    def prompt() -> Engine:  # once the tables are there
+        return sqlite.SqliteEngine(path, prepare=lambda engine: None, busy_s=0.0)
+
+    return Dialect(connect=connect, path=path, prompt=prompt)
 
 
 def _postgres(url: str, clock: Clock) -> Dialect:
@@ -68,4 +72,4 @@ def _postgres(url: str, clock: Clock) -> Dialect:
             url, prepare=lambda engine: migrate(engine, "postgres", clock), busy_s=busy_s
         )
 
-    return Dialect(connect=connect, path=None)
+    return Dialect(connect=connect, path=None, prompt=lambda: None)

@@ -111,6 +111,13 @@ class Engine(Protocol):
         """Begin a transaction that only reads, from one consistent state; waits for no writer."""
         ...
 
+    def looking(self) -> AbstractContextManager[Transaction]:
+        """Begin statements that only read, each from the newest state; waits for no writer.
+
+        As `reading`, or without a transaction where to begin and end one takes its time.
+        """
+        ...
+
     def has_table(self, name: str) -> bool:
         """Whether the database has such a table."""
         ...

@@ -17,7 +17,7 @@ from gateway.store.engine import Engine
 
 _BYTES: Final = 32
 _BLOCK: Final = 64  # of SHA-256; our keys are never longer
-_MARK: Final = 32  # hexadecimal digits
+_MARK: Final = 16  # bytes
 _SUFFIX: Final = ".key"
 
 
@@ -37,17 +37,6 @@ class Keyed:
         inner.update(data)
         outer.update(inner.digest())
         return outer.digest()
-
-    def marks(self, texts: Iterable[str]) -> list[str]:
-        """Return the first 16 bytes of the digest of each text, in hex: for many at once."""
-        begin, end = self._inner.copy, self._outer.copy
-        found: list[str] = []
-        for text in texts:
-            inner, outer = begin(), end()
-            inner.update(text.encode("utf-8", "replace"))
-            outer.update(inner.digest())
-            found.append(outer.hexdigest()[:_MARK])
-        return found
 
 
 class TenantKeys:
@@ -102,6 +91,17 @@ class TenantKeys:
         return HKDF(algorithm=hashes.SHA256(), length=_BYTES, salt=None, info=info).derive(
             self._secret
         )
+
+
+def marks(key: bytes, texts: Iterable[str]) -> list[str]:
+    """Return a keyed digest of 16 bytes of each text, in hex: for hundreds at once.
+
+    Keyed BLAKE2s (RFC 7693) is made in one step, which takes a third of the time of an HMAC.
+    """
+    return [
+        hashlib.blake2s(text.encode("utf-8", "replace"), key=key, digest_size=_MARK).hexdigest()
+        for text in texts
+    ]
 
 
 def digest(key: bytes, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import psycopg
@@ -88,6 +89,12 @@ class PostgresEngine:
             connection, _ = self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             with _open(connection):
                 yield _Transaction(connection)
+
+    @contextmanager
+    def looking(self) -> Generator[Transaction, None, None]:
+        """Read without a transaction: to begin one and to end it are two of three round trips."""
+        with self._reported():
+            yield _Transaction(self._ready())
 
     def has_table(self, name: str) -> bool:
         """Whether the database has such a table."""
@@ -209,6 +216,7 @@ class _Transaction:
         self._connection.execute(text.encode())
 
 
+@lru_cache(maxsize=1024)
 def _statement(name: str, where: str = "") -> bytes:
     text = queries.statements()[name].replace("{where}", where)
     return queries.psycopg_form(text).encode()

@@ -9,6 +9,7 @@ _HEADER: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
 _ROW: Final = re.compile(r"VALUES (\([^)]*\))")
 _EACH: Final = re.compile(r"json_each\((:[a-z_]+)\)")
+_FEW: Final = re.compile(r"IN \(SELECT value FROM json_each\((:few_[a-z_]+)\)\)")
 _FOLDER: Final = resources.files("gateway.store") / "sql"
 
 
@@ -55,7 +56,12 @@ def of_rows(name: str, count: int) -> tuple[str, tuple[str, ...]]:
 
 @cache
 def psycopg_form(text: str) -> str:
-    """Return a statement with `%(name)s` for each `:name`, and PostgreSQL's way to read a list."""
+    """Return a statement with `%(name)s` for each `:name`, and PostgreSQL's way to read a list.
+
+    A list that is called `few_…` is an array there: for each of its values an index is asked, where
+    all that could be meant would be read to be joined with a list of who knows how many.
+    """
+    text = _FEW.sub(r"= ANY(ARRAY(SELECT value FROM json_each(\1)))", text)
     listed = _EACH.sub(r"jsonb_array_elements_text(CAST(\1 AS jsonb)) AS each(value)", text)
     return _PARAMETER.sub(r"%(\1)s", listed.replace("%", "%%"))
 

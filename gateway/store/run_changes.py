@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from gateway.runs import limits
 from gateway.store.changes import Made
 from gateway.store.engine import Parameters, Transaction
 from gateway.store.run_rows import counted, pending, placed, row_of
@@ -10,6 +11,7 @@ from gateway.types.events import Event
 from gateway.types.runs import Phase, Run
 from gateway.types.values import replaced
 
+_FOR_EVER: Final = 2**62  # later than whatever is kept, in microseconds
 MOST_KEPT: Final = 10_000  # references that are kept of one run; further ones are not
 Told: TypeAlias = Callable[[Run, Run], Sequence[Event]]
 """The events of a change, from before to after it: one at least."""
@@ -43,3 +45,20 @@ def collect(transaction: Transaction, run: Run, rows: Sequence[Parameters]) -> N
     if rows:
         added = transaction.execute_many("add_evidence", rows)
         transaction.execute("count_evidence", {"run_id": run.run_id, "added": added})
+
+
+def forget(transaction: Transaction, run: Run) -> None:
+    """Remove a run, what led to it, its references, its limits, and the values in it."""
+    named: Parameters = {"run_id": run.run_id}
+    scope: Parameters = {"tenant": run.tenant, "scope": f"run:{run.run_id}"}
+    transaction.execute("forget_seen_of_run", scope)
+    for name in ("forget_evidence", "forget_bindings", "forget_run"):
+        transaction.execute(name, named)
+    for limit in limits.TAKEN:  # of whatever template: nothing counts any more
+        taken: Parameters = {"limit_id": limit, "key": limits.key(run.run_id)}
+        transaction.execute("forget_reservations", {**taken, "now": _FOR_EVER})
+    by_rules: Parameters = {
+        "limit_id": limits.OF_RULES,
+        "begins": f"{limits.key(run.run_id)}|%",
+    }
+    transaction.execute("forget_reservations_of_run", by_rules)

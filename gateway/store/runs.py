@@ -11,16 +11,16 @@ from typing import Final, TypeAlias, TypeVar
 
 from gateway.clock import Clock
 from gateway.errors import StoreUnavailable, WeighbridgeError
-from gateway.runs import limits
 from gateway.store import keys, run_attempts
 from gateway.store.approval_rows import approval_of
 from gateway.store.changes import Change, Log, Made
 from gateway.store.decisions import Once
 from gateway.store.engine import Lock, Parameters, Transaction
 from gateway.store.keys import TenantKeys
+from gateway.store.prompt import PromptReads
 from gateway.store.rows import clean
 from gateway.store.run_attempts import KeyUsed
-from gateway.store.run_changes import Told, change, collect, is_as_counted
+from gateway.store.run_changes import Told, change, collect, forget, is_as_counted
 from gateway.store.run_contents import Contents
 from gateway.store.run_filters import RunFilter, conditions
 from gateway.store.run_rows import (
@@ -43,7 +43,6 @@ from gateway.types.values import replaced
 
 _T = TypeVar("_T")
 _AT_ONCE: Final = 200  # runs that one sweep looks at
-_FOR_EVER: Final = 2**62  # later than whatever is kept, in microseconds
 _MOST_DIGESTS: Final = 4_096  # that are kept in memory
 _MOST_EVIDENCE: Final = 1_000  # references that are shown of one run
 MOST_OPEN: Final = 1_000  # runs of one owner that go on at once: a service may act for many people
@@ -59,9 +58,17 @@ class TooManyRuns(WeighbridgeError):
 class Runs:
     """The tables of runs. Every method that waits raises StoreUnavailable."""
 
-    def __init__(self, log: Log, worker: Worker, tenant_keys: TenantKeys, clock: Clock) -> None:
+    def __init__(
+        self,
+        log: Log,
+        worker: Worker,
+        prompt: PromptReads,
+        tenant_keys: TenantKeys,
+        clock: Clock,
+    ) -> None:
         self._log = log
         self._worker = worker
+        self._prompt = prompt
         self._keys = tenant_keys
         self._clock = clock
         self._touched = Touched()
@@ -111,7 +118,7 @@ class Runs:
                     return [Bound(run=run, kind=kind)]
             return []
 
-        return await self._worker.read_along(read) if places else []
+        return await self._prompt.read(read) if places else []
 
     async def get(self, run_id: str) -> Run | None:
         """Return one run, with its counts."""
@@ -319,24 +326,11 @@ class Runs:
 
         Not of one that has changed since it was read: somebody goes on with it.
         """
-        named: Parameters = {"run_id": run.run_id}
-        scope: Parameters = {"tenant": run.tenant, "scope": f"run:{run.run_id}"}
 
         def write(transaction: Transaction) -> None:
             now = bare(transaction, run.run_id)
-            if now is not None and now.version != run.version:
-                return
-            transaction.execute("forget_seen_of_run", scope)
-            for name in ("forget_evidence", "forget_bindings", "forget_run"):
-                transaction.execute(name, named)
-            for limit in limits.TAKEN:  # of whatever template: nothing counts any more
-                taken: Parameters = {"limit_id": limit, "key": limits.key(run.run_id)}
-                transaction.execute("forget_reservations", {**taken, "now": _FOR_EVER})
-            by_rules: Parameters = {
-                "limit_id": limits.OF_RULES,
-                "begins": f"{limits.key(run.run_id)}|%",
-            }
-            transaction.execute("forget_reservations_of_run", by_rules)
+            if now is None or now.version == run.version:
+                forget(transaction, run)
 
         await self._worker.write(write, lock=Lock.EVENTS, durable=False)
 

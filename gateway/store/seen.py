@@ -8,8 +8,10 @@ from typing import Final
 from gateway import jsontext
 from gateway.clock import Clock
 from gateway.runs import forms, nearby
+from gateway.store import keys
 from gateway.store.engine import Parameters, Transaction
-from gateway.store.keys import Keyed, TenantKeys
+from gateway.store.keys import TenantKeys
+from gateway.store.prompt import PromptReads
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.types.json import Json, JsonPointer
@@ -19,6 +21,7 @@ from gateway.types.values import value
 _MOST_VALUES: Final = 20_000  # of one result
 _MOST_PLACES: Final = 1_000  # that one value is known from
 _MOST_NEAR: Final = 5  # values of one call for which near ones are looked for
+_FEW: Final = 20  # values that are looked for while the event loop waits
 _OF_TYPES: Final = "AND type IN (SELECT value FROM json_each(:types))"
 _DAY: Final = timedelta(days=1)
 _TAINT: Final = "weighbridge:taint"  # no type of a contract has a colon
@@ -58,8 +61,11 @@ class Known:
 class SeenValues:
     """Remembers values by tenant and scope: the run, or the caller where there is no run."""
 
-    def __init__(self, worker: Worker, tenant_keys: TenantKeys, clock: Clock) -> None:
+    def __init__(
+        self, worker: Worker, prompt: PromptReads, tenant_keys: TenantKeys, clock: Clock
+    ) -> None:
         self._worker = worker
+        self._prompt = prompt
         self._keys = tenant_keys
         self._clock = clock
 
@@ -68,7 +74,7 @@ class SeenValues:
     ) -> None:
         """Remember what a caller was given; what can't identify anything is left out."""
         now = self._clock.now()
-        keyed = self._keyed(tenant)
+        key = self._keys.seen(tenant)
         rows: list[Parameters] = [
             {
                 "tenant": tenant,
@@ -82,7 +88,7 @@ class SeenValues:
                 "expires": microseconds(now + lasts),
             }
             for sighting in values[:_MOST_VALUES]
-            for mark in keyed.marks(_texts(sighting))
+            for mark in keys.marks(key, _texts(sighting))
         ]
 
         def write(transaction: Transaction) -> None:
@@ -109,8 +115,8 @@ class SeenValues:
 
         Both in one read: the way to the thread and back costs as much as what is done there.
         """
-        keyed, place = self._keyed(tenant), self._place(tenant, scope)
-        wanted = {pointer: _digests(keyed, sought) for pointer, sought in values.items()}
+        key, place = self._keys.seen(tenant), self._place(tenant, scope)
+        wanted = {pointer: _digests(key, sought) for pointer, sought in values.items()}
         if not any(wanted.values()):
             return Known(sightings={}, near={})
 
@@ -122,7 +128,7 @@ class SeenValues:
             }
             unseen = [each for each in values if each in doubted and not found.get(each)]
             near = {
-                pointer: _nearest(transaction, place, keyed, values[pointer])
+                pointer: _nearest(transaction, place, key, values[pointer])
                 for pointer in unseen[:_MOST_NEAR]
             }
             return Known(
@@ -130,7 +136,7 @@ class SeenValues:
                 near={pointer: each for pointer, each in near.items() if each is not None},
             )
 
-        return await self._worker.read(read)
+        return await self._prompt.read(read, is_small=len(values) <= _FEW)
 
     async def taint(self, tenant: str, scope: str, *, lasts: timedelta = _DAY) -> None:
         """Note that a caller was given a result that others can write."""
@@ -142,16 +148,8 @@ class SeenValues:
         sought = Sought(value=_TAINT, types=frozenset({_TAINT}))
         return bool(await self.find(tenant, scope, {"": sought}))
 
-    def _keyed(self, tenant: str) -> Keyed:
-        return _keyed(self._keys.seen(tenant))
-
     def _place(self, tenant: str, scope: str) -> Parameters:
         return {"tenant": tenant, "scope": scope, "now": microseconds(self._clock.now())}
-
-
-@lru_cache(maxsize=1024)
-def _keyed(key: bytes) -> Keyed:
-    return Keyed(key)
 
 
 def _texts(sighting: Sighting) -> Iterator[str]:
@@ -164,19 +162,24 @@ def _texts(sighting: Sighting) -> Iterator[str]:
         yield from forms.rungs(sighting.value)
 
 
-def _digests(keyed: Keyed, sought: Sought) -> dict[str, bool]:
+def _digests(key: bytes, sought: Sought) -> dict[str, bool]:
     """Return the digests that a value may be kept by, and whether each means the very value."""
     normals = (forms.normal(sought.value, form) for form in Form)
-    found = dict.fromkeys(keyed.marks(each for each in normals if each is not None), True)
+    found = dict.fromkeys(keys.marks(key, (each for each in normals if each is not None)), True)
     if sought.at_least:
-        found |= dict.fromkeys(keyed.marks(forms.above(sought.value)), False)
+        found |= dict.fromkeys(keys.marks(key, forms.above(sought.value)), False)
     return found
 
 
 def _sightings(
     transaction: Transaction, place: Parameters, digests: Mapping[str, bool], types: frozenset[str]
 ) -> tuple[Sighting, ...]:
-    wanted = {**place, "limit": _MOST_PLACES, "hashes": _listed(digests), "types": _listed(types)}
+    wanted = {
+        **place,
+        "limit": _MOST_PLACES,
+        "few_hashes": _listed(digests),
+        "types": _names(types),
+    }
     return tuple(
         Sighting(
             type=row.text("type"),
@@ -189,18 +192,23 @@ def _sightings(
     )
 
 
-def _nearest(transaction: Transaction, place: Parameters, keyed: Keyed, sought: Sought) -> Json:
+def _nearest(transaction: Transaction, place: Parameters, key: bytes, sought: Sought) -> Json:
     """Return the likeliest of the ids near a value that was seen as one of its types, or None."""
     near = nearby.neighbours(sought.value) if sought.types else ()
     if not near:
         return None
-    digests = dict(zip(keyed.marks(near), near, strict=True))
-    wanted = {**place, "hashes": _listed(digests), "types": _listed(sought.types)}
+    digests = dict(zip(keys.marks(key, near), near, strict=True))
+    wanted = {**place, "hashes": _listed(digests), "types": _names(sought.types)}
     found = {row.text("vhash") for row in transaction.fetch("find_hashes", wanted)}
     likeliest = next((each for digest, each in digests.items() if digest in found), None)
     return None if likeliest is None else nearby.named(likeliest)
 
 
-def _listed(texts: Iterable[str]) -> str:
-    """Write texts as one parameter: a statement with a parameter for each is slow to fill in."""
-    return jsontext.dump([*texts]).decode()
+def _listed(digests: Iterable[str]) -> str:
+    """Write digests as one parameter: a statement with a parameter for each is slow to fill in."""
+    return f"""["{'","'.join(digests)}"]"""  # they are hexadecimal
+
+
+@lru_cache(maxsize=1024)  # contracts name them
+def _names(types: frozenset[str]) -> str:
+    return jsontext.dump([*types]).decode()

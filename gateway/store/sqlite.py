@@ -27,6 +27,7 @@ _OWN: Final = {"rows_after": "rows_after_by_json"}  # statements that it does be
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
 _NO_TEXT: Final = "Could not decode to UTF-8"
 _REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
+_FAULTS: Final = (sqlite3.Error, OSError)
 _BUSY: Final = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SAID: Final = {
     "SQLITE_BUSY": "the database is locked by another process",
@@ -81,13 +82,13 @@ class SqliteEngine:
             # A removed file takes commits as ever; this is how one finds out.
             self._check_file()
 
-    @contextmanager
-    def reading(self) -> Generator[Transaction, None, None]:
+    def reading(self) -> "_Reading":
         """Begin a transaction that only reads."""
-        with self._reported():
-            connection = self._ready()
-            with _open(connection, "BEGIN"):
-                yield _Transaction(connection)
+        return _Reading(self._ready, self._fault)
+
+    def looking(self) -> "_Reading":
+        """Do as `reading` does: it takes no time."""
+        return self.reading()
 
     def has_table(self, name: str) -> bool:
         """Whether the database has such a table."""
@@ -165,25 +166,25 @@ class SqliteEngine:
         """Say in words what the driver or the system says in codes; drop a broken connection."""
         try:
             yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorname", "")
-            primary = "_".join(code.split("_")[:2])
-            if primary not in _BUSY:
-                self.close()
-            said = _SAID.get(primary, str(error) or "unknown fault")
-            if said.startswith(_NO_TEXT):  # and goes on with what it could not read
-                said = "a text in the database is not UTF-8; was its file changed?"
-            kind = StatementRefused if isinstance(error, _REFUSED) else StoreUnavailable
-            raise kind(f"`{self._path}`: {said}") from error
-        except FileNotFoundError as error:
+        except _FAULTS as error:
+            raise self._fault(error) from error
+
+    def _fault(self, error: sqlite3.Error | OSError) -> StoreUnavailable:
+        if isinstance(error, OSError):
             self.close()
-            raise StoreUnavailable(
-                f"`{self._path}`: the file is gone; put it back, or restart to begin a new store"
-            ) from error
-        except OSError as error:
+            said = os.strerror(error.errno or 0).lower()
+            if isinstance(error, FileNotFoundError):
+                said = "the file is gone; put it back, or restart to begin a new store"
+            return StoreUnavailable(f"`{self._path}`: {said}")
+        code = getattr(error, "sqlite_errorname", "")
+        primary = "_".join(code.split("_")[:2])
+        if primary not in _BUSY:
             self.close()
-            reason = os.strerror(error.errno or 0).lower()
-            raise StoreUnavailable(f"`{self._path}`: {reason}") from error
+        said = _SAID.get(primary, str(error) or "unknown fault")
+        if said.startswith(_NO_TEXT):  # and goes on with what it could not read
+            said = "a text in the database is not UTF-8; was its file changed?"
+        kind = StatementRefused if isinstance(error, _REFUSED) else StoreUnavailable
+        return kind(f"`{self._path}`: {said}")
 
 
 def make_file(path: Path) -> None:
@@ -202,6 +203,44 @@ def make_file(path: Path) -> None:
         raise ConfigurationError(
             f"`{path.parent}`: {reason}; choose another folder for the store"
         ) from error
+
+
+class _Reading:
+    """A transaction that only reads; no generator, since every call of a run goes through it."""
+
+    __slots__ = ("_connection", "_fault", "_ready")
+
+    def __init__(
+        self,
+        ready: Callable[[], sqlite3.Connection],
+        fault: Callable[[sqlite3.Error | OSError], StoreUnavailable],
+    ) -> None:
+        self._ready = ready
+        self._fault = fault
+        self._connection: sqlite3.Connection | None = None
+
+    def __enter__(self) -> Transaction:
+        try:
+            self._connection = connection = self._ready()
+            connection.execute("BEGIN")
+        except _FAULTS as error:
+            raise self._fault(error) from error
+        return _Transaction(connection)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        del kind, trace
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            connection.execute("ROLLBACK" if error is not None else "COMMIT")
+        except _FAULTS as fault:
+            if error is None:  # else what led here says more
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise self._fault(fault) from fault
+        if isinstance(error, _FAULTS):
+            raise self._fault(error) from error
 
 
 @contextmanager

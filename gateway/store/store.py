@@ -17,6 +17,7 @@ from gateway.store.keys import TenantKeys
 from gateway.store.limits import Limits
 from gateway.store.logins import Logins
 from gateway.store.operations import Operations
+from gateway.store.prompt import PromptReads
 from gateway.store.proposals import Proposals
 from gateway.store.retention import Retention
 from gateway.store.revisions import Revisions
@@ -51,6 +52,7 @@ class Store:
     keys: TenantKeys
     logins: Logins
     _worker: Worker
+    _prompt: PromptReads
 
     @classmethod
     def open(
@@ -81,6 +83,7 @@ class Store:
             engine.close()
             raise
         worker = Worker(engine)
+        prompt = PromptReads(worker, dialect.prompt(), clock)
         events = EventLog(
             engine=dialect.connect(_WRITER_BUSY_S),
             worker=worker,
@@ -97,8 +100,8 @@ class Store:
             limits=Limits(worker, clock),
             operations=Operations(events, worker, clock, owner=origin.instance),
             approvals=Approvals(events, worker, clock),
-            runs=Runs(events, worker, tenant_keys, clock),
-            seen=SeenValues(worker, tenant_keys, clock),
+            runs=Runs(events, worker, prompt, tenant_keys, clock),
+            seen=SeenValues(worker, prompt, tenant_keys, clock),
             revisions=Revisions(worker),
             proposals=Proposals(events, worker, clock),
             instances=Instances(worker, clock),
@@ -106,11 +109,13 @@ class Store:
             keys=tenant_keys,
             logins=Logins(worker, clock, tenant_keys.logins()),
             _worker=worker,
+            _prompt=prompt,
         )
 
     def close(self, timeout_s: float = _CLOSE_S) -> int:
         """Write the events that wait, within a bound; return how many are left unwritten."""
         left = self.events.close(timeout_s)
         self.checkpoints.close()
+        self._prompt.close()
         self._worker.close()
         return left

@@ -60,10 +60,10 @@ class Worker:
         return await self._run(run)
 
     async def read_along(self, work: Callable[[Transaction], _T]) -> _T:
-        """Do as `read` does, in one transaction with all that are asked for at the same time.
+        """Run `work` together with all that are asked for at the same time, and perhaps twice.
 
         For what every call asks: in a crowd, the way to the thread and back costs more than the
-        rows do.
+        rows do. Each statement sees the newest state there is. Raises StoreUnavailable.
         """
         waiting = _waiting(work)
         with self._guard:
@@ -77,9 +77,9 @@ class Worker:
             waiting, self._shared = self._shared, []
         results: list[tuple[Any, Exception | None]]
         try:
-            with self._engine.reading() as transaction:
+            with self._engine.looking() as transaction:
                 results = [(each.work(transaction), None) for each in waiting]
-        except Exception:  # one of them is at fault: the others are sound
+        except Exception:  # one of them is at fault, or the connection was: the others are sound
             results = [self._alone(each) for each in waiting]
         for loop in {each.loop for each in waiting}:
             pairs = [

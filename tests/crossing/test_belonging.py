@@ -16,7 +16,7 @@ from gateway.types.outcomes import Finished, Status
 from gateway.types.runs import BindingKind, Phase, Place, Run
 from gateway.types.values import replaced
 from tests.helpers.cases import ALLOW_ALL, NOW, a_principal
-from tests.helpers.databases import Outage
+from tests.helpers.databases import OpenStore, Outage
 from tests.helpers.held import House, a_house
 from tests.helpers.runs import a_run, begun, in_runs, moved, started, tales, told
 from tests.helpers.writes import outcome_of
@@ -161,6 +161,29 @@ async def test_where_they_begin_by_themselves_calls_at_once_get_the_same_run(sto
     assert (other.status, run_of(other) in {run_of(each) for each in done}) == (Status.OK, False)
     [newest, _] = await store.runs.find(RunFilter())
     assert (newest.run_id, newest.phase, newest.idle_s) == (run_of(other), Phase.ACTING, 60.0)
+
+
+async def test_a_pause_and_a_phase_of_another_gateway_bind_the_very_next_call(
+    open_store: OpenStore,
+) -> None:
+    """Reads and writes, on two gateways of one store, each turn after calls that went through."""
+    mine, other = open_store(), open_store()
+    house = a_place(mine, reads_while_paused=False)
+    run = await begun(mine)
+    here: dict[str, Any] = {"meta": {KEY: run.run_id}}
+    for _ in range(3):
+        assert (await reads(house, **here)).status is Status.OK
+        run = await now_of(other, run)
+        paused = await other.runs.change(run, replaced(run, is_paused=True), told)
+        assert paused is not None
+        assert (await reads(house, **here)).status is Status.PHASE_BLOCKED
+        resumed = await other.runs.change(paused, replaced(paused, is_paused=False), told)
+        assert resumed is not None
+        assert (await reads(house, **here)).status is Status.OK
+        assert (await house.call(**here)).status is Status.OK
+        ended = await moved(other, await now_of(other, run), Phase.FINALIZING)
+        assert (await house.call(**here)).status is Status.PHASE_BLOCKED
+        await moved(other, ended, Phase.RETRIEVING)
 
 
 async def test_a_completed_run_is_followed_by_a_new_one(store: Store) -> None:

@@ -34,6 +34,14 @@ def test_a_digest_that_was_begun_is_the_hmac_of_the_standard_library() -> None:
     assert again == hmac.digest(tenant_keys.redaction("acme"), b"x", hashlib.sha256)
 
 
+def test_marks_are_keyed_and_short_and_take_any_text() -> None:
+    texts = ["s:1", "n:1", "s:\udc00", ""]
+    made = keys.marks(b"k" * 32, texts)
+    assert {len(bytes.fromhex(each)) for each in made} == {16}
+    assert len({*made, *keys.marks(b"l" * 32, texts)}) == 2 * len(texts)
+    assert keys.marks(b"k" * 32, texts[:1]) == made[:1]
+
+
 def test_the_secret_is_made_once_and_privately(connect: Connect, tmp_path: Path) -> None:
     """case: OBS-01"""
     path = tmp_path / "w.db"

@@ -14,7 +14,7 @@ from gateway.store.runs import RunFilter
 from gateway.store.store import Store
 from gateway.types.decisions import Limit
 from gateway.types.operations import OpState, VerificationState
-from gateway.types.runs import BindingKind, Evidence, Phase, Place, Run, StopReason
+from gateway.types.runs import BindingKind, Evidence, Holder, Phase, Place, Run, StopReason
 from gateway.types.values import replaced
 from tests.helpers.approvals import asked
 from tests.helpers.cases import NOW, a_principal
@@ -148,6 +148,31 @@ async def test_of_changes_at_the_same_time_one_is_made(open_store: OpenStore) ->
     )
     assert len([each for each in made if each is not None]) == 1
     assert len(await tales(stores[0], run)) == 2
+
+
+async def test_what_another_gateway_changes_is_there_at_the_next_look(
+    open_store: OpenStore,
+) -> None:
+    """However often the same run was looked up before, and by whatever leads to it."""
+    mine, other = open_store(), open_store()
+    run = await begun(mine, TALK, SESSION)
+    ways = (TALK, SESSION, named(run.run_id))
+    for turn in range(8):
+        run = await moved(other, run, (Phase.RETRIEVING, Phase.ACTING)[turn % 2])
+        for way in ways:
+            assert [each.run for each in await found(mine, way)] == [run]
+        paused = await other.runs.change(run, replaced(run, is_paused=turn % 3 == 0), told)
+        assert paused is not None
+        for way in ways:
+            assert [each.run for each in await found(mine, way)] == [paused]
+        run = paused
+    parent = await begun(other, Place(kind=TALK.kind, value="parent"))
+    inside = await begun(mine, Place(kind=TALK.kind, value="inside"), parent=parent.run_id)
+    assert [each.run.held_by for each in await found(mine, named(inside.run_id))] == [None]
+    await moved(other, parent, Phase.COMPLETED)
+    assert [each.run.held_by for each in await found(mine, named(inside.run_id))] == [
+        Holder(run_id=parent.run_id, is_over=True)
+    ]
 
 
 async def test_what_guards_count_is_there_when_it_is_asked_for(store: Store) -> None:

@@ -11,6 +11,7 @@ from gateway.store.seen import Sighting, Sought
 from gateway.store.store import Store
 from gateway.types.json import Json
 from gateway.types.tools import Form, SourceTrust
+from tests.helpers.databases import OpenStore
 
 Connect = Callable[..., Engine]
 CUSTOMER = Sighting(type="crm.customer_id", record="call_1/customers/0", tool="crm.find")
@@ -30,6 +31,25 @@ async def test_a_value_is_known_with_its_type_and_record(store: Store) -> None:
         "acme", "run_1", {"/id": Sought(value="cus_1"), "/other": Sought(value="cus_3")}
     )
     assert found == {"/id": (CUSTOMER,)}
+
+
+async def test_what_another_gateway_returned_is_known_at_the_next_look(
+    open_store: OpenStore,
+) -> None:
+    mine, other = open_store(), open_store()
+    for number in range(4):
+        wanted = f"cus_10{number}"
+        assert await mine.seen.find("acme", "r", asked(wanted)) == {}
+        await other.seen.remember("acme", "r", [seen_as(wanted)])
+        assert await mine.seen.find("acme", "r", asked(wanted)) == {"/v": (CUSTOMER,)}
+    after = await mine.seen.trace("acme", "r", asked("cus_104", CUSTOMER.type), {"/v"})
+    assert after.near["/v"] in {f"cus_10{number}" for number in range(4)}
+
+
+async def test_of_very_many_values_each_is_known_too(store: Store) -> None:
+    await store.seen.remember("acme", "r", [seen_as(f"cus_{each}") for each in range(300)])
+    wanted = {f"/ids/{each}": Sought(value=f"cus_{each}") for each in range(400)}
+    assert len(await store.seen.find("acme", "r", wanted)) == 300
 
 
 @pytest.mark.parametrize(("tenant", "scope"), [("globex", "run_1"), ("acme", "run_2")])

@@ -13,7 +13,7 @@ Connect = Callable[..., Engine]
 
 
 def name_of_thread(transaction: Transaction) -> str:
-    del transaction
+    transaction.fetch("get_fact", {"name": "a"})
     return threading.current_thread().name
 
 

@@ -110,10 +110,10 @@ ON CONFLICT (tenant, scope, vhash, type, record) DO UPDATE
 SET at = excluded.at, expires = excluded.expires, tool = excluded.tool, trust = excluded.trust;
 
 -- name: find_values
--- Where values were seen within a scope.
+-- Where values were seen within a scope. The sum keeps the index of expiry out: this is not its use.
 SELECT vhash, type, record, tool, trust FROM seen_values
-WHERE tenant = :tenant AND scope = :scope AND expires > :now
-    AND vhash IN (SELECT value FROM json_each(:hashes)) {where}
+WHERE tenant = :tenant AND scope = :scope AND expires + 0 > :now
+    AND vhash IN (SELECT value FROM json_each(:few_hashes)) {where}
 ORDER BY at DESC, type, record LIMIT :limit;
 
 -- name: find_hashes
@@ -122,7 +122,7 @@ ORDER BY at DESC, type, record LIMIT :limit;
 SELECT seen.vhash FROM (SELECT value FROM json_each(:hashes)) AS near
 CROSS JOIN seen_values AS seen
 WHERE seen.tenant = :tenant AND seen.scope = :scope AND seen.vhash = near.value
-    AND seen.expires > :now AND seen.type || '' IN (SELECT value FROM json_each(:types));
+    AND seen.expires + 0 > :now AND seen.type || '' IN (SELECT value FROM json_each(:types));
 
 -- name: forget_values
 -- Remove values whose time is over.
