@@ -11,7 +11,7 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.cli.search import each
-from gateway.events import markers
+from gateway.events import levels, markers
 from gateway.policy.methods import kind_of
 from gateway.policy.past import Past
 from gateway.store.events import EventFilter, EventLog
@@ -26,6 +26,7 @@ from gateway.types.tools import Effect, Kind, Risk
 
 _REDACTED: Final = "it was redacted"
 _CUT: Final = "it was too long to be kept"
+_LEFT_OUT: Final = "its call is kept at the level `metadata`"
 _IN_TEXT: Final = re.compile(r"\[redacted[:\]]|" + re.escape(f'"{markers.KEY}"'))
 _SHORTENED: Final = re.compile(r"… \[\d+ more characters\]\Z")
 _ARGUMENTS: Final = "/arguments"
@@ -113,6 +114,8 @@ def _named(event: JsonObject) -> Iterator[tuple[JsonPointer, str]]:
 def _places(value: Json, pointer: JsonPointer) -> Iterator[tuple[JsonPointer, str]]:
     """Yield the places of a value that hold something else than what was there."""
     match value:
+        case dict() if value.get(markers.KEY) == levels.KIND:
+            yield pointer, _LEFT_OUT
         case dict() if markers.KEY in value or any("[redacted" in key for key in value):
             yield pointer, _REDACTED
         case dict() if value.keys() == {"$cut"}:

@@ -14,6 +14,7 @@ from gateway.replay.tally import effect
 from gateway.replay.types import Compared, Grade, Judgement, Missing, Recorded
 from gateway.revision import Revision
 from gateway.types.json import Json, JsonObject
+from gateway.types.values import replaced
 
 _NONE = "–"
 _WIDEST = 44
@@ -23,6 +24,9 @@ _WIDEST = 44
 @click.argument("call")
 @config_option
 @pastime.candidate_options
+@click.option(
+    "--unsealed", is_flag=True, help="Show arguments as they were, where they are sealed."
+)
 @json_option
 def command(
     call: str,
@@ -30,6 +34,7 @@ def command(
     policies: Path | None,
     contracts: Path | None,
     named: str,
+    unsealed: bool,
     as_json: bool,
 ) -> None:
     """Say how one past call was judged and how it would be, with the first difference marked."""
@@ -37,6 +42,8 @@ def command(
     found = opening.run(lambda: _found(path, candidate, call))
     if found is None:
         output.fail(f"the log has no judged call `{call}`; `events query` lists calls")
+    if unsealed:
+        found = replaced(found, recorded=replaced(found.recorded, shown=None))
     if as_json:
         output.as_json(_to_json(found))
         return

@@ -30,6 +30,7 @@ class Gone(StrEnum):
     CUT = "cut"  # too large to be kept in the event
     NOT_ASKED = "not_asked"  # nobody looked it up when the call was judged
     NOT_KEPT = "not_kept"  # a definition or a revision that the store does not have
+    LEFT_OUT = "left_out"  # its call is kept at the level `metadata`
     SHREDDED = "shredded"  # its sealed copy was destroyed
     SEALED = "sealed"  # and the key is not here
     CHANGED = "changed"  # its sealed copy is not what was sealed

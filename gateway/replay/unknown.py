@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gateway import jsontext
+from gateway.events import levels
 from gateway.events.markers import KEY
 from gateway.replay.types import Gone
 from gateway.types.json import Json, JsonPointer
@@ -63,7 +64,7 @@ def _places(value: Json, pointer: JsonPointer) -> Iterator[tuple[JsonPointer, Go
 
 def _of_object(value: Mapping[str, Json], pointer: JsonPointer) -> Iterator[tuple[str, Gone]]:
     if KEY in value:
-        yield pointer, Gone.REDACTED
+        yield pointer, Gone.LEFT_OUT if value[KEY] == levels.KIND else Gone.REDACTED
     elif len(value) == 1 and _CUT in value:
         yield pointer, Gone.CUT
     elif any("[redacted" in key for key in value):  # so it is not known which members there are

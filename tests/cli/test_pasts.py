@@ -140,3 +140,9 @@ async def test_the_judged_calls_of_a_log_are_read_in_order(tmp_path: Path) -> No
     ]
     assert [each.call for each in one] == ["call_2"]
     assert {*every[0].unknown} == {"/iban"}
+
+
+def test_of_a_call_at_the_level_metadata_values_are_known_to_be_left_out() -> None:
+    marker: Json = {"$redacted": "level", "type": "integer"}
+    found = unknown({"a": marker}, erased=["/arguments/a"])
+    assert found == {"/a": "its call is kept at the level `metadata`"}

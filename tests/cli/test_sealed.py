@@ -26,6 +26,8 @@ def test_replay_reads_what_is_sealed_shows_none_of_it_and_says_that_it_did(
     _, shown = place.json("replay", "show", "call_3", "--policies", other)
     assert shown["grade"] == "changed"
     assert shown["arguments"]["iban"] == {"$redacted": "secret"}
+    words = ("replay", "show", "call_3", "--policies", other, "--unsealed")
+    assert place.json(*words)[1]["arguments"]["iban"] == IBAN
     lines = place.run("events", "query", "--json", "--kind", "admin").stdout.splitlines()
     asked = [line for line in lines if '"unsealed":3' in line]
     assert len(asked) == 4
