@@ -12,7 +12,7 @@ from gateway.actions.timeline import Line
 from gateway.admin.auditors import Sight
 from gateway.admin.log_reader import Inclusion
 from gateway.admin.proposals import laid_out
-from gateway.admin.redacted import in_words
+from gateway.admin.redacted import in_words, pairs
 from gateway.admin.showing import Moment, moment_of
 from gateway.admin.verdicts import Verdict, verdict
 from gateway.approvals.visible import visible
@@ -85,7 +85,7 @@ class EventSheet:
     at: Moment
     facts: Sequence[Fact]
     about: Sequence[Fact]  # searches for what belongs to it
-    arguments: str
+    arguments: Sequence[tuple[str, str]]
     json: str
     kept: Sequence[str]  # of what was removed or masked, where it was
     inclusion: Inclusion
@@ -138,7 +138,7 @@ def sheet(event: StoredEvent, sight: Sight, inclusion: Inclusion, now: int) -> E
         at=moment_of(_at(line.iso), now),
         facts=[*_facts(told, body, sight)],
         about=[*_about(told)],
-        arguments=laid_out(found) if isinstance(found, dict) and found else "",
+        arguments=pairs(found) if isinstance(found, dict) and found else (),
         json=laid_out(told),
         kept=[
             f"{visible(place)} {how}"

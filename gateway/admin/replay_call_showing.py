@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gateway.admin.proposals import laid_out
+from gateway.admin.redacted import pairs
 from gateway.approvals.visible import visible
 from gateway.replay.tally import effect
 from gateway.replay.types import Compared, Grade, Judgement
@@ -43,7 +43,7 @@ class CallSheet:
     tenant: str
     roles: str
     at: str
-    arguments: str
+    arguments: Sequence[tuple[str, str]]
     before: str  # effects
     after: str
     title: str
@@ -68,7 +68,7 @@ def sheet(found: Compared) -> CallSheet:
         tenant=call.tenant,
         roles=visible(", ".join(sorted(call.actor.roles))),
         at=f"{call.at:%Y-%m-%d %H:%M:%S}",
-        arguments=laid_out(call.arguments),
+        arguments=pairs(call.arguments),
         before=effect(found.before),
         after=after,
         title=_title(found, after),

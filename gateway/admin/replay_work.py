@@ -1,7 +1,6 @@
 """A replay as a page orders it: what it takes, and the same in a process of its own."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -17,8 +16,8 @@ from gateway.replay.replaying import Replay
 from gateway.replay.report import Report
 from gateway.replay.reporting import reported
 from gateway.replay.types import Counters
+from gateway.replay.watching import Watched
 from gateway.revision import Revision, Unreviewed
-from gateway.store.events import EventFilter, EventLog, StoredEvent
 from gateway.store.store import Store
 from gateway.types.json import Json, JsonObject
 
@@ -58,7 +57,7 @@ async def replayed(order: JsonObject, progress: Progress) -> bytes:
     origin = Origin(instance=ids.new("replay"), version=__version__)
     store = Store.open(str(order["store"]), origin=origin, create=False)
     try:
-        watched = await _Watched.of(store.events, span)
+        watched = await Watched.of(store.events, span)
         replay = Replay(
             candidate=candidate,
             past=past(store, Unreviewed(str(order["otherwise"]))),
@@ -92,36 +91,6 @@ def past(store: Store, otherwise: Unreviewed) -> Callable[[str], Awaitable[Revis
             return None
 
     return find
-
-
-@dataclass(slots=True, kw_only=True)
-class _Watched:
-    """A log that knows how much of a span was read."""
-
-    log: EventLog
-    first: int
-    last: int
-    now: int
-
-    @classmethod
-    async def of(cls, log: EventLog, span: Span) -> "_Watched":
-        """Find where a span begins and where it ends."""
-        wanted = EventFilter(since=span.since, until=span.until, tenant=span.tenant, limit=1)
-        found = await log.query(wanted)
-        first = found[0].seq if found else 0
-        return cls(log=log, first=first, last=await log.last_seq(), now=first)
-
-    async def query(self, wanted: EventFilter) -> list[StoredEvent]:
-        """Return the events that match, in the order of the log."""
-        found = await self.log.query(wanted)
-        if found and not wanted.call:
-            self.now = found[-1].seq
-        return found
-
-    @property
-    def share(self) -> float:
-        """How much of the span was read, by the numbers of its events."""
-        return (self.now - self.first) / max(1, self.last - self.first)
 
 
 def _time(value: Json) -> datetime | None:

@@ -117,6 +117,8 @@ class Timeline:
     bars: Sequence[Bar]
     ticks: Sequence[Tick]
     said: str  # the strip in words
+    until: str = ""  # the time of the last event
+    lasted: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -136,7 +138,14 @@ def timeline(lines: Sequence[Line]) -> Timeline:
     ends = [*(each.line.at for each in opened[1:]), last]
     bands = [_band(each, end) for each, end in zip(opened, ends, strict=False)]
     bars = _bars(bands, ends)
-    return Timeline(bands=bands, bars=bars, ticks=_ticks(bands, bars, ends), said=_said(bands))
+    return Timeline(
+        bands=bands,
+        bars=bars,
+        ticks=_ticks(bands, bars, ends),
+        said=_said(bands),
+        until=last,
+        lasted=lasted(_seconds(bands[0].at, last)) if bands else "",
+    )
 
 
 def _bands(lines: Sequence[Line]) -> list[_Open]:

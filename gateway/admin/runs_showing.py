@@ -4,18 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway import jsontext
 from gateway.actions.timeline import Line
-from gateway.admin.redacted import in_words
+from gateway.admin.redacted import pairs, shown
 from gateway.admin.run_timeline import PHASES, Timeline, timeline
 from gateway.admin.showing import Moment, moment_of
 from gateway.approvals.visible import visible
 from gateway.runs.handover import Deed, Package
-from gateway.types.json import Json
 from gateway.types.runs import Phase, Run, StopReason
 
 _TITLE: Final = 240
-_LONGEST: Final = 2_000  # characters of one value on a page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +41,7 @@ class Work:
     tool: str
     state: str
     check: str
-    arguments: str
+    arguments: Sequence[tuple[str, str]]
     is_unknown: bool
     evidence: str
 
@@ -134,7 +131,7 @@ def sheet(
         fields=[
             Known(
                 name=each.name,
-                value=_value(each.value),
+                value=shown(each.value),
                 source=visible(each.source),
                 trust=each.trust.value,
             )
@@ -160,13 +157,7 @@ def _work(deed: Deed) -> Work:
         tool=visible(op.tool),
         state=op.state.value,
         check=op.verification.value,
-        arguments=_value(deed.arguments),
+        arguments=pairs(deed.arguments),
         is_unknown=deed.is_unknown,
         evidence=visible(op.evidence),
     )
-
-
-def _value(value: Json) -> str:
-    text = value if isinstance(value, str) else jsontext.dump(value).decode()
-    shown = visible(in_words(text))
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}… ({len(text)} characters)"

@@ -59,6 +59,7 @@ def test_each_turn_of_a_run_begins_a_band_that_lasts_until_the_next() -> None:
         ("completed", ""),
     ]
     assert (found.bands[2].by, found.bands[2].note) == ("eve", "wait")
+    assert (found.until[11:19], found.lasted) == ("09:03:10", "3 min 10 s")
     assert found.said.startswith("begun for 5 s, then reading for 1 min, then paused for 2 min")
 
 
