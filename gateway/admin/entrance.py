@@ -113,7 +113,6 @@ class Entrance:
             shelf=Shelf(store=self.store, settings=self.settings),
             auditors=auditors,
             errands=self.errands,
-            store_url=self.settings.store.url,
         )
 
     @property

@@ -8,6 +8,7 @@ from gateway.admin.redacted import pairs
 from gateway.approvals.visible import visible
 from gateway.replay.tally import effect
 from gateway.replay.types import Compared, Grade, Judgement
+from gateway.types.json import JsonObject
 
 _NONE: Final = "–"
 
@@ -55,8 +56,8 @@ class CallSheet:
     is_unfaithful: bool
 
 
-def sheet(found: Compared) -> CallSheet:
-    """Return what there is to see of a call."""
+def sheet(found: Compared, arguments: JsonObject) -> CallSheet:
+    """Return what there is to see of a call; of its arguments, those that may be."""
     call = found.recorded
     after = effect(found.after) if found.after is not None else ""
     return CallSheet(
@@ -68,7 +69,7 @@ def sheet(found: Compared) -> CallSheet:
         tenant=call.tenant,
         roles=visible(", ".join(sorted(call.actor.roles))),
         at=f"{call.at:%Y-%m-%d %H:%M:%S}",
-        arguments=pairs(call.arguments),
+        arguments=pairs(arguments),
         before=effect(found.before),
         after=after,
         title=_title(found, after),

@@ -58,7 +58,6 @@ class ReplayDesk:
     shelf: Shelf
     auditors: Auditors
     errands: Errands
-    store_url: str
     beside: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
 
     def routes(self) -> Sequence[Route]:
@@ -150,23 +149,28 @@ class ReplayDesk:
     async def call(self, request: Request, current: Current) -> Response:
         """Show one call as it was judged, and as it would be."""
         wanted = request.query_params.get("revision", FOLDER)
-        recorded = await history.call(self.store.events, str(request.path_params["call_id"]))
+        call = str(request.path_params["call_id"])
+        recorded = await history.call(self.store.events, call)
         if recorded is None or not self._sight(current).sees(recorded.tenant):
             raise HTTPException(404)
         try:
             candidate = await self.named(wanted)
             if candidate is None:
                 return self.room.refuse(current, f"this policy {GONE}", status=404, back=HOME)
-            found = await self._compared(recorded, candidate)
+            opening = replay_work.unsealing(self.store, self.shelf.settings)
+            judged = await history.call(self.store.events, call, opening) or recorded
+            found = await self._compared(judged, candidate)
         except FileError as error:
             return self.room.refuse(current, str(error).partition("\n")[0], status=409, back=HOME)
         asked: JsonObject = {"call": recorded.call, "revision": candidate["id"]}
-        await self._disclosed(current, "page /replay/calls/…", asked, recorded.tenant)
+        how, tenant = "page /replay/calls/…", recorded.tenant
+        await self._disclosed(current, how, asked, tenant)
+        await replay_work.noted(self.store, opening, how, _by(current, tenant), tenant)
         return self.room.pages.render(
             "replay_call",
             current=current,
             tab="replay",
-            sheet=replay_call_showing.sheet(found),
+            sheet=replay_call_showing.sheet(found, recorded.arguments),
             then=short(recorded.revision),
             now=short(str(candidate["id"])),
             is_own=recorded.tenant == current.person.tenant,
@@ -177,8 +181,9 @@ class ReplayDesk:
             candidate,
             wish.span,
             wish.counters,
-            store=self.store_url,
+            settings=self.shelf.settings,
             otherwise=self.shelf.otherwise,
+            by=_by(current, wish.tenant),
         )
         if self.errands.running() is not None:
             return None
@@ -286,10 +291,9 @@ class ReplayDesk:
         )
 
     async def _disclosed(self, current: Current, how: str, asked: JsonObject, tenant: str) -> None:
-        person = current.person
-        by = person.user if person.tenant == tenant else f"{person.user} of {person.tenant}"
+        reader = Reader(by=_by(current, tenant))
         await disclosed(
-            self.store.events, self.room.clock, Reader(by=by), how=how, asked=asked, tenant=tenant
+            self.store.events, self.room.clock, reader, how=how, asked=asked, tenant=tenant
         )
 
     def _sight(self, current: Current) -> Sight:
@@ -317,6 +321,12 @@ def option(kept: StoredRevision, now: int) -> Option:
     when = moment_of(microseconds(kept.at), now)
     id = kept.id.removeprefix("sha256:")
     return Option(id=id, words=f"{short(id)}, {kept.at:%Y-%m-%d %H:%M} ({when.relative})")
+
+
+def _by(current: Current, tenant: str) -> str:
+    """Say who reads, for the events of a tenant."""
+    person = current.person
+    return person.user if person.tenant == tenant else f"{person.user} of {person.tenant}"
 
 
 def _key(wish: Wish) -> str:

@@ -2,14 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter
 
 from gateway import __version__, ids
 from gateway.actions import revisions
+from gateway.actions.disclosure import Reader, disclosed
 from gateway.admin.shelves import compiled
-from gateway.errors import FileError
+from gateway.app import sealing
+from gateway.clock import SystemClock
+from gateway.config.settings import Settings
+from gateway.errors import ConfigurationError, FileError
 from gateway.events.envelope import Origin
 from gateway.replay.history import Span
 from gateway.replay.replaying import Replay
@@ -18,7 +23,10 @@ from gateway.replay.reporting import reported
 from gateway.replay.types import Counters
 from gateway.replay.watching import Watched
 from gateway.revision import Revision, Unreviewed
+from gateway.store import sealing_keys
+from gateway.store.sealing_keys import SealingKeys
 from gateway.store.store import Store
+from gateway.store.unsealing import Unsealing
 from gateway.types.json import Json, JsonObject
 
 _REPORT: Final = TypeAdapter(Report)
@@ -28,12 +36,21 @@ Progress = Callable[[float, int], None]
 
 
 def order(
-    candidate: JsonObject, span: Span, counters: Counters, *, store: str, otherwise: Unreviewed
+    candidate: JsonObject,
+    span: Span,
+    counters: Counters,
+    *,
+    settings: Settings,
+    otherwise: Unreviewed,
+    by: str,
 ) -> JsonObject:
-    """Return what a process is told."""
+    """Return what a process is told; `by` is for whom."""
+    key = sealing.key_path(settings)
     return {
         "work": "replay",
-        "store": store,
+        "store": settings.store.url,
+        "seal": str(key) if key is not None else "",
+        "by": by,
         "candidate": candidate,
         "otherwise": otherwise.value,
         "counters": counters.value,
@@ -69,11 +86,36 @@ async def replayed(order: JsonObject, progress: Progress) -> bytes:
             if calls % _EVERY == 1:
                 progress(watched.share, calls)
 
-        report = await reported(watched, span, replay, counters=replay.counters, told=told)
+        opening = Unsealing(store.sealed, _keys(str(order["seal"])))
+        report = await reported(
+            watched, span, replay, counters=replay.counters, told=told, unsealing=opening
+        )
+        await noted(store, opening, "page /replay", str(order["by"]), span.tenant)
         progress(1.0, report.calls)
         return _REPORT.dump_json(report)
     finally:
         store.close()
+
+
+def unsealing(store: Store, settings: Settings) -> Unsealing:
+    """Return what opens sealed copies; without a key it only says what became of them."""
+    key = sealing.key_path(settings)
+    return Unsealing(store.sealed, _keys(str(key) if key is not None else ""))
+
+
+async def noted(store: Store, opened: Unsealing, how: str, by: str, tenant: str) -> None:
+    """Have the log say that sealed copies were opened, if any were; raises StoreUnavailable."""
+    if opened.opened:
+        asked: JsonObject = {"unsealed": opened.opened}
+        reader = Reader(by=by)
+        await disclosed(store.events, SystemClock(), reader, how=how, asked=asked, tenant=tenant)
+
+
+def _keys(path: str) -> SealingKeys | None:
+    try:
+        return sealing_keys.read(Path(path)) if path else None
+    except ConfigurationError:
+        return None
 
 
 def past(store: Store, otherwise: Unreviewed) -> Callable[[str], Awaitable[Revision | None]]:

@@ -1,11 +1,16 @@
 """One call under two policies."""
 
-from gateway.admin.replay_call_showing import sheet
-from gateway.replay.types import Gone, Missing
+from gateway.admin import replay_call_showing
+from gateway.admin.replay_call_showing import CallSheet
+from gateway.replay.types import Compared, Gone, Missing
 from gateway.types.decisions import DecisionEffect
 from gateway.types.leans import Lean
 from gateway.types.values import replaced
 from tests.helpers.compared import ALLOW, ASK, DENY, changed, recorded, same, undecidable
+
+
+def sheet(found: Compared) -> CallSheet:
+    return replay_call_showing.sheet(found, found.recorded.arguments)
 
 
 def test_the_first_difference_is_marked_and_what_nobody_says_is_left_out() -> None:

@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from gateway.admin.guard import HEADERS
+from gateway.types.audit import Audit
 from tests.admin.house import open_house
 from tests.admin.pasts import AUDITED, begun, ended, open_past, reported
 from tests.helpers.recorded import recorded
@@ -183,3 +184,20 @@ async def test_words_from_outside_are_words(tmp_path: Path) -> None:
             assert page.status in (400, 409)
             assert "<script" not in page.text
         assert "<script" not in (await ann.get(f"/replay/report?revision={odd}&since={odd}")).text
+
+
+async def test_what_is_sealed_is_judged_by_and_never_shown(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+    place = await recorded(tmp_path / "made", Audit(seal=True))
+    async with open_past(place.folder, tmp_path, OF_IBAN) as house:
+        ann = await house.logged_in()
+        _, page = await reported(ann)
+        assert "1 call would be granted more" in page.text
+        [link] = {*re.findall(r'href="(/replay/calls/[^"]+)"', page.text)}
+        call = (await ann.get(link)).text
+        assert "allowed now" in call
+        assert "[redacted: secret]" in call
+        for each in (page.text, call):
+            assert "DE02120300000000202051" not in each
+        read = [each["asked"] for each in await house.events("log_read")]
+        assert [each["unsealed"] for each in read if "unsealed" in each] == [3, 1]

@@ -25,8 +25,9 @@ async def test_an_order_is_carried_out_and_its_report_read_again(made: Workspace
             candidate,
             Span(tenant="acme"),
             Counters.SIMULATED,
-            store=made.store_url,
+            settings=settings,
             otherwise=Unreviewed.REFUSE,
+            by="ann",
         )
         told: list[tuple[float, int]] = []
 
