@@ -92,11 +92,18 @@ CHECKS_FOR: Mapping[Method, tuple[Check, ...]] = {
 }
 
 
-def judge(case: Case, checks: tuple[Check, ...] = CHECKS, *, explained: bool = False) -> Verdict:
+def judge(
+    case: Case,
+    checks: tuple[Check, ...] = CHECKS,
+    *,
+    explained: bool = False,
+    hides: bool = True,
+) -> Verdict:
     """Run the checks in order; the first refusal ends the case.
 
     No I/O and no clock in here: tools/list, `policy explain` and replay call the same function.
-    What each check said is in the verdict only if it is to be `explained`.
+    What each check said is in the verdict only if it is to be `explained`, and whether its caller
+    may know of the tool only if a refusal `hides` what he may not.
     """
     findings: list[Finding] = []
     refusal: Refusal | None = None
@@ -113,12 +120,13 @@ def judge(case: Case, checks: tuple[Check, ...] = CHECKS, *, explained: bool = F
         if explained:
             findings.append(_finding(check, case, answer))
         if isinstance(answer, Refusal):
-            refusal = _told(case, answer)
+            refusal = _told(case, answer) if hides else answer
             break
         case = answer
     else:
         if case.decision.effect is DecisionEffect.DENY:  # also when nobody has decided
-            refusal = _told(case, policy.refusal(case))
+            refusal = policy.refusal(case)
+            refusal = _told(case, refusal) if hides else refusal
     return Verdict(case=case, refusal=refusal, findings=tuple(findings))
 
 

@@ -1,6 +1,7 @@
 """What is in force: contracts and policy as one immutable bundle with an id."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -51,6 +52,24 @@ class Revision:
         object.__setattr__(self, "minds_taint", reads or minds)
         object.__setattr__(self, "reads_now", self.policy.mentions("now"))
         object.__setattr__(self, "names_objective", self.policy.mentions("objective", "task"))
+
+    def swapped(
+        self,
+        *,
+        policy: CompiledPolicy | None = None,
+        templates: Mapping[str, Template] | None = None,
+        schemas: Mapping[str, ToolSchemas] | None = None,
+    ) -> "Revision":
+        """Return the revision with parts that say the same in other forms, for one judgement.
+
+        What was looked at once stays as it was found: a part that says something else is for
+        `replace`.
+        """
+        other = copy(self)
+        for name, part in (("policy", policy), ("templates", templates), ("schemas", schemas)):
+            if part is not None:
+                object.__setattr__(other, name, part)
+        return other
 
     def schemas_for(self, contract: Contract) -> ToolSchemas:
         """Return the compiled schemas of a contract; a drafted one is compiled on first use."""

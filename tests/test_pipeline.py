@@ -95,6 +95,9 @@ def test_a_task_is_as_open_as_its_tool() -> None:
     denied = pipeline.judge(a_case(call=call, policy="rules: []\n"), checks)
     assert denied.refusal is not None
     assert denied.refusal.hidden
+    plain = pipeline.judge(a_case(call=call, policy="rules: []\n"), checks, hides=False)
+    assert plain.refusal is not None
+    assert not plain.refusal.hidden  # nobody is told of it who could be told too much
 
 
 def test_what_would_not_be_listed_is_not_seen() -> None:

@@ -24,3 +24,13 @@ def test_a_server_is_open_to_others_where_one_of_its_tools_is() -> None:
     mail = a_contract(a_tool(a_definition("read"), "mail"), result_trust=SourceTrust.EXTERNAL)
     other = a_contract(a_tool(a_definition("send"), "mail"))
     assert a_revision([a_contract(), mail, other]).open_servers == {"mail"}
+
+
+def test_parts_can_be_swapped_for_one_judgement_and_the_revision_stays_as_it_is() -> None:
+    revision, other = a_revision([a_contract()]), a_revision([])
+    swapped = revision.swapped(policy=other.policy, templates={}, schemas={})
+    assert (swapped.policy, swapped.schemas) == (other.policy, {})
+    assert (swapped.id, swapped.contracts) == (revision.id, revision.contracts)
+    assert revision.policy is not other.policy
+    assert revision.schemas
+    assert revision.swapped().policy is revision.policy

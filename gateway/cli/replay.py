@@ -13,6 +13,7 @@ from gateway.cli import definitions, disclosing, opening, output, pastime, repla
 from gateway.cli import transcript as transcripts
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option
+from gateway.cli.progress import Bar
 from gateway.replay import junit, sarif, text, transcript_forms
 from gateway.replay.fitting import Fitting
 from gateway.replay.history import Span
@@ -21,11 +22,12 @@ from gateway.replay.replaying import Replay
 from gateway.replay.report import Report, Wanted, as_json
 from gateway.replay.reporting import reported
 from gateway.replay.types import Counters
+from gateway.replay.watching import Watched
 from gateway.revision import Revision
 from gateway.types.json import JsonObject
 from gateway.types.values import replaced
 
-_EVERY = 1_000  # calls, after which it is said how far it is
+_EVERY = 250  # calls, after which it is said how far it is
 
 
 def _as_text(report: Report, fail_on: tuple[Wanted, ...]) -> str:
@@ -117,7 +119,8 @@ def command(
         _write(transcripts.FORMS[form](compared, wanted), out)
         _end(any(transcript_forms.has(compared, each) for each in wanted))
         return
-    report = opening.run(lambda: _replayed(path, candidate, other, span, Counters(counters)))
+    bar = Bar(is_quiet=form == "json")
+    report = opening.run(lambda: _replayed(path, candidate, other, span, Counters(counters), bar))
     if other is not None:
         prefix = pastime.prefix(path, policies, candidate, named)
         broken = definitions.broken(path, candidate, other, prefix)
@@ -130,7 +133,12 @@ command.add_command(replay_show.command)
 
 
 async def _replayed(
-    path: Path, candidate: Revision, other: Redefined | None, span: Span, counters: Counters
+    path: Path,
+    candidate: Revision,
+    other: Redefined | None,
+    span: Span,
+    counters: Counters,
+    bar: Bar,
 ) -> Report:
     fitting = Fitting(tools=other.tools if other is not None else {})
     async with opening.opened(path) as store:
@@ -146,16 +154,18 @@ async def _replayed(
         times = {"since": str(span.since or ""), "until": str(span.until or "")}
         asked: JsonObject = {"tenant": span.tenant, "run": span.run, **times}
         await disclosing.told(store, "replay", asked, tenant=span.tenant)
+        watched = await Watched.of(store.events, span)
+
+        def told(calls: int) -> None:
+            if calls % _EVERY == 0:
+                bar.show(watched.share, f"{calls:,} calls")
+
         report = await reported(
-            store.events, span, replay, counters=counters, told=_told, unsealing=unsealing
+            watched, span, replay, counters=counters, told=told, unsealing=unsealing
         )
+        bar.end()
         await sealed.noted(store, unsealing, "replay", asked, tenant=span.tenant)
     return replaced(report, tools=fitting.report())
-
-
-def _told(calls: int) -> None:
-    if calls % _EVERY == 0 and sys.stderr.isatty():
-        click.echo(f"\r{calls:,} calls", nl=False, err=True)
 
 
 def _end(failed: bool) -> None:

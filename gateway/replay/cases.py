@@ -10,6 +10,7 @@ from gateway.replay import unknown
 from gateway.replay.types import Gone, Missing, Recorded
 from gateway.revision import Revision
 from gateway.steps.resolve import contract_of
+from gateway.types.actors import Actor
 from gateway.types.calls import Nobody, ProposedCall, principal_of
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import Status
@@ -20,6 +21,9 @@ from gateway.types.values import value
 Definitions = Mapping[str, JsonObject]
 """What servers published, by pin: of tools that no contract has."""
 
+_MOST_KNOWN: Final = 10_000  # tools, and URIs, that are remembered
+# What of a verdict says how a tool was published.
+_TELLING: Final = frozenset({Status.UNAVAILABLE, Status.TOOL_QUARANTINED, Status.INVALID_ARGUMENTS})
 _NOBODY: Final = Nobody()
 
 
@@ -41,6 +45,34 @@ class Offered:
     quarantine: Quarantine | None = None
 
 
+@value
+class Parts:
+    """What a case has of its call, the same under every revision."""
+
+    call: ProposedCall
+    actor: Actor
+    phase: Phase
+    facts: Facts
+    run: Run | None
+    fields: Mapping[str, tuple[JsonPointer, ...]]
+    bound_by: BindingKind | None
+    reads_while_paused: bool
+
+
+class Parting:
+    """Takes a call apart, once for all revisions that it is judged under."""
+
+    def __init__(self) -> None:
+        self._call: Recorded | None = None
+        self._parts: Parts | None = None
+
+    def __call__(self, call: Recorded) -> Parts:
+        """Return the parts of a call; those of the last one are remembered."""
+        if self._parts is None or call is not self._call:
+            self._call, self._parts = call, _parts(call)
+        return self._parts
+
+
 class Unkept(Exception):
     """A case that can't be made, since the store lacks something for it."""
 
@@ -57,9 +89,46 @@ class Rebuild:
     definitions: Definitions
     offered: Mapping[str, Offered | None] = field(default_factory=dict[str, "Offered | None"])
     """Of tools, by key: what is published now; None for what is gone."""
+    parting: Parting = field(default_factory=Parting)
+    _known: dict[tuple[object, ...], tuple[Tool, Contract] | None] = field(
+        default_factory=dict[tuple[object, ...], "tuple[Tool, Contract] | None"]
+    )
 
     def __call__(self, call: Recorded) -> Rebuilt | None:
         """Return the case of a call, None for a tool that can't be called; raises Unkept."""
+        found = self._about(call)
+        if found is None:
+            return None
+        tool, contract = found
+        parts = self.parting(call)
+        case = Case(
+            call=parts.call,
+            tool=tool,
+            contract=contract,
+            actor=parts.actor,
+            phase=parts.phase,
+            facts=parts.facts,
+            revision=self.revision,
+            run_id=call.run,
+            run=parts.run,
+            bound_by=parts.bound_by,
+            reads_while_paused=parts.reads_while_paused,
+        )
+        return Rebuilt(case=case, fields=parts.fields)
+
+    def _about(self, call: Recorded) -> tuple[Tool, Contract] | None:
+        """Return what a call is of, looked up once for all that are of the same."""
+        judged, pin = call.judged, call.snapshot.get("pin")
+        status = judged.status if judged.status in _TELLING else None
+        code = judged.code if status is not None else ""
+        key = (call.tool, call.server, call.name, call.kind, pin, call.contract, status, code)
+        if key not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._found(call)
+        return self._known[key]
+
+    def _found(self, call: Recorded) -> tuple[Tool, Contract] | None:
         tool = self._tool(call)
         if tool is None:
             return None
@@ -73,26 +142,7 @@ class Rebuild:
             tool = replace(tool, pin=contract.pin)
         if contract.pin == tool.pin:
             tool = replace(tool, definition=contract.definition or tool.definition)
-        run = _run(call)
-        fields = run[1] if run is not None else {}
-        case = Case(
-            call=_proposed(call),
-            tool=tool,
-            contract=contract,
-            actor=call.actor,
-            phase=run[0].phase if run is not None else _phase(call),
-            facts=Facts(
-                now=call.at,
-                origins=_origins(call),
-                is_tainted=call.snapshot.get("tainted") is True,
-            ),
-            revision=self.revision,
-            run_id=call.run,
-            run=run[0] if run is not None else None,
-            bound_by=_bound_by(call),
-            reads_while_paused=_of_run(call).get("no_reads_while_paused") is not True,
-        )
-        return Rebuilt(case=case, fields=fields)
+        return tool, contract
 
     def _tool(self, call: Recorded) -> Tool | None:
         """Return the tool as it was published, or as it would be; None where it would be gone."""
@@ -137,6 +187,24 @@ class Rebuild:
             place = f"definition of `{tool.key}`"
             raise Unkept(Missing(place=place, why=Gone.NOT_KEPT, readers=("contract",)))
         return draft(tool).contract
+
+
+def _parts(call: Recorded) -> Parts:
+    run = _run(call)
+    return Parts(
+        call=_proposed(call),
+        actor=call.actor,
+        phase=run[0].phase if run is not None else _phase(call),
+        facts=Facts(
+            now=call.at,
+            origins=_origins(call),
+            is_tainted=call.snapshot.get("tainted") is True,
+        ),
+        run=run[0] if run is not None else None,
+        fields=run[1] if run is not None else {},
+        bound_by=_bound_by(call),
+        reads_while_paused=_of_run(call).get("no_reads_while_paused") is not True,
+    )
 
 
 def _phase(call: Recorded) -> Phase:

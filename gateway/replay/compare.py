@@ -10,7 +10,6 @@ from gateway.replay.types import (
     Compared,
     Grade,
     Judgement,
-    Money,
     Recorded,
     Taken,
     Why,
@@ -35,13 +34,13 @@ class Comparing:
 
     _apart: set[str] = field(default_factory=set[str])
 
-    def __call__(
-        self, call: Recorded, before: Judgement, after: Answer, money: Money | None = None
-    ) -> Compared:
+    def __call__(self, call: Recorded, before: Judgement, after: Answer) -> Compared:
         """Return how one call fares; calls come in the order of the log."""
-        compared = replaced(_compared(call, before, after), money=money)
+        compared = _compared(call, before, after)
         follows = bool(call.run) and call.run in self._apart
         diverges = bool(_DIVERGES.intersection(compared.why)) and bool(call.run)
+        if not (follows or diverges):
+            return compared
         if diverges:
             self._apart.add(call.run)
         return replaced(compared, follows_divergence=follows, is_first=diverges and not follows)
@@ -56,7 +55,8 @@ def _compared(call: Recorded, before: Judgement, after: Answer) -> Compared:
             missing=after.missing,
             certain=after.certain,
         )
-    found = tuple(differences(before, after.judgement))
+    is_same = after.judgement is before
+    found = () if is_same else tuple(differences(before, after.judgement))
     is_denied = call.asked is not None and call.asked.is_denied
     return Compared(
         recorded=call,

@@ -71,7 +71,7 @@ def _fitted(case: Case, call: Recorded, judge: Judge) -> Case | Refusal:
         return _refused(case, "the constrained arguments do not match the tool's schema")
     schemas = case.revision.schemas_for(case.contract)
     passing = ToolSchemas(input=replace(schemas.input, judge=_passes), output=schemas.output)
-    revision = replace(case.revision, schemas={case.contract.pin: passing}, templates={})
+    revision = case.revision.swapped(schemas={case.contract.pin: passing}, templates={})
     written = constrain.apply(replaced(case, revision=revision))
     if isinstance(written, Refusal):
         return written

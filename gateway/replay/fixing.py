@@ -1,9 +1,9 @@
 """Rules whose expressions read what is unknown, with the answers put in their place."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar, cast
 
 from gateway import jsontext
 from gateway.case import Case
@@ -24,6 +24,8 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Risk
 from gateway.types.values import replaced
 
+_T = TypeVar("_T")
+_MOST_KEPT: Final = 4_000
 Scopes: TypeAlias = Callable[[JsonObject], Scope]
 Known: TypeAlias = Callable[[str, Sequence[Path]], JsonObject | None]
 _FAILING: Final = "1 / 0 == 1"
@@ -46,25 +48,27 @@ class Fixing:
 
     def revision(self, case: Case) -> Revision:
         """Return a revision whose rules can all be evaluated for the case."""
-        request = policy.request(case)
-        about = case.revision.policy.candidates(request.target)
+        request, rules = policy.request(case), case.revision.policy
+        about = rules.candidates(request.target)
         fixed: dict[str, CompiledRule] = {}
         for rule in (*about.enforced, *about.shadow):
-            if any(rule.matcher.matches(request, each) for each in Risk):
+            if self._reads_any(rule) and any(rule.matcher.matches(request, each) for each in Risk):
                 answered = self._answered(rule, case, request)
                 if answered is not rule:
                     fixed[rule.id] = answered
         if not fixed:
             return case.revision
-        rules = tuple(fixed.get(rule.id, rule) for rule in case.revision.policy.rules)
-        return replace(case.revision, policy=case.revision.policy.with_rules(rules))
+        return case.revision.swapped(policy=_with(rules, fixed))
+
+    def _reads_any(self, rule: CompiledRule) -> bool:
+        """Whether an expression of a rule reads what is unknown."""
+        return any(reads.read(text, self.paths) for text in _texts(rule))
 
     def _answered(self, rule: CompiledRule, case: Case, request: PolicyRequest) -> CompiledRule:
         condition = rule.condition
         places = reads.read(condition.text, self.paths) if condition is not None else ()
         if condition is not None and places:
-            held = self._held(rule, condition, case, request, places)
-            rule = replace(rule, condition=_CONDITIONS[held]())
+            rule = _answering(rule, self._held(rule, condition, case, request, places))
         demands = rule.obligations
         view = partial(_scope, case.revision.policy, request)
         constraints = tuple(self._constraint(each, rule, view) for each in demands.constraints)
@@ -165,6 +169,60 @@ class Fixing:
 
     def _missing(self, places: Sequence[Path], reader: str) -> list[Missing]:
         return [replaced(self.paths[each], readers=(reader,)) for each in places]
+
+
+class _Kept:
+    """What was made of rules, by what was made of them; holds the rules, so that ids stay theirs.
+
+    Answers are few, and a policy that was used before knows which of its rules match whom.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[object, ...], tuple[object, object]] = {}
+
+    def __call__(self, key: tuple[object, ...], of: object, make: Callable[[], _T]) -> _T:
+        found = self._made.get(key)
+        if found is None:
+            if len(self._made) >= _MOST_KEPT:
+                self._made.clear()
+            found = self._made[key] = (of, make())
+        return cast("_T", found[1])  # it was made by the same
+
+
+_kept: Final = _Kept()
+
+
+def _with(policy: CompiledPolicy, fixed: Mapping[str, CompiledRule]) -> CompiledPolicy:
+    """Return a policy with other rules in place of those with the same ids."""
+    made = [*fixed.values()]
+
+    def other() -> tuple[CompiledPolicy, list[CompiledRule]]:
+        rules = tuple(fixed.get(rule.id, rule) for rule in policy.rules)
+        return policy.with_rules(rules), made
+
+    return _kept(("policy", id(policy), *map(id, made)), policy, other)[0]
+
+
+def _answering(rule: CompiledRule, held: bool | None) -> CompiledRule:
+    """Return a rule with an answer in place of its condition."""
+    made = partial(replace, rule, condition=_CONDITIONS[held]())
+    return _kept(("rule", id(rule), held), rule, made)
+
+
+def _texts(rule: CompiledRule) -> tuple[str, ...]:
+    """Return the expressions of a rule that are evaluated before a call is sent."""
+    return _kept(("texts", id(rule)), rule, lambda: tuple(_written(rule)))
+
+
+def _written(rule: CompiledRule) -> Iterator[str]:
+    if rule.condition is not None:
+        yield rule.condition.text
+    for constraint in rule.obligations.constraints:
+        if isinstance(constraint.source, Condition):
+            yield constraint.source.text
+    for limit in rule.obligations.limits:
+        if limit.total is not None:
+            yield limit.total.text
 
 
 def _scope(policy: CompiledPolicy, request: PolicyRequest, arguments: JsonObject) -> Scope:

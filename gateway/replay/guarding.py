@@ -43,7 +43,7 @@ def guarded(
         for phase, some in template.enter_when.items()
     }
     templates = {**case.revision.templates, template.name: replace(template, enter_when=enter_when)}
-    return replace(case.revision, templates=templates)
+    return case.revision.swapped(templates=templates)
 
 
 def _are_uncounted(case: Case, then: Then | None) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from gateway.policy.methods import kind_of
@@ -88,7 +89,7 @@ def recorded(event: Told) -> Recorded:
         at=_moment(whole.get("ts")) - received,
         decided=_moment(whole.get("ts")),
         tenant=tenant,
-        actor=_actor(_object(whole.get("actor")), tenant),
+        actor=_known(_actor(_object(whole.get("actor")), tenant)),
         method=method,
         kind=kind,
         tool=_text(body.get("tool")),
@@ -200,6 +201,12 @@ def _asked(before: Asked | None, event: Told) -> Asked:
         )
         words = (*words, word)
     return Asked(approval=approval, state=_text(body.get("status")), words=words)
+
+
+@lru_cache(maxsize=4096)
+def _known(actor: Actor) -> Actor:
+    """Return the same actor for all that are equal: rules are matched once for each of them."""
+    return actor
 
 
 def _actor(said: JsonObject, tenant: str) -> Actor:

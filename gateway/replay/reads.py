@@ -52,6 +52,11 @@ def references(text: str) -> tuple[Reference, ...]:
 
 def read(text: str, unknown: Iterable[Path]) -> tuple[Path, ...]:
     """Return the unknown places that an expression may read from."""
+    return _read(text, tuple(unknown))
+
+
+@lru_cache(maxsize=16_384)  # of calls of one tool, the same places are unknown
+def _read(text: str, unknown: tuple[Path, ...]) -> tuple[Path, ...]:
     found = references(text)
     return tuple(place for place in unknown if any(_overlap(place, each.path) for each in found))
 

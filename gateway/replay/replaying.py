@@ -4,14 +4,15 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, M
 from dataclasses import dataclass, field
 
 from gateway.replay import unsealed
-from gateway.replay.cases import Definitions, Offered
+from gateway.replay.alike import Alike
+from gateway.replay.cases import Definitions, Offered, Parting
 from gateway.replay.compare import Comparing, agree
 from gateway.replay.counters import Counting, exceeded
 from gateway.replay.money import moved
 from gateway.replay.oracle import Answer, Decided
 from gateway.replay.rerun import Rerun
 from gateway.replay.then import Then
-from gateway.replay.types import Compared, Counters, Judgement, Recorded
+from gateway.replay.types import Compared, Counters, Grade, Judgement, Recorded
 from gateway.revision import Revision
 from gateway.types.values import replaced
 
@@ -33,11 +34,16 @@ class Replay:
     _comparing: Comparing = field(default_factory=Comparing)
     _counting: Counting = field(init=False)
     _candidate: Rerun = field(init=False)
+    _alike: Alike = field(default_factory=Alike)
+    _parting: Parting = field(default_factory=Parting)
 
     def __post_init__(self) -> None:
         """Begin to count."""
         self._candidate = Rerun(
-            revision=self.candidate, definitions=self.definitions, offered=self.offered
+            revision=self.candidate,
+            definitions=self.definitions,
+            offered=self.offered,
+            parting=self._parting,
         )
         self._counting = Counting(mode=self.counters)
 
@@ -51,21 +57,30 @@ class Replay:
         own = await self.own(call.revision)
         then = own.then(call) if own is not None else None
         again = own(call, then) if own is not None else None
-        before = _before(call, again)
-        if again is not None and call.revision == self.candidate.id:
+        faithful = None if again is None else _is_faithful(call, again)
+        before = _before(call, again if faithful else None)
+        if again is not None and own is not None and self._says_the_same(own.revision, call):
             after = again
         else:
             after = self._candidate(call, then)
         if isinstance(after, Decided):
             full = self._counting(call, before, after.judgement)
-            after = Decided(judgement=replaced(after.judgement, exceeded=full))
-        amount = moved(then) if then is not None else None
-        compared = self._comparing(call, before, after, amount)
-        faithful = None if again is None else _is_faithful(call, again)
-        compared = unsealed.told(replaced(compared, is_faithful=faithful))
+            if full:
+                after = Decided(judgement=replaced(after.judgement, exceeded=full))
+        compared = self._comparing(call, before, after)
+        money = None
+        if compared.grade is Grade.CHANGED and then is not None:
+            money = moved(then)  # what would have been the same is summed up nowhere
+        compared = unsealed.told(replaced(compared, is_faithful=faithful, money=money))
         if self.watches is not None:
             self.watches(compared, then)
         return compared
+
+    def _says_the_same(self, own: Revision, call: Recorded) -> bool:
+        """Whether nothing that is about a call is another one under the candidate."""
+        if call.tool in self.offered:
+            return False
+        return own.id == self.candidate.id or self._alike(own, self.candidate, call)
 
     def judged(self, call: Recorded, then: Then | None) -> Answer:
         """Say what a call is told under the candidate, of which nothing else is known."""
@@ -81,7 +96,9 @@ class Replay:
             is_candidate = id == self.candidate.id
             revision = self.candidate if is_candidate else await self.past(id)
             self._reruns[id] = (
-                Rerun(revision=revision, definitions=self.definitions) if revision else None
+                Rerun(revision=revision, definitions=self.definitions, parting=self._parting)
+                if revision
+                else None
             )
         return self._reruns[id]
 
@@ -92,7 +109,6 @@ def _is_faithful(call: Recorded, again: Answer) -> bool:
 
 def _before(call: Recorded, again: Answer | None) -> Judgement:
     """Return what was said to a call: with all that its revision knows, where that agrees."""
-    known = call.judged
-    if isinstance(again, Decided) and _is_faithful(call, again):
-        known = again.judgement
-    return replaced(known, exceeded=exceeded(call))
+    known = again.judgement if isinstance(again, Decided) else call.judged
+    full = exceeded(call)
+    return replaced(known, exceeded=full) if full else known

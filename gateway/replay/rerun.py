@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from gateway.case import Case
 from gateway.pipeline import CHECKS_FOR, judge
 from gateway.replay import judgements, origins
-from gateway.replay.cases import Definitions, Offered, Rebuild, Rebuilt, Unkept
+from gateway.replay.cases import Definitions, Offered, Parting, Rebuild, Rebuilt, Unkept
 from gateway.replay.oracle import Answer, Decided, Oracle, Undecided, explored
 from gateway.replay.then import Then
 from gateway.replay.types import Gone, Judgement, Missing, Recorded
@@ -41,11 +41,23 @@ class Rerun:
     definitions: Definitions
     offered: Mapping[str, Offered | None] = field(default_factory=dict[str, "Offered | None"])
     """What servers publish in place of what they did; None for what is gone."""
+    parting: Parting = field(default_factory=Parting)
+    _rebuild: Rebuild = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare what cases are made by: it remembers tools."""
+        rebuild = Rebuild(
+            revision=self.revision,
+            definitions=self.definitions,
+            offered=self.offered,
+            parting=self.parting,
+        )
+        object.__setattr__(self, "_rebuild", rebuild)
 
     def then(self, call: Recorded) -> Then | None:
         """Return a call with the case it was, where this revision is the one it was judged by."""
         try:
-            rebuilt = self._rebuilt(call)
+            rebuilt = self._rebuild(call)
         except Unkept:
             return None
         return Then(call=call, case=rebuilt.case) if rebuilt is not None else None
@@ -53,7 +65,7 @@ class Rerun:
     def __call__(self, call: Recorded, then: Then | None) -> Answer:
         """Say what a call is told under this revision; `then` is None where its own is not kept."""
         try:
-            rebuilt = self._rebuilt(call)
+            rebuilt = self._of(call, then) or self._rebuild(call)
         except Unkept as error:
             return Undecided(missing=(error.missing,))
         if rebuilt is None:
@@ -61,15 +73,18 @@ class Rerun:
             return Decided(judgement=_GONE if is_gone else _UNREVIEWED)
         case = rebuilt.case
         if _is_known(call, rebuilt, then):
-            return Decided(judgement=judgements.judgement(judge(case, CHECKS_FOR[call.method])))
+            return Decided(
+                judgement=judgements.judgement(judge(case, CHECKS_FOR[call.method], hides=False))
+            )
         if call.snapshot.get("hides_uri") is True:
             return _of_hidden(call, case, then)
         return explored(lambda oracle: self._judged(call, rebuilt, then, oracle))
 
-    def _rebuilt(self, call: Recorded) -> Rebuilt | None:
-        return Rebuild(revision=self.revision, definitions=self.definitions, offered=self.offered)(
-            call
-        )
+    def _of(self, call: Recorded, then: Then | None) -> Rebuilt | None:
+        """Return what was made for `then`, where that was under this very revision."""
+        if then is None or then.call is not call or then.case.revision is not self.revision:
+            return None
+        return Rebuilt(case=then.case, fields=self.parting(call).fields)
 
     def _judged(
         self, call: Recorded, rebuilt: Rebuilt, then: Then | None, oracle: Oracle
@@ -77,7 +92,7 @@ class Rerun:
         unsure = Unsure(
             call=call, then=then, fields=rebuilt.fields, oracle=oracle, revision=self.revision
         )
-        verdict = judge(rebuilt.case, unsure.checks(CHECKS_FOR[call.method]))
+        verdict = judge(rebuilt.case, unsure.checks(CHECKS_FOR[call.method]), hides=False)
         return _opaque(judgements.judgement(verdict), oracle)
 
 

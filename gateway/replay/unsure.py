@@ -5,7 +5,7 @@ far as what they look at is known.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -45,6 +45,7 @@ class Unsure:
     fields: Mapping[str, tuple[JsonPointer, ...]]  # of its run, the unknown places in each
     oracle: Oracle
     revision: Revision
+    _paths: list[dict[Path, Missing]] = field(default_factory=list[dict[Path, Missing]])
 
     def checks(self, checks: Sequence[Check]) -> tuple[Check, ...]:
         """Return the checks in the same order, with those that may meet what is unknown as here."""
@@ -66,6 +67,11 @@ class Unsure:
 
     def paths(self, case: Case) -> dict[Path, Missing]:
         """Return what expressions can't read, by how they name it."""
+        if not self._paths:
+            self._paths.append(self._unreadable(case))
+        return self._paths[0]
+
+    def _unreadable(self, case: Case) -> dict[Path, Missing]:
         found: dict[Path, Missing] = {
             ("args", *jsontext.tokens(pointer)): Missing(place=f"/arguments{pointer}", why=why)
             for pointer, why in self.unknown.items()
