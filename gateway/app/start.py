@@ -11,6 +11,7 @@ import anyio.to_thread
 from gateway import __version__, ids
 from gateway.app import sealing
 from gateway.app.doorbook import DoorBook
+from gateway.app.expiring import Expiring
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
 from gateway.app.loops import start_loops
@@ -57,6 +58,7 @@ async def open_gateway(
             loaded.settings.store.url,
             origin=Origin(instance=instance, version=__version__),
             clock=clock,
+            erases=loaded.settings.events.sealing.keep is not None,
         )
     )
     try:
@@ -107,6 +109,11 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
         gateway.note_turned_away = door.note
         await tasks.start(gateway.servers.run)
         start_loops(gateway, wiring.loaded.settings.policies, instance, tasks.start_soon)
+        keep_s = wiring.loaded.settings.events.sealing.keep
+        if keep_s is not None:
+            sealed = wiring.keeping.store.sealed
+            expiring = Expiring(sealed=sealed, keep_s=keep_s, clock=wiring.clock)
+            tasks.start_soon(expiring.run, name="sealed copies")
         await gateway.servers.first_lists(_FIRST_LISTS_S)
         revision = gateway.activation.current().id
         names = list(wiring.loaded.settings.servers)

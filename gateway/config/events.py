@@ -94,6 +94,12 @@ class SealingSettings(Section):
         "keys seal` makes; default: beside a store in a file, where the first sealed call makes "
         "it; with PostgreSQL calls of such contracts are refused without one",
     )
+    keep: Duration | None = Field(
+        default=None,
+        ge=3600,
+        description="for how long; older ones are destroyed, but for what is on hold. By default "
+        "until somebody does, or their events are archived",
+    )
 
 
 class EventsSettings(Section):

@@ -1,7 +1,8 @@
 """The rows of sealed copies: kept with their events, looked up, and destroyed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from gateway import ids, jsontext
@@ -38,6 +39,7 @@ class Scope:
     call: str = ""
     tenant: str = ""
     before: datetime | None = None
+    spares_held: bool = False  # of a tenant: what is on hold stays, and stops nothing
 
 
 @value
@@ -93,6 +95,16 @@ class SealedCopies:
         found = await self._worker.read(lambda it: it.fetch("a_data_key", {}))
         return found[0].text("wrapped") if found else None
 
+    async def expired(self, before: datetime) -> AsyncIterator[str]:
+        """Yield the tenants of copies that are older than a time and not on hold."""
+        last = ""
+        while True:
+            wanted: Parameters = {"before": microseconds(before), "last": last}
+            found = await self._worker.read(partial(_next_tenant, wanted=wanted))
+            if found is None:
+                return
+            yield (last := found)
+
     async def shred(self, scope: Scope, telling: Telling, *, most: int = STEP) -> Shredded:
         """Destroy copies and their keys, unless a hold says that they stay; so many at a time.
 
@@ -121,12 +133,13 @@ class SealedCopies:
         def work(transaction: Transaction) -> Made[Shredded]:
             where, parameters = _matching(scope)
             live = f"{where} AND shredded_at = 0"
-            held = _held(transaction, live, parameters)
+            held = None if scope.spares_held else _held(transaction, live, parameters)
             if held is not None:
                 return Made(Shredded(copies=0, keys=0, held=held), keeps_events=False)
             tenant = _tenant(transaction, live, parameters)
             done: dict[str, Value] = {**parameters, "now": now, "shred": id, "most": most}
-            transaction.execute(_STATEMENTS[_named(scope)], done)
+            name = "shred_old_copies" if scope.spares_held else _STATEMENTS[_named(scope)]
+            transaction.execute(name, done)
             transaction.execute("shred_keys", {"now": now, "shred": id})
             (row,) = transaction.fetch("shredded", {"shred": id})
             found = Shredded(copies=row.integer("copies"), keys=row.integer("keys"), tenant=tenant)
@@ -178,6 +191,11 @@ _STATEMENTS: Final = {
     "call_id": "shred_copies_of_call",
     "tenant": "shred_copies_of_tenant",
 }
+
+
+def _next_tenant(transaction: Transaction, *, wanted: Parameters) -> str | None:
+    found = transaction.fetch("next_tenant_of_old_copies", wanted)
+    return found[0].text("tenant") if found else None
 
 
 def _named(scope: Scope) -> str:

@@ -15,6 +15,7 @@ from tests.helpers import forked
 from tests.helpers.fake_server import Script, tool
 from tests.helpers.gateway import Gateway, outcome, running
 from tests.helpers.shared_postgres import PostgresServer
+from tests.helpers.tampering import tamper
 from tests.journeys import house
 
 IBAN = "DE89370400440532013000"
@@ -236,3 +237,16 @@ async def test_gateways_that_share_a_database_and_the_key_open_what_each_has_sea
             assert two.command("events", "unseal", third)[0]["arguments"] == {"iban": IBAN}
             sealing_key.rename(tmp_path / "lost")
             assert ran(two, "events", "unseal", third)[0] == 2
+
+
+async def test_what_is_old_enough_is_destroyed_by_itself(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/one/store.db"
+    async with serving(tmp_path / "one", url) as gateway:
+        paid, later = await call(gateway, iban=IBAN), await call(gateway, iban=IBAN)
+    tamper(url, f"UPDATE sealed_copies SET at = at - 864000000000 WHERE call_id = '{paid}'")
+    keep = {"sealing": {"keep": "1d"}}
+    async with serving(tmp_path / "one", url, events=keep) as gateway:
+        told = await house.event(tmp_path / "one", action="log_shredded")
+        assert (told["body"]["copies"], told["body"]["by"]) == (1, "events.sealing.keep")
+        assert ran(gateway, "events", "unseal", paid)[0] == 1
+        assert ran(gateway, "events", "unseal", later)[0] == 0

@@ -59,6 +59,25 @@ WHERE event_id IN (
     WHERE tenant = :tenant AND at < :before AND shredded_at = 0 LIMIT :most
 );
 
+-- name: shred_old_copies
+-- Destroy old copies of a tenant that are not on hold.
+UPDATE sealed_copies SET content = '', shredded_at = :now, shred = :shred
+WHERE event_id IN (
+    SELECT event_id FROM sealed_copies
+    WHERE tenant = :tenant AND at < :before AND shredded_at = 0 AND NOT EXISTS (
+        SELECT 1 FROM holds WHERE holds.tenant = sealed_copies.tenant
+        OR (holds.run_id <> '' AND holds.run_id = sealed_copies.run_id)
+    ) LIMIT :most
+);
+
+-- name: next_tenant_of_old_copies
+-- The next tenant that has such copies.
+SELECT tenant FROM sealed_copies
+WHERE tenant > :last AND at < :before AND shredded_at = 0 AND NOT EXISTS (
+    SELECT 1 FROM holds WHERE holds.tenant = sealed_copies.tenant
+    OR (holds.run_id <> '' AND holds.run_id = sealed_copies.run_id)
+) ORDER BY tenant LIMIT 1;
+
 -- name: shred_keys
 -- Destroy the data keys of copies that were just destroyed, unless another copy needs them.
 UPDATE data_keys SET wrapped = '', shredded_at = :now, shred = :shred
