@@ -16,7 +16,7 @@ from gateway.types.events import Event
 
 _GROUP_ENTRIES: Final = 1_000
 _GROUP_BYTES: Final = 4 << 20
-_LINGER_S: Final = 0.06  # how long events that nobody waits for gather before they are written
+_LINGER_S: Final = 0.04  # how long events that nobody waits for gather before they are written
 # Where so many waited for the last commit, the next one waits for more of them: it costs disk and
 # processor nearly the same however much is in it, and in a crowd they are what everyone waits for.
 _CROWD: Final = 4
@@ -99,14 +99,30 @@ class Backlog:
         """How many events have been committed."""
         return self._committed
 
-    def append(self, entries: Sequence[Entry], *, owed: bool, now: Callable[[], datetime]) -> None:
+    def admit(self, count: int, *, ahead: int, owed: bool, now: Callable[[], datetime]) -> None:
+        """Let so many be appended later, after those `ahead`, or raise StoreUnavailable.
+
+        `now` is asked only then.
+        """
+        with self._lock:
+            self._admit(count, 0, ahead=ahead, owed=owed, now=now)
+
+    def append(
+        self,
+        entries: Sequence[Entry],
+        *,
+        owed: bool,
+        now: Callable[[], datetime],
+        admitted: bool = False,
+    ) -> None:
         """Add all of them, or none and raise StoreUnavailable; `now` is asked only then."""
         size, durable = 0, False
         for entry in entries:
             size += entry.size
             durable = durable or entry.durable
         with self._lock:
-            self._admit(len(entries), size, owed=owed, now=now)
+            if not admitted:
+                self._admit(len(entries), size, ahead=0, owed=owed, now=now)
             was_empty = not self._entries
             self._entries.extend(entries)
             self._bytes += size
@@ -115,9 +131,11 @@ class Backlog:
                 self._changed.notify()
             self._urgent = self._urgent or durable
 
-    def _admit(self, count: int, size: int, *, owed: bool, now: Callable[[], datetime]) -> None:
+    def _admit(
+        self, count: int, size: int, *, ahead: int, owed: bool, now: Callable[[], datetime]
+    ) -> None:
         room = 5 if owed else 4
-        full = (len(self._entries) + count) * 4 > self._bounds.events * room
+        full = (len(self._entries) + ahead + count) * 4 > self._bounds.events * room
         heavy = (self._bytes + size) * 4 > self._bounds.bytes * room
         if self._closing or full or heavy:
             gap = self._gap or Gap(count=0, since=now())

@@ -26,6 +26,10 @@ _T = TypeVar("_T")
 _WAIT_S: Final = 5.0
 _POLL_S: Final = 0.25
 _PAGE: Final = 500
+# Events that nobody waits for are written down together: code and tables are at hand for all but
+# the first; between two steps of a call, others have pushed them out of the processor's caches.
+_TOGETHER: Final = 64
+_GATHER_S: Final = 0.02
 _COLUMN: Final = 256  # characters; an index entry of PostgreSQL has to fit into a third of a page
 
 _CONDITIONS: Final = {
@@ -102,6 +106,8 @@ class EventLog:
         self._clock = clock
         self._wait_s = wait_s
         self._backlog = Backlog(bounds or Bounds())
+        self._gathered: list[Event] = []  # admitted, and not yet written down
+        self._gatherer: asyncio.AbstractEventLoop | None = None  # whose timer ends the wait
         self.key_destroyed: Callable[[str], None] | None = None
         """Told the id of a data key that was destroyed though somebody here still seals with it."""
         self._writer = Writer(
@@ -126,15 +132,41 @@ class EventLog:
     def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
         """Hand events to the writer, all or none, and return at once.
 
-        They are serialised here: later changes to their values change nothing. With `durable` they
-        are committed so that a loss of power can't undo it. Ends of calls that were already sent
-        are `owed`: a reserve is kept for them.
+        Their values must not change any more. With `durable` they are committed so that a loss of
+        power can't undo it. Ends of calls that were already sent are `owed`: a reserve is kept for
+        them.
 
         Raises StoreUnavailable when too many events wait, and none of these was taken; how many
         were refused is recorded as soon as the log works again.
         """
-        entries = [self._entry(event, durable=durable) for event in events]
-        self._backlog.append(entries, owed=owed, now=self._clock.now)
+        if durable or not self._gathers():
+            self._write_down()
+            entries = [self._entry(event, durable=durable) for event in events]
+            self._backlog.append(entries, owed=owed, now=self._clock.now)
+            return
+        ahead = len(self._gathered)
+        self._backlog.admit(len(events), ahead=ahead, owed=owed, now=self._clock.now)
+        self._gathered += events
+        if ahead + len(events) >= _TOGETHER:
+            self._write_down()
+
+    def _gathers(self) -> bool:
+        """Whether this is the loop that will write down what is gathered."""
+        if self._gathered:
+            return asyncio._get_running_loop() is self._gatherer
+        loop = asyncio._get_running_loop()
+        if loop is None:  # a thread, or a program that has none
+            return False
+        self._gatherer = loop
+        loop.call_later(_GATHER_S, self._write_down)
+        return True
+
+    def _write_down(self) -> None:
+        """Hand over what was gathered; it was admitted, so there is room."""
+        gathered, self._gathered = self._gathered, []
+        if gathered:
+            entries = [self._entry(event, durable=False) for event in gathered]
+            self._backlog.append(entries, owed=True, now=self._clock.now, admitted=True)
 
     async def kept(self) -> None:
         """Wait until everything appended so far is committed.
@@ -144,6 +176,7 @@ class EventLog:
         database works again. So whoever now refuses the call that they announced appends that
         end too, and the log tells the whole story either way.
         """
+        self._write_down()
         waiter = self._backlog.wait()
         if waiter is None:
             return
@@ -183,6 +216,7 @@ class EventLog:
         self._hand_over(change, events, owed=True)
 
     def _hand_over(self, change: Change[Any], events: Sequence[Event], *, owed: bool) -> None:
+        self._write_down()
         written = [(event, to_bytes(event, self._origin)) for event in events]
         entry = Entry(
             tuple(_columns(event, body) for event, body in written),
@@ -235,6 +269,7 @@ class EventLog:
 
     def close(self, timeout_s: float = _WAIT_S) -> int:
         """Write what waits within a bound; return how many events are left unwritten."""
+        self._write_down()
         return self._writer.close(timeout_s)
 
     def _unavailable(self) -> str:

@@ -17,12 +17,11 @@ _SETTINGS: Final = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
 )
+# All texts in one, one after the other, and how long each is.
 _AT_ONCE: Final = """\
 WITH found (number, body) AS ({query})
-SELECT COUNT(*), group_concat(number), CAST(group_concat(body, char(10)) AS BLOB) FROM found"""
-_AS_BYTES: Final = (
-    "WITH found (number, body) AS ({query}) SELECT number, CAST(body AS BLOB) FROM found"
-)
+SELECT COUNT(*), group_concat(number), group_concat(length(CAST(body AS BLOB))),
+       CAST(group_concat(body, '') AS BLOB) FROM found"""
 _OWN: Final = {"rows_after": "rows_after_by_json"}  # statements that it does better
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
 _NO_TEXT: Final = "Could not decode to UTF-8"
@@ -310,14 +309,15 @@ class _Transaction:
         """Have them in one row: each row gives the interpreter's lock away, and wins it back."""
         query = queries.statements()[name]
         found = self._connection.execute(_AT_ONCE.format(query=query), parameters).fetchone()
-        count, numbers, texts = found
+        count, numbers, lengths, texts = found
         if not count:
             return []
-        bodies: list[bytes] = texts.split(b"\n")
-        if len(bodies) != count:  # there is a line break in one: no event has any
-            rows = self._connection.execute(_AS_BYTES.format(query=query), parameters).fetchall()
-            return [(number, text) for number, text in rows]
-        return list(zip(map(int, numbers.split(",")), bodies, strict=True))
+        rows: list[tuple[int, bytes]] = []
+        end = 0
+        for number, length in zip(numbers.split(","), lengths.split(","), strict=True):
+            begin, end = end, end + int(length)
+            rows.append((int(number), texts[begin:end]))
+        return rows
 
     def script(self, text: str) -> None:
         """Run statement by statement: `executescript` would commit what is open."""

@@ -37,6 +37,17 @@ def test_what_is_written_stays_until_it_is_done() -> None:
     assert (len(backlog), backlog.bytes, backlog.committed) == (0, 0, 3)
 
 
+def test_what_was_admitted_has_room_later_and_counts_while_it_is_ahead() -> None:
+    backlog = filled(2, Bounds(events=4))
+    backlog.admit(1, ahead=0, owed=False, now=now)
+    backlog.admit(1, ahead=1, owed=False, now=now)
+    with pytest.raises(StoreUnavailable, match="too many"):
+        backlog.admit(1, ahead=2, owed=False, now=now)
+    backlog.admit(1, ahead=2, owed=True, now=now)
+    backlog.append(entries(3), owed=True, now=now, admitted=True)
+    assert len(backlog) == 5
+
+
 def test_a_group_is_bounded_in_number_and_size_but_never_empty() -> None:
     assert len(group(filled(2_500))) == 1_000
     assert len(group(filled(3, size=3 << 20))) == 1

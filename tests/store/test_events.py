@@ -38,13 +38,34 @@ async def test_what_was_appended_is_read_back_byte_for_byte_and_numbered(store: 
     assert first.json()["seq"] == 1
 
 
-async def test_changing_an_event_after_it_was_appended_changes_nothing(store: Store) -> None:
-    body: JsonObject = {"status": "ok"}
-    store.events.append([an_event(body=body)])
-    body["status"] = "denied"
+async def test_events_that_nobody_waits_for_are_kept_all_the_same_and_in_order(
+    store: Store, open_store: OpenStore
+) -> None:
+    names = [f"e{number:03}" for number in range(150)]
+    for name in names:
+        store.events.append([an_event(id=name)])
+    reader = open_store()
+    async with asyncio.timeout(15):
+        while len(found := await ids_of(reader.events, EventFilter(limit=999))) < 150:
+            await asyncio.sleep(0)
+    assert found == names
+
+
+async def test_what_is_durable_comes_after_what_was_appended_before_it(store: Store) -> None:
+    store.events.append([an_event(id="read")])
+    store.events.append([an_event(id="intent")], durable=True)
+    await asyncio.to_thread(store.events.append, [an_event(id="gap")], owed=True)
     await store.events.kept()
-    (event,) = await store.events.query(EventFilter())
-    assert event.json()["body"] == {"status": "ok"}
+    assert await ids_of(store.events) == ["read", "intent", "gap"]
+
+
+async def test_what_was_appended_last_is_written_before_the_log_is_closed(
+    open_store: OpenStore,
+) -> None:
+    store = open_store()
+    store.events.append([an_event(id="last")])
+    assert store.events.close() == 0
+    assert await ids_of(open_store().events) == ["last"]
 
 
 async def test_kept_returns_at_once_when_nothing_waits(store: Store) -> None:
