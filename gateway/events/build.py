@@ -17,6 +17,7 @@ from gateway.events import (
     decisions,
     effects,
     levels,
+    markers,
     originals,
     questions,
     retrievals,
@@ -341,11 +342,13 @@ def _reason(record: CallRecord, redactor: Redactor, reason: str) -> str:
     """Return a text as it may be kept; a server may repeat what it was sent."""
     if not reason:
         return ""
-    told = concealed.in_text(reason[: 2 * _REASON], _concealed(record))
-    return redactor.text(told)[:_REASON]
+    hidden = _concealed(record)
+    if hidden is None:
+        return markers.in_text(markers.erased(markers.SIZE))
+    return redactor.text(concealed.in_text(reason[: 2 * _REASON], hidden))[:_REASON]
 
 
-def _concealed(record: CallRecord) -> concealed.Concealed:
+def _concealed(record: CallRecord) -> concealed.Concealed | None:
     return levels.hidden(record.call.arguments, _tagged(record), record.level)
 
 
@@ -360,7 +363,10 @@ def _snapshot(
     record: CallRecord, redactor: Redactor, snapshot: snapshots.Snapshot, at: datetime
 ) -> JsonObject:
     def redact(value: Json) -> Redacted:
-        tags = concealed.tagged(value, _NO_TAGS, _concealed(record))
+        hidden = _concealed(record)
+        if hidden is None:
+            return Redacted(value=markers.erased(markers.SIZE))
+        tags = concealed.tagged(value, _NO_TAGS, hidden)
         return redactor.value(value, tenant=_tenant(record), tags=tags)
 
     tool = record.tool

@@ -24,6 +24,7 @@ SCHEMA: Final = about(
     "how much events of this call keep of arguments and results, where not `request`; at "
     "`metadata` there is `{$redacted: level, type, len}` in place of each value",
 )
+_MOST_HIDDEN: Final = 256  # values: each of them is looked for in each text
 _EVERYTHING: Final = {"": Sensitivity.SECRET}
 
 
@@ -37,11 +38,29 @@ def kept(arguments: Redacted, level: Level) -> Redacted:
     return replaced(arguments, value=value, erased=(*arguments.erased, *places))
 
 
-def hidden(arguments: JsonObject, known: concealed.Concealed, level: Level) -> concealed.Concealed:
-    """Return what must not turn up elsewhere in events of a call: at `metadata`, any argument."""
+def hidden(
+    arguments: JsonObject, known: concealed.Concealed, level: Level
+) -> concealed.Concealed | None:
+    """Return what must not turn up elsewhere in events of a call: at `metadata`, any argument.
+
+    None where they are too many to look for each: then no text and no value may be kept that could
+    have one.
+    """
     if level is not Level.METADATA:
         return known
+    if _count(arguments, _MOST_HIDDEN) == 0:
+        return None
     return {**concealed.values(arguments, _EVERYTHING), **known}
+
+
+def _count(value: Json, room: int) -> int:
+    """Return how much room is left by the values inside of a value; 0 is none."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in inner:
+        room = _count(each, room) if isinstance(each, dict | list) else room - 1
+        if room <= 0:
+            return 0
+    return room
 
 
 def without_changes(body: JsonObject) -> JsonObject:

@@ -1,13 +1,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
-from gateway.events import build
+from gateway.events import build, sealing
 from gateway.events.redact import Redactor
 from gateway.events.retrievals import Document
 from gateway.types import repeats
+from gateway.types.audit import Level, SealedCopy
 from gateway.types.calls import Method
 from gateway.types.causes import OWN
 from gateway.types.decisions import (
@@ -196,6 +198,32 @@ def every_event() -> Sequence[Event]:
         build.model_turn(record, REDACTOR, request=ASKED, result=SAID, **when),
         build.model_turn(record, REDACTOR, request={}, result=None, error="token=MARK6", **when),
         *(build.question(record, REDACTOR, inquiry=each, **when) for each in INQUIRIES),
+        *at_other_levels(),
+    )
+
+
+def at_other_levels() -> Sequence[Event]:
+    """Return events of calls of which less is kept, or more."""
+    when: dict[str, Any] = {"id": "e", "at": NOW}
+    bare, full = a_record(level=Level.METADATA), a_record(level=Level.FULL)
+    original: dict[str, Json] = {"content": [{"type": "text", "text": "token=MARK9"}]}
+    many: JsonObject = {"lines": [f"MARK line {number}" for number in range(300)]}
+    crowded = a_record(level=Level.METADATA, call=a_call(arguments=many))
+    decided = build.authorization(bare, REDACTOR, refusal=None, **when)
+    copy = SealedCopy(key="k", wrapped="w", content="c")
+    return (
+        decided,
+        sealing.with_copy(decided, copy, 3),
+        sealing.without_copy(decided, "there is no key"),
+        build.authorization(crowded, REDACTOR, refusal=None, **when),
+        build.ended(crowded, REDACTOR, reason="no MARK line 7", **when),
+        build.started(bare, REDACTOR, arguments={"limit": 10}, **when),
+        build.ended(bare, REDACTOR, reason="no c1 here", original=original, **when),
+        build.ended(full, REDACTOR, result=original, **when),
+        build.retrieval(
+            a_read(level=Level.METADATA), REDACTOR, documents=[Document(id="d")], **when
+        ),
+        *(build.side_effect(bare, REDACTOR, effect=each, **when) for each in EFFECTS),
     )
 
 
@@ -240,6 +268,22 @@ def test_arguments_are_redacted_by_contract_key_and_form_and_the_places_are_list
 def test_no_secret_comes_through_any_event() -> None:
     """case: OBS-01"""
     assert "MARK" not in str([event.body for event in every_event()])
+
+
+def test_at_metadata_no_value_is_kept_and_at_full_the_answer_is() -> None:
+    events = [event.body for event in at_other_levels()]
+    decided, ended, full = events[0], events[6], events[7]
+    assert decided["level"] == "metadata"
+    assert decided["arguments"] == {
+        "id": {"$redacted": "personal", "hmac": ANY, "len": 2},
+        "note": {"$redacted": "level", "type": "string", "len": ANY},
+        "password": {"$redacted": "secret"},
+    }
+    assert "original" not in ended
+    assert ended["reason"] == "no c1 here"  # too short to be looked for
+    assert "[redacted:size]" in str(events[4]["reason"])
+    assert full["result"] == {"content": [{"type": "text", "text": ANY}]}
+    assert all("query" not in each and not each.get("changes") for each in events)
 
 
 def test_a_refusal_makes_the_authorization_a_denial_whatever_the_policy_said() -> None:
