@@ -67,7 +67,7 @@ def processes(url: str, steps: int) -> bool:
     print(f"  the log: {tally.sent} writes, {tally.moved} moves, {len(tally.wrong)} violations")
     for each in tally.wrong[:20]:
         print(f"    {each}")
-    return not tally.wrong and tally.sent == met["sent"]
+    return not tally.wrong and 0 <= tally.sent - met["sent"] <= met["in doubt"]
 
 
 def main() -> None:
