@@ -44,7 +44,8 @@ def _verdict(call: CallUnderTest, revision: Revision, *, explained: bool) -> Ver
     case = _case(call, revision)
     if call.method.is_ask:
         return _asked(case, call)
-    return judge(case, CHECKS_FOR[call.method], explained=explained)
+    # Whom a tool is hidden from is told by nothing that tries calls by the thousand.
+    return judge(case, CHECKS_FOR[call.method], explained=explained, hides=explained)
 
 
 def is_listed(tool: Tool, actor: Actor, phase: Phase, revision: Revision, now: datetime) -> bool:
