@@ -33,21 +33,26 @@ def unused(
     )
 
 
-def _roles(
-    rules: Sequence[CompiledRule], contracts: Sequence[Contract], used: set[tuple[str, str]]
-) -> Iterator[str]:
-    granted: dict[str, list[str]] = {}
+def granted(rules: Iterable[CompiledRule], contracts: Sequence[Contract]) -> dict[str, list[str]]:
+    """Return the tools that enforced rules grant to roles, with people or without, by role."""
+    found: dict[str, list[str]] = {}
     for rule in rules:
-        if rule.effect not in _GRANTS:
+        if rule.shadow or rule.effect not in _GRANTS:
             continue
         named = sorted((rule.matcher.roles_any or frozenset()) | rule.matcher.roles_all)
         for contract in contracts:
             if rule.matcher.selects_target(tool_target(contract)):
                 for role in named:
-                    tools = granted.setdefault(role, [])
+                    tools = found.setdefault(role, [])
                     if contract.tool not in tools:
                         tools.append(contract.tool)
-    for role, tools in sorted(granted.items()):
+    return found
+
+
+def _roles(
+    rules: Sequence[CompiledRule], contracts: Sequence[Contract], used: set[tuple[str, str]]
+) -> Iterator[str]:
+    for role, tools in sorted(granted(rules, contracts).items()):
         left = sorted(tool for tool in tools if (role, tool) not in used)
         if left and len(left) == len(tools):
             yield f"role `{role}` used nothing that rules grant it: {', '.join(left)}"

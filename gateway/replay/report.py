@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from gateway.replay.examples import Example
+from gateway.replay.permissions import Unused
 from gateway.replay.tool_reports import ToolReport
 from gateway.replay.tool_reports import as_json as _tool
 from gateway.replay.types import Subject, Why
@@ -129,6 +130,7 @@ class Report:
     unattended: tuple[Outside, ...] = ()  # nobody would have been asked any more
     workload: tuple[Work, ...] = ()
     idle: tuple[tuple[str, str], ...] = ()  # rules that held for no call: (id, file:line)
+    unused: tuple[Unused, ...] = ()  # permissions
     faithful: int = 0  # calls whose own revision says again what the log does
     unfaithful: tuple[Example, ...] = ()  # and does not: a fault, or somebody changed the log
     unchecked: int = 0  # their own revision is not in the store
@@ -203,6 +205,7 @@ def as_json(report: Report) -> JsonObject:
             for each in report.workload
         ],
         "idle_rules": [{"rule": rule, "place": place} for rule, place in report.idle],
+        "unused_permissions": [each.as_json() for each in report.unused],
         "self_check": {
             "same": report.faithful,
             "different": [each.as_json() for each in report.unfaithful],

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from gateway.replay import history
 from gateway.replay.history import Log, Span, Unsealing
+from gateway.replay.permissions import Permissions
 from gateway.replay.replaying import Replay
 from gateway.replay.report import Report
 from gateway.replay.tally import Tally
@@ -38,6 +39,7 @@ async def reported(
             tenant=span.tenant,
         ),
         rules={rule.id: rule.place for rule in candidate.policy.rules},
+        permissions=Permissions.of(candidate),
     )
     calls = 0
     async for compared in replay.over(history.calls(log, span, unsealing)):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from gateway.replay.examples import Example
+from gateway.replay.permissions import Permissions
 from gateway.replay.report import (
     Divergence,
     Group,
@@ -99,6 +100,7 @@ class Tally:
 
     subject: Subject
     rules: Mapping[str, str]
+    permissions: Permissions = field(default_factory=lambda: Permissions(granted={}))
     _counts: Counter[Grade] = field(default_factory=Counter[Grade])
     _runs: set[str] = field(default_factory=set[str])
     _tenants: set[str] = field(default_factory=set[str])
@@ -130,6 +132,7 @@ class Tally:
         self._first = self._first or call.at
         self._last = max(self._last or call.at, call.at)
         self._checked(compared)
+        self.permissions.take(call)
         after = compared.after
         if after is None:
             self._add_unknown(compared)
@@ -164,6 +167,7 @@ class Tally:
             unattended=self._unattended.told(),
             workload=_workload(self._asked, self._asking),
             idle=tuple((id, at) for id, at in self.rules.items() if id not in self._held),
+            unused=self.permissions.unused(),
             faithful=self._faith[True],
             unfaithful=tuple(self._unfaithful),
             unchecked=self._faith[None],

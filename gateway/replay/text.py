@@ -16,6 +16,7 @@ _HEADS: Final = (
     (Lean.OTHER, "OTHERWISE DIFFERENT"),
 )
 _MOST_RUNS: Final = 5
+_MOST_ROLES: Final = 20
 _SHORT: Final = 12  # characters of a digest
 _DEMANDS: Final = {
     Why.LIMIT: "other limit",
@@ -48,6 +49,7 @@ def lines(report: Report) -> Iterator[str]:
     yield from _people(report)
     yield from _runs(report)
     yield from _idle(report)
+    yield from _unused(report)
     yield from _check(report)
 
 
@@ -136,6 +138,15 @@ def _idle(report: Report) -> Iterator[str]:
         yield ""
         yield "RULES that held for no call"
         yield from (f"  {_said(rule, place)}" for rule, place in report.idle)
+
+
+def _unused(report: Report) -> Iterator[str]:
+    if report.unused:
+        yield ""
+        yield "PERMISSIONS that no call used"
+        yield from (f"  {each}" for each in report.unused[:_MOST_ROLES])
+        if len(report.unused) > _MOST_ROLES:
+            yield f"  and those of {len(report.unused) - _MOST_ROLES:,} more roles"
 
 
 def _check(report: Report) -> Iterator[str]:

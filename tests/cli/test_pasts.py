@@ -20,6 +20,7 @@ def an_event(body: JsonObject | None = None, **envelope: Any) -> JsonObject:
         "tool": "crm.find",
         "server": "crm",
         "decision": "allow",
+        "status": "ok",
         "rule": "find",
         "code": "allowed",
         "effect": "write",

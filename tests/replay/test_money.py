@@ -1,9 +1,12 @@
 from gateway.replay.money import moved
 from gateway.replay.types import Money
+from gateway.runs.templates import RunLimit, Template
 from gateway.types.json import Json
-from gateway.types.tools import Sensitivity
+from gateway.types.runs import Phase
+from gateway.types.tools import Effect, Sensitivity
 from tests.helpers.cases import a_contract
 from tests.helpers.replays import TOOL, a_known_case, a_law, policy, recorded, rule, then_of
+from tests.helpers.runs import a_run
 
 LIMIT = {"id": "day", "per": ["tenant"], "sum": "args.amount", "max": 1, "window": "24h"}
 COUNT = {"id": "calls", "per": ["tenant"], "max": 9, "window": "1h"}
@@ -38,3 +41,32 @@ def test_the_argument_that_says_the_currency_is_told_with_it() -> None:
     law = a_law(policy(rule(limits=[LIMIT])), contract)
     call = recorded(a_known_case(law, {"amount": 5, "currency": "EUR"}))
     assert moved(then_of(call, law)) == Money(amount=5, currency="EUR")
+
+
+def of_run(
+    limit: RunLimit, *rules: dict[str, Json], effect: Effect = Effect.WRITE, **arguments: Json
+) -> Money | None:
+    template = Template(name="refund", limits=(limit,))
+    law = a_law(
+        policy(*rules or (rule(),)),
+        a_contract(TOOL, effect=effect),
+        templates={"refund": template},
+    )
+    run = a_run(template="refund", phase=Phase.ACTING)
+    call = recorded(a_known_case(law, arguments, run=run, run_id=run.run_id, phase=run.phase))
+    return moved(then_of(call, law))
+
+
+def test_where_rules_sum_up_nothing_the_limit_of_the_run_says_what_a_write_moves() -> None:
+    limit = RunLimit(kind="money", maximum=600, argument="/amount", tools=frozenset({TOOL.key}))
+    assert of_run(limit, amount=70, currency="EUR") == Money(amount=70, currency="EUR")
+    assert of_run(limit, rule(limits=[{**LIMIT, "sum": "1.0"}]), amount=70) == Money(amount=1)
+    assert of_run(limit, amount=70, effect=Effect.READ) is None
+    assert of_run(limit, amount=-1) is None
+    assert of_run(limit) is None
+
+
+def test_a_limit_of_other_tools_or_of_counts_is_no_amount() -> None:
+    other = RunLimit(kind="money", maximum=600, argument="/amount", tools=frozenset({"x.y"}))
+    assert of_run(other, amount=70) is None
+    assert of_run(RunLimit(kind="writes", maximum=6), amount=70) is None
