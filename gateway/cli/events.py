@@ -1,5 +1,6 @@
 """`weighbridge events`: read the event log, while gateways write it or not."""
 
+import importlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,6 @@ import click
 from gateway.actions import columns, outgoing, questions
 from gateway.cli import (
     archive,
-    ask,
     disclosing,
     export,
     giving,
@@ -35,12 +35,26 @@ _POLL_S: Final = 0.25
 _MOST: Final = 100  # events that are told unless told otherwise
 
 
-@click.group("events")
+class _Group(click.Group):
+    """Loads what answers questions about the policy only when it is named: that takes a while."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names, in order."""
+        return sorted({*super().list_commands(ctx), "ask"})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command."""
+        if cmd_name == "ask":
+            return getattr(importlib.import_module("gateway.cli.ask"), "command")  # noqa: B009 - loaded late
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group("events", cls=_Group)
 def command() -> None:
     """Read the event log: who called what, how it was decided, how it ended; and prove it."""
 
 
-for each in (ask, verify, prove, export, archive, holds, log_keys, unseal, shred):
+for each in (verify, prove, export, archive, holds, log_keys, unseal, shred):
     command.add_command(each.command)
 
 
