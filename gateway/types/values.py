@@ -23,7 +23,9 @@ def value(cls: type[_T]) -> type[_T]:
         raise TypeError(f"{cls.__name__} has a constructor that does more than to set its fields")
     # INVARIANT: nobody ever sees an object of this class, as what makes one gives it another.
     being_made = type(cls.__name__, (), {"__slots__": [each.name for each in fields(made)]})
-    made.__init__ = _constructor(made, being_made)
+    made.__new__ = _constructor(made, being_made)
+    del made.__init__
+    made.__getnewargs_ex__ = _given  # what copies and pickles are made with
     made.__replace__ = _replacer(made, being_made)
     return made
 
@@ -36,13 +38,8 @@ def replaced(original: _T, /, **changes: object) -> _T:
 
 def _constructor(made: Any, being_made: type) -> Callable[..., None]:
     parameters: list[str] = []
-    lines = ["_become(self, '__class__', _being_made)"]
-    scope: dict[str, Any] = {
-        "MISSING": MISSING,
-        "_made": made,
-        "_being_made": being_made,
-        "_become": object.__setattr__,  # its own would refuse
-    }
+    lines = ["self = _being_made()"]
+    scope: dict[str, Any] = {"MISSING": MISSING, "_made": made, "_being_made": being_made}
     for each in fields(made):
         name, given = each.name, each.name
         if each.default_factory is not MISSING:
@@ -55,8 +52,12 @@ def _constructor(made: Any, being_made: type) -> Callable[..., None]:
         else:
             parameters.append(name)
         lines.append(f"self.{name} = {given}")
-    lines.append("self.__class__ = _made")
-    return _written(f"__init__(self, *, {', '.join(parameters)})", lines, scope)
+    lines += ["self.__class__ = _made", "return self"]
+    return _written(f"__new__(cls, *, {', '.join(parameters)})", lines, scope)
+
+
+def _given(self: Any) -> tuple[tuple[()], dict[str, Any]]:
+    return (), {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 def _replacer(made: Any, being_made: type) -> Callable[..., Any]:
