@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from gateway.actions.runs import Gathering
+from gateway.admin.agreement_desk import AgreementDesk
 from gateway.admin.attempts import Attempts
 from gateway.admin.auditors import Auditors
 from gateway.admin.desk import Desk
@@ -28,7 +29,8 @@ from gateway.admin.runs_desk import RunsDesk
 from gateway.admin.sessions import Sessions
 from gateway.admin.shelves import Shelf
 from gateway.admin.site import Readiness, site
-from gateway.clock import Clock, SystemClock
+from gateway.approvals import agreeing
+from gateway.clock import Clock
 from gateway.config.addresses import is_private_url
 from gateway.config.settings import Settings
 from gateway.crossing.deciding import Deciding
@@ -39,6 +41,7 @@ from gateway.identity.provider import Provider
 from gateway.revision import Revision
 from gateway.store.store import Store
 from gateway.store.vault import Vault
+from gateway.types.approvals import Approver
 from gateway.types.events import Event
 from gateway.types.refused import TurnedAway
 
@@ -58,14 +61,14 @@ class Entrance:
     clock: Clock
     readiness: Callable[[], Readiness]
     note_turned_away: Callable[[TurnedAway], None]
-    errands: Errands = field(default_factory=lambda: Errands(clock=SystemClock()))
-    """Closed by whoever can; its process ends with this one in any case."""
+    errands: Errands  # closed by whoever made it
 
     def app(self) -> ASGIApp:
         """Return the application, whose `Host` headers the listener has still to check."""
         auditors = Auditors(settings=self.settings)
-        pages = Pages(auditors.is_one)
+        pages = Pages(auditors.is_one, self._agrees)
         room = self._room(pages)
+        agreement = self._agreement(room)
         logins = Login(room=room, logins=self.store.logins)
         replay = self._replay(room, auditors)
         desk = Desk(
@@ -82,6 +85,7 @@ class Entrance:
             *EventsDesk(room=room, store=self.store, auditors=auditors).routes(),
             *replay.routes(),
             *PoliciesDesk(desk=replay).routes(),
+            *agreement.routes(),
         )
         return Guard(
             OneHost(
@@ -104,6 +108,19 @@ class Entrance:
             events=self.store.events,
             revision=self.revision,
             operators=self.settings.runs.operators,
+        )
+
+    def _agrees(self, person: Approver) -> bool:
+        """Whether somebody is led to changes of the policy that wait for people."""
+        activation = self.settings.activation
+        return activation.is_shared and not agreeing.stranger(person, activation.roles)
+
+    def _agreement(self, room: Room) -> AgreementDesk:
+        return AgreementDesk(
+            room=room,
+            store=self.store,
+            roles=self.settings.activation.roles,
+            redactor=self.deciding.redactor,
         )
 
     def _replay(self, room: Room, auditors: Auditors) -> ReplayDesk:

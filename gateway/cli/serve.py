@@ -3,6 +3,7 @@
 import gc
 import logging
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -11,6 +12,7 @@ from starlette.types import ASGIApp
 
 from gateway import jsontext
 from gateway.admin.entrance import Entrance
+from gateway.admin.errands import Errands
 from gateway.admin.site import Readiness
 from gateway.app.gateway import Gateway
 from gateway.app.start import open_gateway
@@ -74,7 +76,11 @@ def command(
 async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
     settings, clock = loaded.settings, SystemClock()
     stopping = Stopping(clock)
-    with bound(settings.listen.endpoint) as sock, bound(settings.admin.endpoint) as admin_sock:
+    with (
+        bound(settings.listen.endpoint) as sock,
+        bound(settings.admin.endpoint) as admin_sock,
+        closing(Errands(clock=clock)) as errands,
+    ):
         # Taken now: the event loop owns the sockets once it serves on them.
         url = url_of(sock) + settings.listen.path
         base_url = settings.admin.url_at(int(admin_sock.getsockname()[1]))
@@ -107,7 +113,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                     write_whole(ready_file, jsontext.dump({"url": url, "admin": admin_url}))
 
             gateway.approving.pages.base = base_url
-            people = _admin(gateway, settings, base_url)
+            people = _admin(gateway, settings, base_url, errands)
             async with anyio.create_task_group() as beside:
                 beside.start_soon(authenticator.keep_keys, name="keys of issuers")
                 async with anyio.create_task_group() as listeners:
@@ -120,7 +126,7 @@ async def _serve(loaded: Loaded, path: Path, ready_file: Path | None) -> None:
                 beside.cancel_scope.cancel()
 
 
-def _admin(gateway: Gateway, settings: Settings, base_url: str) -> ASGIApp:
+def _admin(gateway: Gateway, settings: Settings, base_url: str, errands: Errands) -> ASGIApp:
     def readiness() -> Readiness:
         reasons = gateway.not_ready()
         return Readiness(ready=not reasons, reasons=reasons, warnings=gateway.warnings())
@@ -135,6 +141,7 @@ def _admin(gateway: Gateway, settings: Settings, base_url: str) -> ASGIApp:
         clock=SystemClock(),
         readiness=readiness,
         note_turned_away=gateway.turned_away,
+        errands=errands,
     )
     check = OriginCheck(
         hosts=settings.admin.accepted_hosts,
