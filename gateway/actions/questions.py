@@ -18,6 +18,7 @@ from gateway.store.selection import Selection, Span
 _T = TypeVar("_T")
 PAGE: Final = 500  # events that are held at once
 _WIDTH: Final = 20_000  # events that one read looks through, where no index leads to what is wanted
+_FAR: Final = 500_000  # the same where one does: what it leads to may have to be sorted
 
 
 class Log(Protocol):
@@ -104,7 +105,7 @@ async def _next(
     reads: int | None = None,
 ) -> Page:
     found: list[StoredEvent] = []
-    width = span.last if wanted.is_narrow else _WIDTH
+    width = _FAR if wanted.is_narrow else _WIDTH
     while not span.is_empty and len(found) <= limit and (reads is None or reads > 0):
         window, rest = span.begun(width, newest_first=newest_first)
         size = PAGE if wanted.is_told else limit + 1 - len(found)

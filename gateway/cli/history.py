@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
+from gateway.actions import questions
 from gateway.cli import disclosing, opening, output, shelf
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
-from gateway.cli.search import search
-from gateway.store.events import EventFilter
 from gateway.store.revisions import StoredRevision
+from gateway.store.selection import Selection
 from gateway.types.events import EventKind
 from gateway.types.json import Json, JsonObject
 from gateway.types.leans import Lean
@@ -41,16 +41,16 @@ def history(path: Path, since: str, limit: int, as_json: bool) -> None:
     `wider`, `narrower` and `other` count causes for which made-up calls are decided another way;
     `policy diff REVISION REVISION` says which.
     """
-    wanted = EventFilter(
-        kind=EventKind.ADMIN.value, since=earlier(since), limit=limit, newest_first=True
+    wanted = Selection(
+        kinds=(EventKind.ADMIN.value,), actions=tuple(sorted(_TOLD)), since=earlier(since)
     )
 
     async def find() -> tuple[list[JsonObject], str]:
         async with opening.opened(path) as store:
             await disclosing.told(store, "policy history", {"since": since, "limit": limit})
-            found = await search(store.events, wanted, _is_told)
+            found = await questions.page(store.events, wanted, limit=limit, newest_first=True)
             newest = next(iter(await store.revisions.latest(1)), None)
-            return [event.json() for event in found], newest.id if newest is not None else ""
+            return [event.json() for event in found.events], newest.id if newest is not None else ""
 
     found, in_force = run(find)
     if as_json:
@@ -108,10 +108,6 @@ def _write(found: StoredRevision, out: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     output.line(f"{len(found.texts)} files of {shelf.short(found.id)} are in {out}")
-
-
-def _is_told(event: JsonObject) -> bool:
-    return _object(event.get("body")).get("action") in _TOLD
 
 
 def _said(event: JsonObject) -> JsonObject:

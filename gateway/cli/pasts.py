@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from gateway.cli.search import each
+from gateway.actions import questions
+from gateway.actions.questions import Log
 from gateway.policy.past import Past
 from gateway.replay import reading, unknown
 from gateway.replay.types import Gone
-from gateway.store.events import EventFilter, EventLog
+from gateway.store.selection import Selection
 from gateway.types.causes import Cause
 from gateway.types.events import EventKind, Stage
 from gateway.types.json import Json, JsonObject
@@ -41,22 +42,26 @@ class Span:
     call: str = ""
 
 
-async def pasts(log: EventLog, span: Span) -> AsyncIterator[Past]:
+async def pasts(log: Log, span: Span) -> AsyncIterator[Past]:
     """Yield the judged calls of a span in the order of the log. Raises StoreUnavailable."""
-    wanted = EventFilter(
-        kind=EventKind.AUTHORIZATION.value,
-        stage=Stage.DECIDED.value,
+    wanted = Selection(
+        kinds=(EventKind.AUTHORIZATION.value,),
+        stages=(Stage.DECIDED.value,),
         since=span.since,
         until=span.until,
-        tenant=span.tenant,
-        tool=span.tool,
-        run=span.run,
-        call=span.call,
+        tenants=_if_any(span.tenant),
+        tools=_if_any(span.tool),
+        runs=_if_any(span.run),
+        calls=_if_any(span.call),
     )
-    async for event in each(log, wanted):
+    async for event in questions.each(log, wanted):
         read = event.json()
         if "arguments" in _object(read.get("body")):  # else it is about a question of a server
             yield past(read)
+
+
+def _if_any(value: str) -> tuple[str, ...]:
+    return (value,) if value else ()
 
 
 def past(event: JsonObject) -> Past:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
+from gateway.actions import questions
 from gateway.cli import disclosing, opening, output
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
 from gateway.cli.policies import policies
-from gateway.cli.search import each
 from gateway.policy.watched import Glimpse, Watched, Watching
-from gateway.store.events import EventFilter
+from gateway.store.selection import Selection
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import EventKind, Stage
 from gateway.types.json import Json, JsonObject
@@ -39,10 +39,10 @@ def command(path: Path, since: str, until: str, tenant: str, only: str, as_json:
     `changed` is how many calls would have been decided another way, had the rule been enforced;
     a rule that never matched is named as well. Enforce one by removing its `mode: shadow`.
     """
-    wanted = EventFilter(
-        kind=EventKind.AUTHORIZATION.value,
-        stage=Stage.DECIDED.value,
-        tenant=tenant,
+    wanted = Selection(
+        kinds=(EventKind.AUTHORIZATION.value,),
+        stages=(Stage.DECIDED.value,),
+        tenants=(tenant,) if tenant else (),
         since=earlier(since),
         until=earlier(until),
     )
@@ -52,7 +52,7 @@ def command(path: Path, since: str, until: str, tenant: str, only: str, as_json:
         asked: JsonObject = {"tenant": tenant, "since": since, "until": until, "rule": only}
         async with opening.opened(path) as store:
             await disclosing.told(store, "policy shadow", asked, tenant=tenant)
-            async for event in each(store.events, wanted):
+            async for event in questions.each(store.events, wanted):
                 for seen in glimpses(event.json()):
                     if only in ("", seen.rule):
                         watching.see(seen)
