@@ -28,10 +28,15 @@ def _nobody(person: Approver) -> bool:
 
 
 class Pages:
-    """The templates of this folder; `is_auditor` says whom their navigation leads further."""
+    """The templates of this folder; whom their navigation leads where, the others say."""
 
-    def __init__(self, is_auditor: Callable[[Approver], bool] = _nobody) -> None:
+    def __init__(
+        self,
+        is_auditor: Callable[[Approver], bool] = _nobody,
+        agrees: Callable[[Approver], bool] = _nobody,
+    ) -> None:
         self._is_auditor = is_auditor
+        self._agrees = agrees
         self._environment = Environment(
             loader=FileSystemLoader(_FOLDER),
             autoescape=True,
@@ -62,6 +67,7 @@ class Pages:
             "person": current.person if current is not None else None,
             "logout_token": current.token("/logout") if current is not None else "",
             "is_auditor": current is not None and self._is_auditor(current.person),
+            "agrees": current is not None and self._agrees(current.person),
         }
         text = self._environment.get_template(f"{name}.html").render(around | values)
         return HTMLResponse(text, status_code=status)
