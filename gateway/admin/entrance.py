@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -30,7 +30,7 @@ from gateway.admin.sessions import Sessions
 from gateway.admin.shelves import Shelf
 from gateway.admin.site import Readiness, site
 from gateway.approvals import agreeing
-from gateway.clock import Clock, SystemClock
+from gateway.clock import Clock
 from gateway.config.addresses import is_private_url
 from gateway.config.settings import Settings
 from gateway.crossing.deciding import Deciding
@@ -61,8 +61,7 @@ class Entrance:
     clock: Clock
     readiness: Callable[[], Readiness]
     note_turned_away: Callable[[TurnedAway], None]
-    errands: Errands = field(default_factory=lambda: Errands(clock=SystemClock()))
-    """Closed by whoever can; its process ends with this one in any case."""
+    errands: Errands  # closed by whoever made it
 
     def app(self) -> ASGIApp:
         """Return the application, whose `Host` headers the listener has still to check."""
