@@ -1,5 +1,7 @@
 """The whole demo, as a person or a program runs it."""
 
+import asyncio
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,15 +13,23 @@ from gateway.demo import gate, run
 from gateway.demo.processes import weighbridge
 from gateway.demo.workspace import ROOT
 from gateway.types.json import Json, JsonObject
+from tests.helpers.selfcheck import checked_folder
+
+STORE = "weighbridge.db"
 
 
 def _objects(value: Json) -> list[JsonObject]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
+def test_the_demo_ends_by_itself_with_every_verdict_as_expected(tmp_path: Path) -> None:
     done = subprocess.run(
-        [*weighbridge(), "demo", "--json"], capture_output=True, timeout=300, check=False, cwd=ROOT
+        [*weighbridge(), "demo", "--json", "--keep"],
+        capture_output=True,
+        timeout=300,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     people = done.stderr.decode()
     assert done.returncode == 0, people
@@ -54,6 +64,27 @@ def test_the_demo_ends_by_itself_with_every_verdict_as_expected() -> None:
         ("created", ""),
         ("handoff", ""),
     ]
+    (store,) = tmp_path.rglob(STORE)
+    judged_again(store.parent)
+
+
+def judged_again(folder: Path) -> None:
+    """All that the demo has decided is the same under its revisions, and under its policies now."""
+    found = asyncio.run(checked_folder(folder, STORE))
+    assert not found.other, found.told
+    assert (found.calls >= 43, found.unkept) == (True, 0)
+    config = ["--config", str(folder / "config.yaml")]
+    done = subprocess.run(
+        [*weighbridge(), "replay", *config, "--json", "--fail-on", "changed"],
+        capture_output=True,
+        timeout=120,
+        check=False,
+        cwd=folder,
+    )
+    said = jsontext.parse_result(done.stdout)
+    assert isinstance(said, dict)
+    assert (done.returncode, said["calls"]) == (0, said["same"]), said
+    assert said["self_check"] == {"same": found.calls, "different": [], "unchecked": 0}
 
 
 def test_a_demo_that_can_not_start_ends_with_1_and_keeps_its_logs(

@@ -69,9 +69,9 @@ async def checked(store: Store) -> Found:
     return found
 
 
-async def checked_folder(folder: Path) -> Found:
+async def checked_folder(folder: Path, name: str = "store.db") -> Found:
     """Judge all calls again that a gateway kept in a folder."""
-    store = Store.open(f"sqlite:///{folder}/store.db", origin=_WRITER, create=False)
+    store = Store.open(f"sqlite:///{folder}/{name}", origin=_WRITER, create=False)
     try:
         return await checked(store)
     finally:
