@@ -306,13 +306,14 @@ def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) ->
 
 def _result(record: CallRecord, redactor: Redactor, result: JsonObject) -> Json:
     """Return as much of a result as may be kept; it may repeat arguments."""
-    tenant = _tenant(record)
+    tenant, sent = _tenant(record), record.call.arguments
+    hidden = {**concealed.named(sent), **record.call.concealed}
     kept = originals.kept(
         result,
         record.contract,
-        record.call.arguments,
+        sent,
         redact=lambda value, tags: redactor.value(
-            value, tenant=tenant, tags=concealed.tagged(value, tags, record.call.concealed)
+            value, tenant=tenant, tags=concealed.tagged(value, tags, hidden)
         ),
     )
     return capped(kept)
@@ -345,6 +346,7 @@ def _reason(record: CallRecord, redactor: Redactor, reason: str) -> str:
     hidden = _concealed(record)
     if hidden is None:
         return markers.in_text(markers.erased(markers.SIZE))
+    hidden = {**concealed.named(record.call.arguments), **hidden}
     return redactor.text(concealed.in_text(reason[: 2 * _REASON], hidden))[:_REASON]
 
 

@@ -11,12 +11,14 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.events import literals
+from gateway.events.patterns import names_secret
 from gateway.events.scanner import marker
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.tools import Sensitivity
 
 _SHORTEST: Final = 3  # characters: anything shorter stands in innocent texts everywhere
 _WHOLE: Final = 5  # shorter ones count as whole words only
+_TELLING: Final = 6  # shorter ones under such a key may be any word: none, basic, page
 _CUT: Final = "…"  # what a text of the gateway ends a quotation with that was too long
 
 Tags = Mapping[JsonPointer, Sensitivity]
@@ -32,6 +34,24 @@ def values(value: Json, tags: Tags) -> dict[str, Sensitivity]:
             for text in (text for _, text in _leaves(tagged, "")):
                 if len(text) >= _SHORTEST and found.get(text) is not Sensitivity.SECRET:
                     found[text] = kind
+    return found
+
+
+def named(value: Json) -> dict[str, Sensitivity]:
+    """Return the texts under keys that say that they are secret: a server may repeat them."""
+    found: dict[str, Sensitivity] = {}
+    level: list[Json] = [value]
+    while level:
+        item = level.pop()
+        if isinstance(item, list):
+            level += item
+        elif isinstance(item, dict):
+            for key, member in item.items():
+                if not names_secret(key):
+                    level.append(member)
+                    continue
+                texts = (text for _, text in _leaves(member, ""))
+                found |= {text: Sensitivity.SECRET for text in texts if len(text) >= _TELLING}
     return found
 
 

@@ -20,6 +20,7 @@ _TELLING_KEY: Final = (
 _REMEMBERED: Final = 2_048  # characters
 _MOST_REMEMBERED: Final = 64
 _EDGE: Final = r"(?:\b|\\[bfnrt])"
+_JOINED: Final = r"(?:\b|_|\\[bfnrt])"  # a secret in a name, such as of a tool that is none
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -37,7 +38,7 @@ class Scanner:
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         self._patterns = tuple(patterns)
-        self._matcher = Matcher((*(_opened(pattern.regex) for pattern in patterns), _TELLING_KEY))
+        self._matcher = Matcher((*map(_opened, patterns), _TELLING_KEY))
         self._telling = len(self._patterns)
         self._innocent: set[tuple[str, bool]] = set()  # looked at a moment ago
 
@@ -106,11 +107,14 @@ class Scanner:
         return [(start, end) for start, end in checked if end > start]
 
 
-def _opened(regex: str) -> str:
+def _opened(pattern: Pattern) -> str:
     r"""Let a pattern begin after an escape such as `\n` too, which in JSON ends no word."""
-    flags = "(?i)" if regex.startswith("(?i)") else ""
-    rest = regex.removeprefix("(?i)")
-    return flags + _EDGE + rest.removeprefix(r"\b") if rest.startswith(r"\b") else regex
+    flags = "(?i)" if pattern.regex.startswith("(?i)") else ""
+    rest = pattern.regex.removeprefix("(?i)")
+    if not rest.startswith(r"\b"):
+        return pattern.regex
+    edge = _JOINED if pattern.kind is Sensitivity.SECRET else _EDGE
+    return flags + edge + rest.removeprefix(r"\b")
 
 
 def literal(regex: str) -> Pattern:

@@ -20,7 +20,9 @@ SHARED = {
 
 def test_one_person_needs_no_agreement(store: Store) -> None:
     assert agreement(store, Settings(), SystemClock()) is None
-    made = activation_of(Settings(), Keeping(store=store), SystemClock(), lambda outcome, because: None)
+    made = activation_of(
+        Settings(), Keeping(store=store), SystemClock(), lambda outcome, because: None
+    )
     assert made.agreement is None
 
 

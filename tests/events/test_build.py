@@ -415,6 +415,19 @@ def test_a_reason_that_repeats_a_tagged_argument_is_kept_without_it() -> None:
     assert judged.erased == ("/arguments/token", "/arguments/note")
 
 
+def test_what_a_key_calls_secret_is_kept_in_nothing_that_a_server_repeats() -> None:
+    call = a_call(arguments={"login": {"password": "hyacinth-ninety"}, "otp": "123"})
+    record = a_record(call=call, level=Level.FULL)
+    said: JsonObject = {"content": [{"type": "text", "text": "welcome, hyacinth-ninety (123)"}]}
+    ended = build.ended(
+        record, REDACTOR, id="e", at=NOW, reason="no login for hyacinth-ninety", result=said
+    )
+    assert ended.body["reason"] == "no login for [redacted:secret]"
+    assert "hyacinth" not in str(ended.body)
+    failed = build.ended(record, REDACTOR, id="e", at=NOW, reason="no", original=said)
+    assert "hyacinth" not in str(failed.body)
+
+
 def test_a_call_of_the_gateway_hides_what_another_one_was_given_in_confidence() -> None:
     hidden = {"hyacinth-99": Sensitivity.SECRET, "4711": Sensitivity.SECRET}
     call = replace(a_call(arguments={"t": "hyacinth-99", "p": 4711}), concealed=hidden)

@@ -51,3 +51,15 @@ def test_other_places_that_hold_them_are_tagged_too() -> None:
 def test_a_row_keeps_them_as_they_were() -> None:
     assert concealed.from_json(concealed.to_json(HIDDEN)) == HIDDEN
     assert concealed.from_json(None) == {}
+
+
+def test_values_under_keys_of_secrets_are_found_at_any_depth_and_words_are_not() -> None:
+    sent: JsonObject = {
+        "password": "hunter-two",
+        "deep": [{"apiKey": {"of": "desk-4711", "n": 1234567}}],
+        "token": "page",
+        "note": "plain enough",
+    }
+    assert concealed.named(sent) == dict.fromkeys(
+        ("hunter-two", "desk-4711", "1234567"), Sensitivity.SECRET
+    )

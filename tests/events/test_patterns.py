@@ -117,3 +117,11 @@ def test_hostile_text_takes_time_in_proportion_to_its_length() -> None:
     hostile = "-----BEGIN PRIVATE KEY-----" * 5_000 + "postgres://a:" * 10_000
     REDACTOR.text(hostile[:1_000], profile=RESULTS)
     assert "BEGIN" not in REDACTOR.text(hostile, profile=RESULTS)
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_is_found_in_a_name_that_it_is_joined_to(secret: str) -> None:
+    hidden = REDACTOR.text(f"alpha__{secret}")
+    assert hidden.startswith("alpha_")
+    assert "[redacted:" in hidden
+    assert hidden != f"alpha__{secret}"
