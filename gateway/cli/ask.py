@@ -54,9 +54,9 @@ def decided(
     A row for each call that was denied, and for each end of a request to people: approved, denied,
     expired, voided; and for the call that used it.
     """
+    wanted = replace(period.wanted, tools=tool, actors=user)
 
     def find(ledger: Ledger) -> AsyncIterator[JsonObject]:
-        wanted = replace(period.wanted, tools=tool, actors=user)
         outcomes = outcome or answers_calls.OUTCOMES
         return answers_calls.decided(ledger.store.events, wanted, outcomes)
 
@@ -84,9 +84,10 @@ def reviews(path: Path, form: str, period: Period, breaches: bool) -> None:
 
     With --breaches, exit code 1 when there is one.
     """
+    wanted = period.wanted
 
     def find(ledger: Ledger) -> AsyncIterator[JsonObject]:
-        return answers_calls.reviews(ledger.store.events, period.wanted, only_breaches=breaches)
+        return answers_calls.reviews(ledger.store.events, wanted, only_breaches=breaches)
 
     count = answer(
         path,
@@ -138,9 +139,10 @@ def shown(path: Path, form: str, request: str) -> None:
 @period_options
 def readers(path: Path, form: str, period: Period) -> None:
     """Who read the log, by which command or page, and what was asked for."""
+    wanted = period.wanted
 
     def find(ledger: Ledger) -> AsyncIterator[JsonObject]:
-        return answers_calls.readers(ledger.store.events, period.wanted)
+        return answers_calls.readers(ledger.store.events, wanted)
 
     answer(
         path,

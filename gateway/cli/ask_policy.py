@@ -97,12 +97,12 @@ def rule_changes(path: Path, form: str, rule: str) -> None:
 @click.option("--diff", is_flag=True, help="With the difference of the files.")
 def policy_changes(path: Path, form: str, since: str, until: str, diff: bool) -> None:
     """Every change of the policy: tests that passed, what it widened, which files, how."""
-    period = Period(since=since, until=until)
+    wanted = Period(since=since, until=until).wanted
 
     def find(ledger: Ledger) -> AsyncIterator[JsonObject]:
         store = ledger.store
         return answers_policy.policy_changes(
-            store.events, period.wanted, store.revisions.get, with_diff=diff
+            store.events, wanted, store.revisions.get, with_diff=diff
         )
 
     answer(

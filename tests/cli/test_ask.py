@@ -111,6 +111,13 @@ def test_every_question_is_in_the_log_with_what_was_asked(place: Workspace) -> N
     assert (own["how"], own["account"]) == ("ask readers", first["account"])
 
 
+def test_what_is_no_question_is_no_reading(place: Workspace) -> None:
+    for name in ("decided", "reviews", "readers", "policy-changes"):
+        done = place.run("events", "ask", name, "--since", "yesterday")
+        assert (done.exit_code, "neither a time" in done.stderr) == (2, True)
+    assert len(place.run("events", "ask", "readers", "--json").stdout.splitlines()) == 1
+
+
 def test_who_decides_about_himself_is_a_breach(place: Workspace) -> None:
     found = place.run("events", "ask", "reviews", "--breaches", "--json")
     assert (found.exit_code, found.stdout) == (0, "")
