@@ -31,7 +31,12 @@ _COOKIE: Final = "weighbridge-login"
 _PLACE: Final = "login"
 _LASTS_S: Final = 600
 _HOME: Final = "/approvals"
-_OURS: Final = re.compile(r"/approvals(/[A-Za-z0-9_]{1,64})?", re.ASCII)
+_OURS: Final = re.compile(
+    r"/(?:(?:approvals|runs|events|policies|proposals)(?:/[A-Za-z0-9_]{1,80})?"
+    r"|replay(?:/report|/calls/[A-Za-z0-9_]{1,80})?)"
+    r"(?:\?[A-Za-z0-9_.~%&=:+*-]{1,1500})?",
+    re.ASCII,
+)
 _ERROR: Final = re.compile(r"[a-z_]{1,60}", re.ASCII)  # the codes of RFC 6749, 4.1.2.1
 _LOST: Final = "this login was not begun in this browser, or more than 10 minutes ago; log in again"
 

@@ -1,6 +1,7 @@
 """What all pages share: who is here, how a page is made, and what is written down."""
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -23,7 +24,15 @@ from gateway.types.refused import TurnedAway, TurnedAwayFor
 _log = logging.getLogger("weighbridge")
 
 Page: TypeAlias = Callable[[Request, Current], Awaitable[Response]]
+_QUERY: Final = re.compile(r"[A-Za-z0-9_.~%&=:+*-]{1,1500}", re.ASCII)
 _FOREIGN: Final = "this form was not sent from this page; open the page anew and try again"
+
+
+def address(request: Request) -> str:
+    """Return where somebody wanted to: the path, and a query of the kind that our pages have."""
+    query = request.url.query
+    path = request.url.path
+    return f"{path}?{query}" if _QUERY.fullmatch(query) else path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +58,14 @@ class Room:
             if current is not None:
                 return await page(request, current)
             if request.method == "GET" and self.sessions.might_be_hidden(request):
-                return self.pages.render("onward", to=request.url.path)
+                return self.pages.render("onward", to=address(request))
             return self.ask_to_log_in(request)
 
         return guarded
 
     def ask_to_log_in(self, request: Request) -> Response:
         """Return the page that says how to log in, and leads back to where somebody wanted to."""
-        to = request.url.path if request.method in ("GET", "HEAD") else "/approvals"
+        to = address(request) if request.method in ("GET", "HEAD") else "/approvals"
         return self.login_page(to, status=401)
 
     def login_page(self, to: str, *, status: int = 200) -> Response:

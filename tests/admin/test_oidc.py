@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
@@ -59,7 +59,26 @@ async def test_somebody_logs_in_and_gets_to_where_he_wanted(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "to", ["https://evil.example", "//evil.example", "/approvals/../x", "/login", "/approvals/a/b"]
+    "to", ["/replay/report?revision=ab&since=", "/replay/calls/call_1?revision=ab", "/events/7"]
+)
+async def test_a_login_leads_back_to_the_address_of_a_page(tmp_path: Path, to: str) -> None:
+    async with open_both(tmp_path) as (house, fake):
+        browser = house.browser()
+        address = await sent(browser, quote(to))
+        entered = await browser.get(f"/login/callback?{fake.log_in(address)}")
+        assert f'content="0;url={to.replace("&", "&amp;")}"' in entered.text
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "https://evil.example",
+        "//evil.example",
+        "/approvals/../x",
+        "/login",
+        "/approvals/a/b",
+        "/events?x=//y",
+    ],
 )
 async def test_a_login_leads_to_pages_of_ours_only(tmp_path: Path, to: str) -> None:
     async with open_both(tmp_path) as (house, fake):
