@@ -104,27 +104,52 @@ def _run(snapshot: Snapshot, run: Run, redact: Redact, text: Callable[[str], str
         told["bound_by"] = str(snapshot.bound_by)
     if run.held_by is not None:
         told["held_by"] = "over" if run.held_by.is_over else "paused"
-    optional: JsonObject = {
-        "template": run.template,
-        "resume_phase": str(run.resume_phase or ""),
-        "paused": run.is_paused,
-        "stop_reason": str(run.stop_reason or ""),
-        "tainted": run.is_tainted,
-        "ends_at": run.ends_at,
-        "evidence": run.evidence,
-        "calls": run.calls,
-        "tokens": run.tokens,
-        "open_ops": run.open_ops,
-        "pending_approvals": run.pending_approvals,
-        "verified": list[Json](run.verified),
-        "succeeded": list[Json](run.succeeded),
-        "no_reads_while_paused": not snapshot.reads_while_paused,
-    }
-    told |= {name: each for name, each in optional.items() if each}
+    told |= _standing(run)
+    told |= _counts(run)
+    if not snapshot.reads_while_paused:
+        told["no_reads_while_paused"] = True
     if snapshot.names_objective:
         told |= {"objective": text(run.objective), "task": text(run.task_id)}
     if run.fields:
         told["fields"] = _fields(run.fields, redact)
+    return told
+
+
+def _standing(run: Run) -> JsonObject:
+    """Tell of what most runs are not, name by name: every event of a call in a run has this."""
+    told: JsonObject = {}
+    if run.template:
+        told["template"] = run.template
+    if run.resume_phase:
+        told["resume_phase"] = str(run.resume_phase)
+    if run.is_paused:
+        told["paused"] = True
+    if run.stop_reason:
+        told["stop_reason"] = str(run.stop_reason)
+    if run.is_tainted:
+        told["tainted"] = True
+    return told
+
+
+def _counts(run: Run) -> JsonObject:
+    """Tell of what there is any of."""
+    told: JsonObject = {}
+    if run.ends_at:
+        told["ends_at"] = run.ends_at
+    if run.evidence:
+        told["evidence"] = run.evidence
+    if run.calls:
+        told["calls"] = run.calls
+    if run.tokens:
+        told["tokens"] = run.tokens
+    if run.open_ops:
+        told["open_ops"] = run.open_ops
+    if run.pending_approvals:
+        told["pending_approvals"] = run.pending_approvals
+    if run.verified:
+        told["verified"] = list[Json](run.verified)
+    if run.succeeded:
+        told["succeeded"] = list[Json](run.succeeded)
     return told
 
 

@@ -83,6 +83,8 @@ def asked_phase(meta: JsonObject) -> Phase | None:
 
 def _named(call: ProposedCall, of_tool: str) -> tuple[Place, ...]:
     """Return the runs that are named; all of them have to be the same."""
+    if not call.run_header and not of_tool and KEY not in call.meta:  # as with most
+        return ()
     said = {
         BindingKind.META: _of_meta(call.meta.get(KEY)),
         BindingKind.HEADER: call.run_header.strip(),
