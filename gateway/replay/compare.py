@@ -182,21 +182,31 @@ def _class(before: Judgement, after: Judgement) -> Iterator[Lean]:
 
 def agree(recorded: Judgement, again: Judgement) -> bool:
     """Whether judging again says what the event does, in all that the event has."""
-    return _as_told(recorded) == _as_told(again)
-
-
-def _as_told(judged: Judgement) -> tuple[object, ...]:
+    one, other = recorded, again
     return (
-        judged.effect,
-        judged.status,
-        judged.code,
-        judged.rule,
-        judged.matched,
-        judged.does,
-        judged.risk,
-        judged.phase,
-        [(each.pointer, each.kind, each.rule) for each in judged.constraints],
-        [(each.id, each.rule, each.amount) for each in judged.limits],
-        judged.keep,
-        judged.shadow,
+        one.effect is other.effect
+        and one.status is other.status
+        and one.code == other.code
+        and one.rule == other.rule
+        and one.matched == other.matched
+        and one.does is other.does
+        and one.risk is other.risk
+        and one.phase == other.phase
+        and one.keep == other.keep
+        and one.shadow == other.shadow
+        and _told_alike(one, other)
     )
+
+
+def _told_alike(one: Judgement, other: Judgement) -> bool:
+    """Whether constraints and limits are the same, in all that events have of them."""
+    if not (one.constraints or other.constraints or one.limits or other.limits):
+        return True
+    first, second = (
+        (
+            [(each.pointer, each.kind, each.rule) for each in judged.constraints],
+            [(each.id, each.rule, each.amount) for each in judged.limits],
+        )
+        for judged in (one, other)
+    )
+    return first == second

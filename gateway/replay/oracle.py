@@ -73,7 +73,7 @@ def explored(judge: Callable[[Oracle], Judgement]) -> Answer:
         if len(found) + len(waiting) > MOST:
             return Undecided(missing=tuple(missing.values()))
     first = found[0]
-    if all(_said(each) == _said(first) for each in found):
+    if len(found) == 1 or all(_said(each) == _said(first) for each in found):
         return Decided(judgement=first)
     is_certain = all(each.effect is first.effect for each in found)
     return Undecided(missing=tuple(missing.values()), certain=first.effect if is_certain else None)

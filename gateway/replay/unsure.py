@@ -29,6 +29,16 @@ from gateway.types.values import replaced
 
 _EITHER: Final = (True, False)
 _AS_SENT: Final = "schema"  # who reads arguments before policy has written into them
+# What of the checks may meet something unknown, and what stands for it here.
+_MINE: Final[Mapping[Check, str]] = {
+    contract.check: "contract",
+    contract.admit: "admit",
+    provenance.check: "provenance",
+    risk.classify: "classify",
+    phase.check: "phase",
+    policy.decide: "policy",
+    constrain.apply: "constrain",
+}
 
 
 def missing_argument(pointer: JsonPointer, why: Gone, reader: str) -> Missing:
@@ -49,16 +59,7 @@ class Unsure:
 
     def checks(self, checks: Sequence[Check]) -> tuple[Check, ...]:
         """Return the checks in the same order, with those that may meet what is unknown as here."""
-        mine: Mapping[Check, Check] = {
-            contract.check: self.contract,
-            contract.admit: self.admit,
-            provenance.check: self.provenance,
-            risk.classify: self.classify,
-            phase.check: self.phase,
-            policy.decide: self.policy,
-            constrain.apply: self.constrain,
-        }
-        return tuple(mine.get(check, check) for check in checks)
+        return tuple(getattr(self, _MINE[check]) if check in _MINE else check for check in checks)
 
     @property
     def unknown(self) -> Unknown:

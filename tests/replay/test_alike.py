@@ -2,13 +2,17 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.replay import history
 from gateway.replay.alike import Alike
+from gateway.replay.history import Span
+from gateway.replay.replaying import Replay
 from gateway.replay.types import Recorded
 from gateway.revision import Revision, Unreviewed
 from gateway.types.json import JsonObject
 from gateway.types.tools import Effect
 from gateway.types.values import replaced
 from tests.helpers.cases import a_contract, a_definition, a_tool
+from tests.helpers.histories import History
 from tests.helpers.planted import ABOUT, NARROWER, WIDER
 from tests.helpers.replays import TOOL, a_known_case, a_law, policy, recorded, rule
 from tests.helpers.worlds import World
@@ -83,3 +87,37 @@ def test_no_planted_change_is_taken_for_none(name: str) -> None:
 
 def alike_of(one: Revision, other: Revision, tool: str) -> bool:
     return Alike()(one, other, replaced(CALL, tool=tool, server=tool.partition(".")[0]))
+
+
+async def test_what_is_taken_to_be_the_same_is_the_same_when_it_is_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = History(seed=3)
+    await made.runs(0, 12)
+    calls = [each async for each in history.calls(made.log, Span())]
+    for edit in {**WIDER, **NARROWER}.values():
+        law = edit(made.world).revision()
+        told = await judged(made, law, calls)
+        with monkeypatch.context() as patched:
+            patched.setattr(Alike, "__call__", never)
+            assert await judged(made, law, calls) == told
+
+
+def never(*about: object) -> bool:
+    """Take nothing for the same."""
+    del about
+    return False
+
+
+async def judged(made: History, law: Revision, calls: list[Recorded]) -> list[object]:
+    """Return how calls fare, but for the places of rules, which move with every line."""
+
+    async def past(id: str) -> Revision | None:
+        return made.revision if id == made.revision.id else None
+
+    replay = Replay(candidate=law, past=past, definitions=made.definitions)
+    found = [await replay.compared(each) for each in calls]
+    return [
+        replaced(each, after=replaced(each.after, place="")) if each.after is not None else each
+        for each in found
+    ]
