@@ -7,6 +7,7 @@ looks there. It ends by itself when its standard input does, and so never outliv
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -79,12 +80,16 @@ class Errand:
 
 @dataclass(slots=True, kw_only=True)
 class Errands:
-    """Begins work, one piece at a time, and keeps the last results for an hour."""
+    """Begins work, one piece at a time, and keeps the last results for an hour.
+
+    Threads may share it: what starts or ends a process is asked for beside the event loop.
+    """
 
     clock: Clock
     _folder: "tempfile.TemporaryDirectory[str] | None" = None
     _kept: OrderedDict[str, Errand] = field(default_factory=OrderedDict[str, Errand])
     _number: int = 0
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def begin(
         self, key: str, order: JsonObject, *, title: str, to: str, tenant: str, by: str
@@ -93,9 +98,17 @@ class Errands:
 
         `order` goes to the process by its standard input, where nobody else can read it.
         """
-        if self.running() is not None:
-            return None
-        self._forget(key)
+        with self._lock:
+            if self.running() is not None:
+                return None
+            self._forget(key)
+            made = self._started(order, key=key, title=title, to=to, tenant=tenant, by=by)
+            self._kept[key] = made
+            return made
+
+    def _started(
+        self, order: JsonObject, *, key: str, title: str, to: str, tenant: str, by: str
+    ) -> Errand:
         folder = self._new_folder()
         process = subprocess.Popen(  # noqa: S603 - our own program
             [*_COMMAND, str(folder)],
@@ -107,7 +120,7 @@ class Errands:
         with suppress(BrokenPipeError):  # it ended already, which is told as its failure
             process.stdin.write(jsontext.dump(order) + b"\n")
             process.stdin.flush()
-        self._kept[key] = Errand(
+        return Errand(
             key=key,
             title=title,
             to=to,
@@ -118,12 +131,12 @@ class Errands:
             folder=folder,
             process=process,
         )
-        return self._kept[key]
 
     def find(self, key: str) -> Errand | None:
         """Return a piece of work as it stands now."""
-        found = self._kept.get(key)
-        return self._looked_at(found) if found is not None else None
+        with self._lock:
+            found = self._kept.get(key)
+            return self._looked_at(found) if found is not None else None
 
     def running(self) -> Errand | None:
         """Return the one that is under way."""
@@ -132,17 +145,19 @@ class Errands:
     def all(self) -> list[Errand]:
         """Return what is kept, the newest first."""
         now = self.clock.monotonic()
-        for each in [*self._kept.values()]:
-            is_old = self._looked_at(each).ended and now - each.ended > _KEPT_S
-            if is_old or (each.ended and len(self._kept) > _KEPT):
-                self._forget(each.key)
-        return [*reversed(self._kept.values())]
+        with self._lock:
+            for each in [*self._kept.values()]:
+                is_old = self._looked_at(each).ended and now - each.ended > _KEPT_S
+                if is_old or (each.ended and len(self._kept) > _KEPT):
+                    self._forget(each.key)
+            return [*reversed(self._kept.values())]
 
     def cancel(self, key: str) -> None:
         """End a piece of work that is under way."""
-        found = self.find(key)
-        if found is not None and found.state is State.RUNNING:
-            self._end(found, State.CANCELLED)
+        with self._lock:
+            found = self.find(key)
+            if found is not None and found.state is State.RUNNING:
+                self._end(found, State.CANCELLED)
 
     def close(self) -> None:
         """End what is under way and forget all results."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from gateway.admin.errands import Errand, Errands, State
@@ -92,6 +93,19 @@ async def test_one_piece_is_under_way_at_a_time_until_it_is_cancelled(errands: E
     assert (first.state, first.result()) == (State.CANCELLED, b"")
     assert begin(errands, "b", diff()) is not None
     assert [each.key for each in errands.all()] == ["b", "a"]
+
+
+async def test_of_those_who_ask_at_the_same_time_one_is_served(errands: Errands) -> None:
+    begun: list[Errand | None] = []
+
+    async def ask(key: str) -> None:
+        begun.append(await anyio.to_thread.run_sync(begin, errands, key, diff()))
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(8):
+            tasks.start_soon(ask, f"a{number}")
+    assert [each is None for each in begun].count(False) == 1
+    assert len(errands.all()) == 1
 
 
 @pytest.mark.parametrize(
