@@ -8,6 +8,7 @@ get them. What is kept is redacted.
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Final
 
+from gateway.events import markers
 from gateway.replay import reading, unknown
 from gateway.replay.history import Log
 from gateway.replay.reading import Told
@@ -26,6 +27,9 @@ Kept = Callable[[str], Awaitable[Answer | Refusal | None]]
 _PAGE: Final = 1_000
 _MOST_EVENTS: Final = 1_000  # of one call
 _BY_DEFAULT: Final = "request"  # level that no event names
+_BLOCKS: Final = ("content", "contents", "messages")  # members of results that hold blocks
+_HIDDEN: Final = "[redacted]"
+_GONE: Final[JsonObject] = {"type": "text", "text": _HIDDEN}
 _TOO_LARGE: Final = "its result was too large to be kept"
 _NO_END: Final = "how it ended is not in the log"
 
@@ -112,7 +116,7 @@ def _outcome(
             return None, _TOO_LARGE
         redactions = body.get("redactions")
         count = redactions if isinstance(redactions, int) else 0
-        return Answer(result=result, status=status, redactions=count), ""
+        return Answer(result=_playable(result), status=status, redactions=count), ""
     reason, code = _text(body.get("reason")), body.get("error_code")
     original = body.get("original")
     is_whole = isinstance(original, dict) and not _is_cut(original)
@@ -122,7 +126,7 @@ def _outcome(
         code=_text(body.get("code")),
         rule=_text(body.get("rule")),
         executed=Execution(_text(body.get("executed"))),
-        original=original if isinstance(original, dict) and is_whole else None,
+        original=_playable(original) if isinstance(original, dict) and is_whole else None,
         error=WireError(code=code, message=reason) if isinstance(code, int) else None,
         approval=_approval(story),
     ), ""
@@ -130,9 +134,31 @@ def _outcome(
 
 def _not_kept(tool: str, level: str) -> str:
     if not tool:
-        return "its result was not kept: no results of the gateway's own tools are"
+        return "its result was not kept: `events.level` was not `full`"
     known = level or _BY_DEFAULT
     return f"its result was not kept: the audit level of `{tool}` was `{known}`"
+
+
+def _playable(result: JsonObject) -> JsonObject:
+    """Return a result whose blocks are those of MCP, with texts in the place of what was redacted.
+
+    Its data may hold markers: no client asks for more of data than that it fits its schema.
+    """
+    shown = {name: _shown(result[name]) for name in _BLOCKS if name in result}
+    return {
+        **result,
+        **{name: [_GONE] if each == _HIDDEN else each for name, each in shown.items()},
+    }
+
+
+def _shown(value: Json) -> Json:
+    if markers.is_marker(value):
+        return _HIDDEN
+    if isinstance(value, dict):
+        return {name: _shown(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_GONE if markers.is_marker(item) else _shown(item) for item in value]
+    return value
 
 
 def _approval(story: list[Told]) -> ApprovalTold | None:

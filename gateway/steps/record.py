@@ -72,6 +72,7 @@ class Record:
             sampled=trace.sampled,
             received_ns=self.clock.time_ns(),
             actor=actor_of(call.principal),
+            level=self.level,
         )
         return Ticket(owner=self, record=record, traceparent=self.telemetry.outgoing(trace))
 

@@ -153,6 +153,9 @@ async def test_a_host_gets_the_recorded_answers_in_their_order(recorded: Recorde
     report = recorded.folder / "report.json"
     async with playing(recorded, "--report", str(report)) as (url, process, said):
         async with Client(url) as client:
+            begun = await client.call_tool("run_start", {"objective": "one"})
+            assert begun.structured_content is not None
+            assert begun.structured_content["run_id"] == recorded.run
             names = [each.name for each in (await client.list_tools()).tools]
             assert names == [
                 "alpha__fail",
@@ -176,10 +179,9 @@ async def test_a_host_gets_the_recorded_answers_in_their_order(recorded: Recorde
         process.terminate()
         assert await process.wait() == 0
         told = said.read_text()
-    assert f"playback of {recorded.run}: 4 of 8 recorded calls played, 0 missed" in told
+    assert f"playback of {recorded.run}: 5 of 8 recorded calls played, 0 missed" in told
     summary = json.loads(report.read_text())
     assert [each["name"] for each in summary["unasked"]] == [
-        "run_start",
         "alpha__find",
         "alpha__wipe",
         "alpha__plain",

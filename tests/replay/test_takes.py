@@ -219,10 +219,28 @@ async def test_a_call_that_only_the_run_tells_of_is_looked_up() -> None:
     (take,) = await read(run, ended("call_9", run="", **own))
     assert (take.key, take.lack) == (
         "run_start",
-        "its result was not kept: no results of the gateway's own tools are",
+        "its result was not kept: `events.level` was not `full`",
     )
 
 
 async def test_events_of_people_are_no_calls() -> None:
     moved: dict[str, Any] = {"kind": "run", "stage": "moved", "run": RUN, "body": {}}
     assert await read(moved) == ()
+
+
+async def test_what_was_redacted_of_blocks_is_played_as_text() -> None:
+    gone: JsonObject = {"$redacted": "secret"}
+    kept: JsonObject = {
+        "content": [{"type": "text", "text": gone}, gone, {"type": "text", "text": "as it was"}],
+        "structuredContent": {"key": gone},
+    }
+    (take,) = await read(ended(result=kept))
+    assert isinstance(take.outcome, Answer)
+    hidden: JsonObject = {"type": "text", "text": "[redacted]"}
+    assert take.outcome.result == {
+        "content": [hidden, hidden, {"type": "text", "text": "as it was"}],
+        "structuredContent": {"key": gone},
+    }
+    (whole,) = await read(ended(result={"content": gone}))
+    assert isinstance(whole.outcome, Answer)
+    assert whole.outcome.result == {"content": [hidden]}
