@@ -18,6 +18,7 @@ from gateway.replay.redefined import Redefined, redefined
 from gateway.replay.report import Report
 from gateway.revision import Revision
 from gateway.types.values import replaced
+from gateway.yamltext.models import suggest
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -39,12 +40,17 @@ def given(files: tuple[str, ...], path: Path, revision: Revision) -> Redefined |
     if not files:
         return None
     servers = load(path).settings.servers
+    known = {*servers, *(tool.partition(".")[0] for tool in revision.contracts)}
     found: dict[str, Definitions] = {}
     for each in files:
         try:
             some = _read(each, [*servers], revision)
         except FileError as error:
             output.fail(str(error))
+        for server in some:
+            if server not in known:
+                nearest = suggest(server, sorted(known))
+                output.fail(f"`{each}`: no server `{server[:64]}` is known{nearest}")
         twice = sorted(found.keys() & some.keys())
         if twice:
             output.fail(f"`{each}`: the tools of `{twice[0]}` are in another file as well")

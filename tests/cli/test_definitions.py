@@ -95,6 +95,8 @@ def test_the_same_is_told_in_every_form(made: Workspace, tmp_path: Path) -> None
         ({"tools": [{"name": 1}]}, "", "tool 1 of its list has no `name`"),
         ({"alpha": [], "beta": 1}, "", "`beta` has no list of tools"),
         ({"alpha": []}, "beta=", "names its servers itself"),
+        ({"alpah": []}, "", "no server `alpah` is known; did you mean `alpha`?"),
+        ([PAY], "gamma=", "no server `gamma` is known"),
     ],
 )
 def test_a_file_that_is_none_ends_the_command_with_one_line(
