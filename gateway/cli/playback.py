@@ -119,12 +119,12 @@ def lines(tape: Tape) -> list[str]:
     """Return the summary for people."""
     told = [
         f"playback of {tape.run}: {len(tape.played)} of {_calls(len(tape.takes))} played, "
-        f"{len(tape.missed)} missed, {len(tape.unasked)} never asked for"
+        f"{tape.misses} missed, {len(tape.unasked)} never asked for"
     ]
     told += [f"missed           {miss.reason}" for miss in tape.missed[:_SHOWN]]
     told += [f"never asked for  {take.call} of `{take.name}`" for take in tape.unasked[:_SHOWN]]
-    hidden = sum(max(0, len(each) - _SHOWN) for each in (tape.missed, tape.unasked))
-    return [*told, f"and {hidden} more; `--report` has all of them"] if hidden else told
+    hidden = sum(max(0, many - _SHOWN) for many in (tape.misses, len(tape.unasked)))
+    return [*told, f"and {hidden} more; see `--report`"] if hidden else told
 
 
 def _calls(count: int) -> str:

@@ -13,6 +13,7 @@ from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.values import value
 
 _NEAR: Final = 3  # recorded calls that a miss names
+_MOST_MISSED: Final = 1_000  # misses that are kept
 _PLACES: Final = 5  # in the arguments, by which one of them differs
 _ABSENT: Final = object()
 
@@ -54,7 +55,8 @@ class Tape:
         self.run = run
         self.takes = takes
         self.played: list[Take] = []
-        self.missed: list[Miss] = []
+        self.missed: list[Miss] = []  # the first of them
+        self.misses = 0
         self._left: dict[tuple[Method, str, str], list[Take]] = {}
         for take in reversed(takes):  # the last of each list is played next
             self._left.setdefault(_place(take), []).append(take)
@@ -94,11 +96,14 @@ class Tape:
                 }
                 for miss in self.missed
             ],
+            "misses": self.misses,
             "unasked": [_named(take) for take in self.unasked],
         }
 
     def _missed(self, miss: Miss) -> Miss:
-        self.missed.append(miss)
+        self.misses += 1
+        if len(self.missed) < _MOST_MISSED:  # a host may try for ever
+            self.missed.append(miss)
         return miss
 
     def _not_there(self, wanted: Wanted, *, is_known: bool) -> Miss:

@@ -32,7 +32,7 @@ def test_of_many_lines_people_are_told_how_many_more_there_are() -> None:
     tape = Tape("run_1", [a_take(f"call_{number}", number) for number in range(30)])
     told = playback.lines(tape)
     assert len(told) == 22
-    assert told[-1] == "and 10 more; `--report` has all of them"
+    assert told[-1] == "and 10 more; see `--report`"
 
 
 def test_a_miss_is_exit_code_1_and_the_report_has_all(

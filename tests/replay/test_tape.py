@@ -114,3 +114,11 @@ def test_the_summary_has_what_was_played_missed_and_never_asked_for() -> None:
         }
     ]
     assert str(summary["missed"]).count("not_recorded") == 1
+
+
+def test_a_host_that_tries_for_ever_fills_no_memory() -> None:
+    tape = Tape(RUN, [a_take("call_1", 1)])
+    for number in range(1_200):
+        missed(tape, wanted({"id": f"i-{number + 5}"}))
+    assert (tape.misses, len(tape.missed)) == (1_200, 1_000)
+    assert tape.summary()["misses"] == 1_200
