@@ -15,11 +15,14 @@ from gateway.actions import revisions
 from gateway.clock import SystemClock
 from gateway.revision import Revision, Unreviewed
 from gateway.store.runs import RunFilter
+from gateway.types.events import EventKind, Stage
 from gateway.types.json import JsonObject
 from tests.admin.house import PEOPLE, House, open_house
 from tests.e2e import tools
 from tests.e2e.browser import Page
 from tests.e2e.test_people import PHONE, WIDE, go, keep, lay_out, press, visit
+from tests.helpers.events import an_event
+from tests.helpers.runs import begun
 
 AUDITED: Final[dict[str, Any]] = {
     "admin": {**PEOPLE["admin"], "auditors": [{"tenant": "acme", "sees": ["*"]}]}
@@ -228,3 +231,29 @@ async def test_a_change_of_policy_is_looked_at_from_both_sides(demo: Demo, tmp_p
         await page.whole()
         await sound(page)
         await keep(page, "policy-diff", WIDE, most=1500)
+
+
+async def test_long_names_and_hostile_words_stay_in_their_places(tmp_path: Path) -> None:
+    odd = "<img src=x onerror=alert(1)>\u202e"
+    body: JsonObject = {
+        "tool": "crm." + "very_long_name_" * 14,
+        "decision": "deny",
+        "rule": "rule." + "y" * 180 + odd,
+        "reason": odd + "reason" * 60,
+        "arguments": {"k" * 80: "v" * 900, odd: odd},
+    }
+    async with open_house(tmp_path, AUDITED) as house, visit(house, tmp_path) as page:
+        run = await begun(house.store, objective="x" * 200 + odd)
+        event = an_event(
+            kind=EventKind.AUTHORIZATION,
+            stage=Stage.DECIDED,
+            body=body,
+            run=run.run_id,
+            call="call_" + "z" * 60,
+        )
+        house.store.events.append([event])
+        await house.store.events.kept()
+        for path in ("/events", f"/events/{event.id}", "/runs", f"/runs/{run.run_id}"):
+            await go(page, f"{house.url}{path}", "202E")
+            await sound(page)
+            assert "\u202e" not in await page.evaluate("document.body.textContent")
