@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar, cast
 import click
 
 from gateway import jsontext
+from gateway.actions.sampling import Sample
 from gateway.cli import disclosing, giving, output, rows
 from gateway.cli.ledger import Ledger, opened, run
 from gateway.cli.moments import earlier
@@ -73,6 +74,23 @@ def period_options(command: Command) -> Command:
     return cast("Command", called)  # it is called by click only
 
 
+def sample_options(command: Command) -> Command:
+    """Add `--sample` and `--seed`, which the command gets as its `sample`: None without them."""
+
+    @wraps(command)
+    def called(*, sample: int | None, seed: int, **more: Any) -> None:
+        command(sample=Sample(size=sample, seed=seed) if sample else None, **more)
+
+    for option in (
+        click.option("--seed", default=1, show_default=True, help="Another draws other rows."),
+        click.option(
+            "--sample", type=click.IntRange(1, 100_000), help="So many rows, drawn from all."
+        ),
+    ):
+        called = option(called)
+    return cast("Command", called)  # it is called by click only
+
+
 def answer(
     path: Path,
     name: str,
@@ -83,24 +101,31 @@ def answer(
     asked: JsonObject,
     shown: Sequence[str] = (),
     tenant: str = "",
+    sample: Sample | None = None,
 ) -> int:
     """Write the rows of an answer, and say in the log that it was asked for; return their number.
 
     `shown` are the columns that people see; without them, all. A `diff` is shown below the table.
+    Of a sample it is told how many rows there were to draw from.
     """
+    drawing: JsonObject = {"sample": sample.size, "seed": sample.seed} if sample else {}
 
     async def give() -> int:
         async with opened(path) as ledger:
-            whole = {**asked, "format": form}
+            whole = {**asked, **drawing, "format": form}
             await disclosing.told(ledger.store, f"ask {name}", whole, tenant=tenant)
             writer = _Writer(form, columns, shown)
-            async for row in find(ledger):
+            found = find(ledger)
+            async for row in sample.of(found) if sample is not None else found:
                 writer.add(row)
             writer.end()
             return writer.count
 
     count = run(give)
     rows.flush()
+    if sample is not None:
+        said = f"({count} of {sample.population} rows, drawn by the seed {sample.seed})"
+        click.echo(said, err=True)
     return count
 
 

@@ -7,9 +7,17 @@ from pathlib import Path
 import click
 
 from gateway.actions import answers_calls, approvals
+from gateway.actions.sampling import Sample
 from gateway.approvals import lines
 from gateway.cli import ask_policy, output, verify
-from gateway.cli.answering import Period, answer, period_options, question_options, write
+from gateway.cli.answering import (
+    Period,
+    answer,
+    period_options,
+    question_options,
+    sample_options,
+    write,
+)
 from gateway.cli.ledger import Ledger
 from gateway.crossing.showing import shown as shown_of
 from gateway.events.verifying import Report
@@ -36,6 +44,7 @@ def command(context: click.Context) -> None:
 )
 @question_options
 @period_options
+@sample_options
 @click.option("--tool", multiple=True, help="As in contracts: server.name.")
 @click.option("--user", multiple=True, help="Who asked for the call.")
 @click.option(
@@ -45,6 +54,7 @@ def decided(
     path: Path,
     form: str,
     period: Period,
+    sample: Sample | None,
     tool: tuple[str, ...],
     user: tuple[str, ...],
     outcome: tuple[str, ...],
@@ -72,14 +82,16 @@ def decided(
         ),
         asked={**period.asked, "tool": [*tool], "user": [*user], "outcome": [*outcome]},
         tenant=period.tenant,
+        sample=sample,
     )
 
 
 @command.command(epilog="Example: weighbridge events ask reviews --since 90d --breaches")
 @question_options
 @period_options
+@sample_options
 @click.option("--breaches", is_flag=True, help="Only where somebody decided about himself.")
-def reviews(path: Path, form: str, period: Period, breaches: bool) -> None:
+def reviews(path: Path, form: str, period: Period, sample: Sample | None, breaches: bool) -> None:
     """Who approved or denied what for whom, and whether it was another person.
 
     With --breaches, exit code 1 when there is one.
@@ -101,6 +113,7 @@ def reviews(path: Path, form: str, period: Period, breaches: bool) -> None:
         ),
         asked={**period.asked, "breaches": breaches},
         tenant=period.tenant,
+        sample=sample,
     )
     if breaches and count:
         raise SystemExit(output.EXIT_FAILED)

@@ -111,6 +111,18 @@ def test_every_question_is_in_the_log_with_what_was_asked(place: Workspace) -> N
     assert (own["how"], own["account"]) == ("ask readers", first["account"])
 
 
+def test_a_sample_says_of_how_many_it_is(place: Workspace) -> None:
+    with place.store() as store:
+        store.events.append([denied(f"call_{number}") for number in range(50)])
+    words = ("events", "ask", "decided", "--sample", "5", "--json")
+    done, again = place.run(*words), place.run(*words)
+    assert len(done.stdout.splitlines()) == 5
+    assert done.stderr == "(5 of 52 rows, drawn by the seed 1)\n"
+    assert done.stdout == again.stdout != place.run(*words, "--seed", "2").stdout
+    readers = place.run("events", "ask", "readers", "--json").stdout.splitlines()
+    assert json.loads(readers[0])["asked"] == {"sample": 5, "seed": 1, "format": "json"}
+
+
 def test_what_is_no_question_is_no_reading(place: Workspace) -> None:
     for name in ("decided", "reviews", "readers", "policy-changes"):
         done = place.run("events", "ask", name, "--since", "yesterday")
