@@ -53,6 +53,8 @@ class Playback:
                 replace(envelope.missing(call.name, call.method), hidden=True),
                 envelope.Subject(call_id=call.call_id, method=call.method, tool=call.name),
             )
+        if call.input_error:  # what can't be read is like nothing, least of all like no arguments
+            return self._unreadable(call)
         name = self.spelled(call)
         wanted = Wanted(
             method=call.method,
@@ -149,6 +151,13 @@ class Playback:
             rule=take.asked.judged.rule if take.asked is not None else "",
             has_output_schema=self.programme.has_output_schema(take.key),
         )
+
+    def _unreadable(self, call: ProposedCall) -> Finished:
+        refusal = Refusal(
+            status=Status.INVALID_ARGUMENTS, code="not_json", reason=call.input_error, rule=RULE
+        )
+        subject = envelope.Subject(call_id=call.call_id, method=call.method, tool=call.name)
+        return _marked(envelope.refuse(refusal, subject), {"run": self.tape.run, "missed": True})
 
     def _missed(self, call: ProposedCall, miss: Miss) -> Finished:
         refusal = Refusal(

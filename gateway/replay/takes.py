@@ -88,6 +88,8 @@ def _take(story: list[Told]) -> Take | None:
     told = end or decision
     if told is None or told.body.get("cause"):
         return None
+    if told.body.get("code") == "not_json":  # nobody knows what it said: its digest is of nothing
+        return None
     level = _text(decision.body.get("level")) if decision is not None else ""
     outcome, lack = _outcome(end.body, story, level) if end is not None else (None, _NO_END)
     return Take(

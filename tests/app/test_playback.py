@@ -94,6 +94,14 @@ async def test_a_miss_says_that_nothing_was_carried_out_and_what_is_near() -> No
     assert said(finished)[PLAYED] == {"run": RUN, "missed": True}
 
 
+async def test_arguments_that_can_not_be_read_are_none_of_the_recorded_ones() -> None:
+    played = playing(a_take(arguments={}))
+    finished = await played.handle(asked(arguments={}, input_error="NaN at `/x` is no number"))
+    outcome = said(finished)["weighbridge/outcome"]
+    assert (outcome["status"], outcome["code"]) == ("invalid_arguments", "not_json")
+    assert len(played.tape.unasked) == 1
+
+
 async def test_an_error_is_given_as_an_error_and_marked_in_its_data() -> None:
     refusal = Refusal(
         status=Status.TOOL_FAILED, reason="bad", error=WireError(code=-32000, message="bad")

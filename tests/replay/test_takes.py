@@ -207,6 +207,11 @@ async def test_what_the_gateway_did_by_itself_is_no_call_of_the_host() -> None:
     assert await read(ended(cause="readback")) == ()
 
 
+async def test_a_call_that_could_not_be_read_is_not_on_tape() -> None:
+    unreadable = {"status": "invalid_arguments", "code": "not_json", "executed": "no"}
+    assert await read(ended(**unreadable)) == ()
+
+
 async def test_a_call_that_only_the_run_tells_of_is_looked_up() -> None:
     run: dict[str, Any] = {
         "kind": "run",
