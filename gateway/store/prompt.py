@@ -1,13 +1,16 @@
 """Small reads of what every call asks, where the database is a file: at once, on its own thread.
 
+Those that are asked for in one turn of the event loop share a transaction.
+
 A row or two by their key cost some ten microseconds, and the way to another thread and back many
 times that. A reader of a write-ahead log waits for no writer, and whatever is committed by anybody,
 in this process or in another, is in the next read.
 """
 
+import asyncio
 import threading
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from gateway.clock import Clock
 from gateway.errors import StoreUnavailable
@@ -16,6 +19,7 @@ from gateway.store.worker import Worker
 
 _SLOW_S: Final = 0.05  # for a read that took so long the event loop stood still
 _REST_S: Final = 1.0  # of a disk that was slow
+_LEFT: Final = object()  # to the worker
 _T = TypeVar("_T")
 
 
@@ -33,6 +37,7 @@ class PromptReads:
         self._clock = clock
         self._thread = 0
         self._rests_until = 0.0
+        self._asked: list[tuple[Callable[[Transaction], Any], asyncio.Future[Any]]] = []
 
     async def read(self, work: Callable[[Transaction], _T], *, is_small: bool = True) -> _T:
         """Run `work`, which may be run twice, in a transaction that only reads.
@@ -40,15 +45,31 @@ class PromptReads:
         One that is not small goes to the worker. Raises StoreUnavailable.
         """
         if is_small and self._engine is not None and self._may_read():
-            began = self._clock.monotonic()
-            try:
-                with self._engine.reading() as transaction:
-                    return work(transaction)
-            except StoreUnavailable:
-                self._rests_until = began + _REST_S
-            finally:
-                self._judge(began)
+            loop = asyncio.get_running_loop()
+            if not self._asked:  # those that come in the same turn of the loop go along with it
+                loop.call_soon(self._answer)
+            future: asyncio.Future[Any] = loop.create_future()
+            self._asked.append((work, future))
+            found = await future
+            if found is not _LEFT:
+                return found
         return await self._worker.read_along(work)
+
+    def _answer(self) -> None:
+        asked, self._asked = self._asked, []
+        began = self._clock.monotonic()
+        try:
+            if self._engine is not None:  # else it was closed meanwhile
+                with self._engine.reading() as transaction:
+                    for work, future in asked:
+                        if not future.done():  # else its caller went away
+                            future.set_result(_done(work, transaction))
+        except StoreUnavailable:
+            self._rests_until = began + _REST_S
+        for _, future in asked:
+            if not future.done():
+                future.set_result(_LEFT)
+        self._judge(began)
 
     def close(self) -> None:
         """Let go of the connection; what is read after that goes to the worker."""
@@ -68,3 +89,11 @@ class PromptReads:
         now = self._clock.monotonic()
         if now - began > _SLOW_S:
             self._rests_until = now + _REST_S
+
+
+def _done(work: Callable[[Transaction], Any], transaction: Transaction) -> Any:
+    """Return what comes of it; a fault is the worker's to find again, and to put into words."""
+    try:
+        return work(transaction)
+    except Exception:
+        return _LEFT
