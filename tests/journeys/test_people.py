@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+import anyio
 
 from gateway.types.tools import Effect, Risk
 from tests.helpers import forked
@@ -114,6 +115,35 @@ async def test_a_held_call_is_approved_on_its_page_and_then_sent_once(tmp_path: 
         assert "decided" in stages
         came = await house.event(tmp_path, action="logged_in")
         assert came["body"]["user"] == "ann"
+
+
+async def test_what_an_agent_did_is_found_and_judged_again_on_pages(tmp_path: Path) -> None:
+    async with place(tmp_path) as here, here.browser() as ann:
+        await here.gateway.call("billing__refund", {"amount": 1250})
+        async with ann.post(here.link()) as entered:
+            assert entered.status == 200
+        async with ann.get("/events?decision=require_approval") as found:
+            page = await found.text()
+        [event] = {*re.findall(r'href="(/events/01[0-9A-Z]+)"', page)}
+        async with ann.get(event) as shown:
+            assert "refunds need a lead" in await shown.text()
+        (rules,) = (tmp_path / "policies").glob("*.yaml")
+        fields = {"since": "1h", "counters": "recorded"}
+        async with ann.get("/replay") as asked:
+            fields |= form(await asked.text(), "/replay")
+        with rules.open("a") as more:  # the gateway takes it too, which changes nothing of then
+            more.write("  - {id: never, decision: deny, match: {tools: [billing.refund]}}\n")
+        async with ann.post("/replay", data={**fields, "revision": "folder"}) as begun:
+            report, address = await begun.text(), str(begun.url.relative())
+        with anyio.fail_after(60):
+            while 'http-equiv="refresh"' in report:
+                await anyio.sleep(0.1)
+                async with ann.get(address) as again:
+                    report = await again.text()
+        assert "Nothing more is granted; 1 call would change" in report
+        assert here.fake.calls() == []
+        reads = [each["body"]["how"] for each in house.events(tmp_path, action="log_read")]
+        assert reads == ["page /events", "page /events/…", "page /replay"]
 
 
 async def test_the_agents_credential_opens_nothing_where_people_decide(tmp_path: Path) -> None:
