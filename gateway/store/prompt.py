@@ -1,6 +1,6 @@
 """Small reads of what every call asks, where the database is a file: at once, on its own thread.
 
-Those that are asked for in one turn of the event loop share a transaction.
+In a crowd, those that are asked for in one turn of the event loop share a transaction.
 
 A row or two by their key cost some ten microseconds, and the way to another thread and back many
 times that. A reader of a write-ahead log waits for no writer, and whatever is committed by anybody,
@@ -9,7 +9,7 @@ in this process or in another, is in the next read.
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from gateway.clock import Clock
@@ -38,6 +38,8 @@ class PromptReads:
         self._thread = 0
         self._rests_until = 0.0
         self._asked: list[tuple[Callable[[Transaction], Any], asyncio.Future[Any]]] = []
+        self._in_turn = 0  # how many were asked for in this turn of the loop
+        self._is_crowd = False  # whether several were in the last one that had any
 
     async def read(self, work: Callable[[Transaction], _T], *, is_small: bool = True) -> _T:
         """Run `work`, which may be run twice, in a transaction that only reads.
@@ -46,17 +48,29 @@ class PromptReads:
         """
         if is_small and self._engine is not None and self._may_read():
             loop = asyncio.get_running_loop()
-            if not self._asked:  # those that come in the same turn of the loop go along with it
-                loop.call_soon(self._answer)
+            self._in_turn += 1
+            if self._in_turn == 1:
+                loop.call_soon(self._end_turn)
             future: asyncio.Future[Any] = loop.create_future()
-            self._asked.append((work, future))
+            asked = (work, future)
+            if self._in_turn == 1 and not self._is_crowd:
+                self._answer([asked])  # whoever is alone waits for nobody
+            else:
+                self._asked.append(asked)
             found = await future
             if found is not _LEFT:
                 return found
         return await self._worker.read_along(work)
 
-    def _answer(self) -> None:
+    def _end_turn(self) -> None:
+        self._is_crowd, self._in_turn = self._in_turn > 1, 0
         asked, self._asked = self._asked, []
+        if asked:
+            self._answer(asked)
+
+    def _answer(
+        self, asked: Sequence[tuple[Callable[[Transaction], Any], asyncio.Future[Any]]]
+    ) -> None:
         began = self._clock.monotonic()
         try:
             if self._engine is not None:  # else it was closed meanwhile

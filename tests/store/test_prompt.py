@@ -53,6 +53,28 @@ async def test_a_file_is_read_where_it_is_asked_for(prompt: PromptReads, here: s
     assert await prompt.read(name_of_thread, is_small=False) == "store"
 
 
+async def test_who_is_alone_waits_for_nobody_and_a_crowd_shares_a_transaction(
+    prompt: PromptReads, engine_name: str
+) -> None:
+    if engine_name != "sqlite":  # the worker's matter
+        return
+    turned = False
+
+    def turn() -> None:
+        nonlocal turned
+        turned = True
+
+    asyncio.get_running_loop().call_soon(turn)
+    await prompt.read(kept)
+    assert not turned
+    await asyncio.gather(*(prompt.read(kept) for _ in range(3)))  # from here on it is a crowd
+
+    async def seen() -> int:
+        return await prompt.read(id)
+
+    assert len(set(await asyncio.gather(*(seen() for _ in range(5))))) == 1
+
+
 async def test_whatever_anybody_commits_is_in_the_next_read(
     prompt: PromptReads, connect: Connect
 ) -> None:
