@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from gateway.actions import questions
-from gateway.actions.answers_policy import before, changes
+from gateway.actions.answers_policy import Archived, before, before_archived, changes
 from gateway.actions.questions import Log
 from gateway.policy.compiled import CompiledRule
 from gateway.policy.methods import Target
@@ -23,6 +23,8 @@ WHO_COULD: Final = (
     *("revision", "from", "what", "rule", "tenants", "users", "roles", "scopes", "also"),
     *("when", "place", "calls"),
 )
+NOT_KNOWN: Final = "not known"
+"""What a row says that stands for what only archives tell."""
 _ANYBODY: Final = "any"
 
 Compiled = Callable[[str], Awaitable[Revision | None]]
@@ -37,12 +39,18 @@ async def who_could(
     since: datetime,
     until: datetime,
     tenant: str = "",
+    left: Archived | None = None,
 ) -> AsyncIterator[JsonObject]:
     """Yield what the rules and the contract let whom do with a tool, and who called it then.
 
-    For each revision that was in force at some moment of the time. Raises StoreUnavailable.
+    For each revision that was in force at some moment of the time. `left` is what left the log:
+    where only that tells what was in force, or who called, a row says so. Raises StoreUnavailable.
     """
     first = await before(log, since)
+    if left is not None and first is None:
+        first = await before_archived(log, since, left)
+    if left is not None and (first is None or left.holds(since)):
+        yield {"what": NOT_KNOWN, "also": f"events 1 to {left.size} are in archives, which tell it"}
     in_force = [] if first is None else [first]
     in_force += [each async for each in changes(log, Selection(since=since, until=until))]
     last = ""

@@ -20,10 +20,12 @@ from gateway import jsontext
 from gateway.actions import questions
 from gateway.actions.questions import Log
 from gateway.errors import FileError
+from gateway.events.envelope import timestamp
 from gateway.policy import files
 from gateway.store.events import StoredEvent
 from gateway.store.revisions import StoredRevision
 from gateway.store.selection import Selection
+from gateway.store.store import Store
 from gateway.types.events import EventKind
 from gateway.types.json import Json, JsonObject
 
@@ -66,6 +68,47 @@ async def before(log: Log, at: datetime) -> Change | None:
     wanted = Selection(kinds=(EventKind.ADMIN.value,), actions=(_ACTIVATED,), until=at)
     found = await questions.page(log, wanted, limit=1, newest_first=True)
     return _change(found.events[0]) if found.events else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """What left the log, and the revision that was put in force last, as the store keeps it."""
+
+    size: int  # events 1 to this one
+    at: datetime  # none of them is later, UTC
+    newest: StoredRevision | None
+
+    def holds(self, at: datetime) -> bool:
+        """Whether events of a time, or later ones, may be among what left."""
+        return at <= self.at
+
+
+async def archived(store: Store) -> Archived | None:
+    """Return what left the log; None where nothing did. Raises StoreUnavailable."""
+    left = await store.retention.sealed()
+    if left is None:
+        return None
+    newest = await store.revisions.latest(1)
+    return Archived(size=left.size, at=left.at, newest=newest[0] if newest else None)
+
+
+async def before_archived(log: Log, at: datetime, left: Archived) -> Change | None:
+    """Return what was in force at a time before which no event tells it; None: it isn't known.
+
+    The next change names what it replaced. Without one, it is what the store keeps as the last, if
+    that was put in force by then: kept revisions know their last time only. Raises
+    StoreUnavailable.
+    """
+    if left.holds(at):
+        return None
+    wanted = Selection(kinds=(EventKind.ADMIN.value,), actions=(_ACTIVATED,), since=at)
+    later = await questions.page(log, wanted, limit=1)
+    if later.events:
+        replaced = str(_change(later.events[0]).body.get("from") or "")
+        return Change(at="", revision=replaced, body={}) if replaced else None
+    if left.newest is None or left.newest.at > at:
+        return None
+    return Change(at=timestamp(left.newest.at), revision=left.newest.id, body={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

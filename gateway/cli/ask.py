@@ -81,6 +81,7 @@ def decided(
             "call",
         ),
         asked={**period.asked, "tool": [*tool], "user": [*user], "outcome": [*outcome]},
+        since=wanted.since,
         tenant=period.tenant,
         sample=sample,
     )
@@ -112,6 +113,7 @@ def reviews(path: Path, form: str, period: Period, sample: Sample | None, breach
             *("roles", "channel", "waited_s", "reason", "request"),
         ),
         asked={**period.asked, "breaches": breaches},
+        since=wanted.since,
         tenant=period.tenant,
         sample=sample,
     )
@@ -132,6 +134,11 @@ def shown(path: Path, form: str, request: str) -> None:
         approval = await approvals.named(ledger.store.approvals, request)
         document = shown_of(approval, ledger.vault)
         digests = await answers_calls.presented(ledger.store.events, approval.approval_id)
+        if not digests and await ledger.store.retention.sealed() is not None:
+            raise approvals.ApprovalRefused(
+                f"what approvers of `{request}` were shown can't be held against the log: "
+                "the event that says so is in an archive"
+            )
         if digests != frozenset({approval.presented_digest}):
             raise approvals.ApprovalRefused(
                 f"what is kept of `{request}` is not what the log says that approvers were shown"
@@ -144,7 +151,8 @@ def shown(path: Path, form: str, request: str) -> None:
         }
 
     columns = ("group", "label", "text", "marks")
-    answer(path, "shown", find, form=form, columns=columns, asked={"request": request})
+    about: JsonObject = {"request": request}
+    answer(path, "shown", find, form=form, columns=columns, asked=about, is_of_log=False)
 
 
 @command.command(epilog="Example: weighbridge events ask readers --since 30d --csv")
@@ -164,6 +172,7 @@ def readers(path: Path, form: str, period: Period) -> None:
         form=form,
         columns=answers_calls.READERS,
         asked=period.asked,
+        since=wanted.since,
         tenant=period.tenant,
     )
 

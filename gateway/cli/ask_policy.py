@@ -33,14 +33,20 @@ def who_could(path: Path, form: str, tool: str, on: str, tenant: str) -> None:
 
     A row for its contract, for each rule about it (the strongest first: deny, require_approval,
     allow), and for each caller of that day. A rule counts only where its `when` held, too.
+    Exit code 1 where only archives tell what was in force, or who called.
     """
     since, until = _span(on)
+    unknown = False
 
-    def find(ledger: Ledger) -> AsyncIterator[JsonObject]:
-        past = pastime.past(ledger.store, path)
-        return answers_access.who_could(
-            ledger.store.events, tool, past, since=since, until=until, tenant=tenant
-        )
+    async def find(ledger: Ledger) -> AsyncIterator[JsonObject]:
+        nonlocal unknown
+        store, past = ledger.store, pastime.past(ledger.store, path)
+        left = await answers_policy.archived(store)
+        async for row in answers_access.who_could(
+            store.events, tool, past, since=since, until=until, tenant=tenant, left=left
+        ):
+            unknown = unknown or row["what"] == answers_access.NOT_KNOWN
+            yield row
 
     answer(
         path,
@@ -51,7 +57,10 @@ def who_could(path: Path, form: str, tool: str, on: str, tenant: str) -> None:
         shown=("what", "rule", "tenants", "users", "roles", "scopes", "when", "also", "place"),
         asked={"tool": tool, "on": on, "tenant": tenant},
         tenant=tenant,
+        since=since,
     )
+    if unknown:
+        output.fail("who could is not known for all of that time", output.EXIT_FAILED)
 
 
 def _span(on: str) -> tuple[datetime, datetime]:
@@ -116,4 +125,5 @@ def policy_changes(path: Path, form: str, since: str, until: str, diff: bool) ->
             *("reason", "files", "errors"),
         ),
         asked={"since": since, "until": until, "diff": diff},
+        since=wanted.since,
     )

@@ -125,11 +125,6 @@ def _translated(
 
     async def write() -> int:
         async with opened(path) as store:
-            left = await store.retention.sealed()
-            period = EventFilter(since=wanted.since)
-            if left is not None and exporting.is_about(left, period):
-                said = f"(events 1 to {left.size} left the log for archives, and are not here)"
-                click.echo(said, err=True)
             origin = await outgoing.origin(store.checkpoints)
             with _opened(out) as put:
                 count, _ = await giving.give(

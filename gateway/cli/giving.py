@@ -1,14 +1,15 @@
 """In which form events are given out, and the options for it."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
 import click
 
-from gateway.actions import columns, outgoing, questions
+from gateway.actions import columns, exporting, outgoing, questions
 from gateway.cli import disclosing, output, rows
 from gateway.cli.rows import Put
-from gateway.store.events import StoredEvent
+from gateway.store.events import EventFilter, StoredEvent
 from gateway.store.selection import Selection
 from gateway.store.store import Store
 from gateway.types.json import JsonObject
@@ -97,12 +98,24 @@ async def give(
             is_whole = page.cursor is None or len(page.events) == limit
             events = len(page.events) if is_whole else None
             await disclosing.told(store, how, asked, tenant=tenant, events=events)
+            await note_archived(store, wanted.since)
             is_told = True
         for event in page.events:
             to.give(event)
         count, is_more = count + len(page.events), page.cursor is not None
     to.end()
     return count, is_more
+
+
+async def note_archived(store: Store, since: datetime | None) -> None:
+    """Say on standard error that a part of the time that is asked about left the log, if one did.
+
+    Raises StoreUnavailable.
+    """
+    left = await store.retention.sealed()
+    if left is not None and exporting.is_about(left, EventFilter(since=since)):
+        said = f"(events 1 to {left.size} left the log for archives, and are not here)"
+        click.echo(said, err=True)
 
 
 def shortened(cells: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.helpers.events import an_event
 from tests.helpers.workspaces import Workspace, a_workspace
 
 OLD = "rules:\n  - {id: a, decision: allow, match: {tools: [crm.*], roles: {any: [support]}}}\n"
@@ -74,3 +75,65 @@ def test_every_change_of_the_policy_is_told_and_so_is_what_was_refused(place: Wo
     table = place.run("events", "ask", "policy-changes").stdout
     assert "+++" not in table
     assert "+++ b/policy.yaml" in place.run("events", "ask", "policy-changes", "--diff").stdout
+
+
+async def _filled(place: Workspace) -> None:
+    (rules,) = place.loaded().settings.policies.glob("*.yaml")
+    rules.write_text(NEW)
+    async with place.opened() as gateway:
+        gateway.store.events.append([an_event() for _ in range(600)])
+
+
+def _archived(place: Workspace) -> None:
+    anyio.run(_filled, place)
+    done = place.run(
+        *("events", "archive", "--before", "0s", "--out", str(place.folder / "old.archive"))
+    )
+    assert "events 1 to 512 left the log" in done.stdout, done.stderr
+
+
+LEFT = "(events 1 to 512 left the log for archives, and are not here)\n"
+
+
+def test_who_could_is_told_though_what_was_put_in_force_is_in_an_archive(place: Workspace) -> None:
+    now = rows(place, "who-could", "--tool", "crm.find")
+    _archived(place)
+    assert rows(place, "policy-changes") == []
+    left = rows(place, "who-could", "--tool", "crm.find")
+    assert [(row["what"], row.get("roles")) for row in left] == [
+        (row["what"], row.get("roles")) for row in now
+    ]
+    assert {row["revision"] for row in left} == {row["revision"] for row in now}
+
+
+def test_who_could_is_not_known_of_a_time_that_only_an_archive_tells(place: Workspace) -> None:
+    _archived(place)
+    done = place.run(
+        *("events", "ask", "who-could", "--tool", "crm.find", "--on", "2020-01-01", "--json")
+    )
+    (row,) = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.exit_code, row["what"]) == (1, "not known")
+    assert row["also"] == "events 1 to 512 are in archives, which tell it"
+    said = "weighbridge: who could is not known for all of that time\n"
+    assert done.stderr == LEFT + said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask", "decided"),
+        ("ask", "reviews"),
+        ("ask", "readers"),
+        ("ask", "policy-changes"),
+        ("query",),
+    ],
+)
+def test_what_left_for_archives_is_told_where_the_time_is_about_it(
+    place: Workspace, words: tuple[str, ...]
+) -> None:
+    _archived(place)
+    for period in ((), ("--since", "2020-01-01")):
+        for form in ((), ("--json",)):
+            assert place.run("events", *words, *period, *form).stderr.startswith(LEFT)
+    assert LEFT not in place.run("events", *words, "--since", "2100-01-01").stderr
+    assert place.run("events", "ask", "rule-changes", "--rule", "a").stderr.startswith(LEFT)
