@@ -60,10 +60,11 @@ class EventsDesk:
         search = events_search.read(request.query_params, self.room.clock.now())
         cursor = events_search.cursor(request.query_params)
         page = await self._page(search, sight, cursor.at)
-        if not search.faults and not csrf.holds(current.secret, _place(search), cursor.mark):
+        is_next = csrf.holds(current.secret, _place(search, cursor.at), cursor.mark)
+        if not search.faults and not is_next:
             await self._searched(current, "page /events", search, len(page.events))
         standing = await state(self.store, self._now)
-        mark = current.token(_place(search))
+        mark = current.token(_place(search, page.cursor))
         return await anyio.to_thread.run_sync(
             lambda: self.room.pages.render(
                 "events",
@@ -171,6 +172,9 @@ class EventsDesk:
         return microseconds(self.room.clock.now())
 
 
-def _place(search: Search) -> str:
-    """Return what the mark of a search's further pages is made for."""
-    return f"{_HOME}?{search.query}"
+def _place(search: Search, cursor: int | None) -> str:
+    """Return what the mark of a search's next page is made for.
+
+    It is good for that page alone, which has nothing that came after the search.
+    """
+    return f"{_HOME}?{search.query}#{cursor}"

@@ -4,6 +4,7 @@ import anyio.to_thread
 
 from gateway import __version__, ids, jsontext
 from gateway.actions import revisions
+from gateway.actions.disclosure import Reader, disclosed
 from gateway.app.keeping import Keeping
 from gateway.app.naming import naming
 from gateway.app.playback import Playback
@@ -21,17 +22,21 @@ from gateway.revision import Revision, Unreviewed
 from gateway.store.store import Store
 from gateway.store.vault import Vault, VaultBroken
 from gateway.types.calls import Method, ProposedCall
+from gateway.types.json import JsonObject
 from gateway.types.outcomes import Answer, Refusal
 
 _NAME = 128  # characters of a name that nothing has, as the log keeps it
 _URI = 2_000
 
 
-async def playback(loaded: Loaded, run: str, clock: Clock, *, is_open: bool = False) -> Playback:
-    """Return a run as a gateway that answers from it; the store is closed again, and unchanged.
+async def playback(
+    loaded: Loaded, run: str, clock: Clock, *, reader: Reader, is_open: bool = False
+) -> Playback:
+    """Return a run as a gateway that answers from it; the store is closed again.
 
-    `is_open` lets callers of every tenant in. Raises ConfigurationError for a run that can't be
-    played, and StoreUnavailable.
+    All that it gets is that `reader` read the run. `is_open` lets callers of every tenant in.
+    Raises ConfigurationError for a run that can't be played, and StoreUnavailable, also where that
+    it is read can't be kept.
     """
     origin = Origin(instance=ids.new("play"), version=__version__)
     url = loaded.settings.store.url
@@ -39,6 +44,13 @@ async def playback(loaded: Loaded, run: str, clock: Clock, *, is_open: bool = Fa
     try:
         found = await takes(store.events, run, _kept(store))
         shown = await _programme(store, loaded.settings, run, found)
+        asked: JsonObject = {"run": run}
+        await disclosed(
+            *(store.events, clock, reader),
+            how="playback",
+            asked=asked,
+            tenant=shown.actor.tenant,
+        )
         keeping, redactor = Keeping(store=store), Redactor(store.keys.redaction, loaded.secrets)
     finally:
         await anyio.to_thread.run_sync(store.close)

@@ -10,10 +10,12 @@ import anyio
 import click
 
 from gateway import jsontext
+from gateway.actions.disclosure import Reader
 from gateway.app.playback import Playback
 from gateway.app.taping import playback
 from gateway.cli import output
 from gateway.cli.listeners import bound, front_options, url_of, write_whole
+from gateway.cli.people import who
 from gateway.clock import SystemClock
 from gateway.config.load import Loaded
 from gateway.identity.authenticate import Authenticator
@@ -45,7 +47,8 @@ def playback_options(command: Command) -> Command:
             "run",
             default="",
             metavar="RUN",
-            help="Answer from the record of a run; no server is started, nothing is kept.",
+            help="Answer from the record of a run; no server is started, and all that "
+            "is kept is who read it.",
         ),
     ):
         command = option(command)
@@ -58,12 +61,16 @@ def check(run: str, report: Path | None, *, as_json: bool) -> None:
         output.fail("--json and --report are for --playback; name a run with it")
 
 
+def _reader() -> Reader:
+    return Reader(account=who("").account)
+
+
 async def over_http(loaded: Loaded, run: str, ready_file: Path | None) -> Tape:
     """Play a run to hosts until told to end; returns what was played."""
     settings, clock = loaded.settings, SystemClock()
     with bound(settings.listen.endpoint) as sock:
         url = url_of(sock) + settings.listen.path
-        played = await playback(loaded, run, clock)
+        played = await playback(loaded, run, clock, reader=_reader())
         async with stop_on_signals() as stop:
             authenticator = Authenticator(
                 settings.identity, resource=settings.listen.public_url or url, clock=clock
@@ -88,7 +95,7 @@ async def over_stdio(loaded: Loaded, run: str) -> Tape:
     Whoever can start this process can read the log, so it need not be of the tenant.
     """
     clock = SystemClock()
-    played = await playback(loaded, run, clock, is_open=True)
+    played = await playback(loaded, run, clock, reader=_reader(), is_open=True)
     _tell(played, "stdio")
     async with stop_on_signals() as stop:
         await serve_stdio(

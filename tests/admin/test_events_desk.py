@@ -124,6 +124,22 @@ async def test_each_search_is_in_the_log_and_its_further_pages_are_not(tmp_path:
         assert len(await reads(house)) == 3
 
 
+async def test_the_mark_of_a_next_page_leads_to_that_page_alone(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        await keep(house, *(denied(id=ids.ulid()) for _ in range(60)))
+        ann = await house.logged_in()
+        found = re.search(r"page=(\d+)\.([0-9a-f]+)", (await ann.get("/events")).text)
+        assert found is not None
+        await ann.get(f"/events?page={found[1]}.{found[2]}")
+        assert len(await reads(house)) == 1
+        later = denied(id=ids.ulid())
+        await keep(house, later)
+        for count, at in enumerate(("99999999999", str(int(found[1]) + 1)), 2):
+            page = await ann.get(f"/events?page={at}.{found[2]}")
+            assert (later.id in page.text) == (at == "99999999999")
+            assert len(await reads(house)) == count
+
+
 async def test_nobody_sees_what_belongs_to_another_tenant_or_to_the_gateway(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         other = denied(tenant="globex", id=ids.ulid(), run="run_9", call="call_9")
