@@ -15,7 +15,7 @@ from gateway.types.json import Json, JsonObject
 
 SHORT: Final = (
     *("seq", "time", "kind", "stage", "tenant", "who"),
-    *("method", "tool", "outcome", "rule", "call"),
+    *("method", "tool", "outcome", "rule", "code", "call"),
 )
 OF_APPROVALS: Final = (
     *("seq", "time", "stage", "tenant", "approval", "tool"),
@@ -153,7 +153,7 @@ COLUMNS: Final[Mapping[str, Column]] = {
     "decision": _body("decision"),
     "status": _body("status"),
     "code": _body("code"),
-    "rule": _body("rule", "code"),
+    "rule": _body("rule"),
     "reason": _body("reason", "why"),
     "revision": _body("revision"),
     "executed": _body("executed"),

@@ -16,7 +16,7 @@ from gateway.types.events import EventKind
 
 _LONGEST: Final = 300
 _DIGITS: Final = 18
-_TEXTS: Final = ("run", "call", "actor", "tool", "rule", "status", "trace")
+_TEXTS: Final = ("run", "call", "actor", "tool", "rule", "code", "status", "trace")
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "kind": tuple(each.value for each in EventKind),
     "decision": tuple(each.value for each in DecisionEffect),

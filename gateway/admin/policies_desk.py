@@ -95,7 +95,12 @@ class PoliciesDesk:
         )
 
     async def diff(self, request: Request, current: Current) -> Response:
-        """Show what two policies differ in; and what that does, once it has been worked out."""
+        """Show what two policies differ in; and what that does, once it has been worked out.
+
+        Where it isn't said of what, the form that asks for it.
+        """
+        if not request.query_params.get("old"):
+            return RedirectResponse(_HOME, status_code=303)
         return await self._diff_page(
             current, request.query_params.get("old", ""), request.query_params.get("new", FOLDER)
         )

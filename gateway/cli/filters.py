@@ -31,6 +31,7 @@ class Given(TypedDict):
     decision: tuple[str, ...]
     status: tuple[str, ...]
     rule: tuple[str, ...]
+    code: tuple[str, ...]
     revision: tuple[str, ...]
     approval: tuple[str, ...]
     action: tuple[str, ...]
@@ -52,6 +53,7 @@ def filter_options(command: Command) -> Command:
             _option("--decision", type=click.Choice([each.value for each in DecisionEffect])),
             _option("--status", help="How the call ended, such as denied or timeout."),
             _option("--rule", help="Id of the deciding rule."),
+            _option("--code", help="What refused it where no rule did, such as phase_blocked."),
             _option("--revision", help="Of the policy that decided, or was put in force."),
             _option("--approval", help="Id of a request for approval."),
             _option("--action", help="Of `admin` events, such as policy_activated."),
@@ -82,6 +84,7 @@ def selection(given: Given, since: str = "", until: str = "") -> Selection:
         decisions=given["decision"],
         statuses=given["status"],
         rules=given["rule"],
+        codes=given["code"],
         revisions=given["revision"],
         approvals=given["approval"],
         actions=given["action"],

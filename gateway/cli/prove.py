@@ -7,7 +7,7 @@ import click
 
 from gateway.cli import disclosing, output, trusting
 from gateway.cli.opening import opened, run
-from gateway.cli.options import config_option, load
+from gateway.cli.options import config_option, json_option, load
 from gateway.errors import LogChanged
 from gateway.events import checkpoints, notes, proofs
 from gateway.events.checkpoints import Checkpoint
@@ -15,14 +15,13 @@ from gateway.events.notes import Key, NoteError
 from gateway.events.proofs import Proof
 from gateway.events.trust import Trust
 from gateway.events.verifying import Mark
+from gateway.store import proving
 from gateway.store.proving import Prover
 from gateway.store.store import Store
 from gateway.types.json import JsonObject
 
 
-@click.command(
-    "prove", epilog="Example: weighbridge events prove 01K0ABC --checkpoint checkpoints.jsonl"
-)
+@click.command("prove", epilog="Example: weighbridge events prove 12 --out proof/")
 @config_option
 @click.argument("event", required=False)
 @click.option(
@@ -43,11 +42,12 @@ from gateway.types.json import JsonObject
 @click.option(
     "--out",
     "folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
     show_default="the current folder",
-    help="Where the files are put.",
+    help="Where the files are put; made where it isn't there.",
 )
+@json_option
 def command(
     path: Path,
     event: str | None,
@@ -55,8 +55,12 @@ def command(
     old: Path | None,
     given: tuple[str, ...],
     folder: Path,
+    as_json: bool,
 ) -> None:
-    """Prove that an event (its id) is in the log, or with --from that the log only grew.
+    """Prove that an event is in the log, or that the log only grew.
+
+    The event is named by its id, by as much of it as begins no other, or by its number; with
+    --from FILE it is proven that the log only grew since a checkpoint.
 
     Writes the event, byte for byte, and its proof (C2SP tlog-proof); or the hashes that lead from
     one checkpoint to another (as the witnesses of C2SP tlog-witness take them).
@@ -79,16 +83,24 @@ def command(
             await disclosing.told(store, "prove", asked, events=1 if event else 0)
             return [_written(folder / name, data) for name, data in files.items()]
 
-    for each in run(prove):
+    written = run(prove)
+    if as_json:
+        output.as_json({"files": [str(each) for each in written]})
+        return
+    for each in written:
         output.one_line(str(each))
 
 
 async def _contained(store: Store, prover: Prover, note: str, event: str) -> dict[str, bytes]:
-    found = await store.checkpoints.read(partial(prover.event, id=event))
+    ids = await store.checkpoints.read(partial(proving.named, said=event))
+    if len(ids) > 1:
+        output.fail(f"`{event}` begins the ids of several events; give more of it, or a number")
+    id = ids[0] if ids else event
+    found = await store.checkpoints.read(partial(prover.event, id=id))
     if found is None:
         output.fail(f"there is no event `{event}` in the log", output.EXIT_FAILED)
     proof = Proof(index=found.seq - 1, path=found.path, note=note)
-    return {f"{event}.json": found.body, f"{event}.tlog-proof": proof.text().encode()}
+    return {f"{id}.json": found.body, f"{id}.tlog-proof": proof.text().encode()}
 
 
 async def _grown(store: Store, prover: Prover, note: str, old: Checkpoint) -> dict[str, bytes]:
@@ -120,6 +132,7 @@ def _largest(marks: list[Mark]) -> Mark:
 
 def _written(path: Path, data: bytes) -> Path:
     try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(data)
     except OSError as error:
         output.fail(f"{path}: {(error.strerror or str(error)).lower()}")

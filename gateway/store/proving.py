@@ -10,6 +10,9 @@ from gateway.store import integration
 from gateway.store.engine import Transaction
 from gateway.store.events import EventFilter, conditions
 
+_DIGITS = 18  # of numbers of events that every database takes
+_ID = 26  # characters of an id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proven:
@@ -18,6 +21,22 @@ class Proven:
     seq: int
     body: bytes
     path: tuple[bytes, ...]
+
+
+def named(transaction: Transaction, said: str) -> list[str]:
+    """Return the ids that somebody may mean: a whole one, a number, or how one begins; two at most.
+
+    What begins ids is looked up between the least and the largest that it can begin.
+    """
+    if transaction.fetch("place_of_event", {"id": said}):
+        return [said]
+    if said.isascii() and said.isdecimal() and not said.startswith("0") and len(said) <= _DIGITS:
+        return [row.text("id") for row in transaction.fetch("id_of_event", {"seq": int(said)})]
+    begun = said.upper()
+    if not (begun.isascii() and begun.isalnum() and len(begun) < _ID):
+        return []
+    between = {"least": begun.ljust(_ID, "0"), "most": begun.ljust(_ID, "Z")}
+    return [row.text("id") for row in transaction.fetch("ids_begun", between)]
 
 
 class Prover:

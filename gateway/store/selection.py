@@ -31,6 +31,7 @@ _COLUMNS: Final = {
     "traces": "trace_id IN (SELECT value FROM json_each(:traces))",
 }
 _TOLD: Final[Mapping[str, tuple[str, ...]]] = {
+    "codes": ("code",),
     "methods": ("question", "method"),  # the first that a body has is the one
     "actions": ("action",),
     "approvals": ("approval",),
@@ -69,6 +70,7 @@ class Selection:
     stages: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()  # of the check that refused
     methods: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()  # of `admin` events
     approvals: tuple[str, ...] = ()  # ids of requests

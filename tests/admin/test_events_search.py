@@ -12,9 +12,12 @@ NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 
 
 def test_every_field_is_a_condition() -> None:
-    found = read(QueryParams("actor=sam&tool=pay.refund&decision=deny&status=denied&rule=r"), NOW)
+    found = read(
+        QueryParams("actor=sam&tool=pay.refund&decision=deny&status=denied&rule=r&code=c"), NOW
+    )
     wanted = found.wanted
     assert (wanted.actors, wanted.tools, wanted.rules) == (("sam",), ("pay.refund",), ("r",))
+    assert wanted.codes == ("c",)
     assert (wanted.decisions, wanted.statuses, wanted.kinds) == (("deny",), ("denied",), ())
     assert dict(parse_qsl(found.query))["tool"] == "pay.refund"
     assert read(QueryParams(""), NOW).is_any

@@ -69,6 +69,14 @@ async def test_what_is_worked_out_can_be_cancelled(made: Path, tmp_path: Path) -
         assert "Find out" in (await ann.get(begun.headers["Location"])).text
 
 
+async def test_without_policies_to_compare_the_form_is_shown(made: Path, tmp_path: Path) -> None:
+    async with open_past(made, tmp_path) as house:
+        ann = await house.logged_in()
+        for path in ("/policies/diff", "/policies/diff?new=folder", "/policies/diff?old="):
+            page = await ann.get(path)
+            assert (page.status, page.headers["Location"]) == (303, "/policies")
+
+
 async def test_the_same_policy_differs_in_nothing(made: Path, tmp_path: Path) -> None:
     async with open_past(made, tmp_path) as house:
         ann = await house.logged_in()

@@ -73,6 +73,7 @@ def decided(call: str) -> Event:
         ("--decision", "deny"),
         ("--status", "denied"),
         ("--rule", "never"),
+        ("--code", "x"),
         ("--trace", "ab" * 16),
     ],
 )
@@ -88,7 +89,7 @@ def test_every_filter_finds_what_it_names_and_nothing_else(
         "--method": {"body": {"tool": "file:///a", "method": "resources/read"}},
     }
     change = changes.get(words[0])
-    is_decision = words[0] in {"--tool", "--kind", "--stage", "--decision", "--rule"}
+    is_decision = words[0] in {"--tool", "--kind", "--stage", "--decision", "--rule", "--code"}
     wanted = decided("two") if is_decision else an_event(call="two", **(change or {}))
     kept(place, an_event(call="one"), wanted)
     assert calls(asked(place, *words)) == ["two"]
@@ -151,10 +152,10 @@ def test_a_person_sees_who_called_what_and_how_it_ended(place: Workspace) -> Non
     headers, decision, end = place.run("events", "query").stdout.splitlines()
     assert headers.split() == [
         *("seq", "time", "kind", "stage", "tenant", "who"),
-        *("method", "tool", "outcome", "rule", "call"),
+        *("method", "tool", "outcome", "rule", "code", "call"),
     ]
     assert decision.split()[2:] == [
-        *("authorization", "decided", "acme", "sam", "crm.wipe", "deny", "never", "call_1")
+        *("authorization", "decided", "acme", "sam", "crm.wipe", "deny", "never", "x", "call_1")
     ]
     assert end.split()[1:] == [
         *("2026-11-30T09:00:00", "tool_call", "finished", "acme", "sam"),

@@ -33,6 +33,7 @@ FIELDS = {
     "tool": "tools",
     "status": "statuses",
     "rule": "rules",
+    "code": "codes",
     "revision": "revisions",
     "approval": "approvals",
     "action": "actions",

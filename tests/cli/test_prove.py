@@ -35,6 +35,21 @@ def test_an_event_and_its_proof_are_written_and_can_be_checked(place: Workspace)
     assert f'"asked":{{"event":"{event}"}}' in events[-1]
 
 
+def test_an_event_may_be_named_by_its_number_or_by_what_begins_its_id_alone(
+    place: Workspace,
+) -> None:
+    event = an_id(place, 7)
+    new = place.folder / "a" / "proof"
+    for said in ("7", event, event[:25], event[:25].lower()):
+        code, told = place.json("events", "prove", said, "--out", str(new), "--json")
+        assert code == 0
+        assert told == {"files": [str(new / f"{event}{end}") for end in (".json", ".tlog-proof")]}
+    several = prove(place, event[:1])
+    assert several.exit_code == output.EXIT_USAGE
+    assert "several events" in several.stderr
+    assert prove(place, "999999").exit_code == output.EXIT_FAILED
+
+
 def test_the_largest_checkpoint_of_a_file_may_be_named(place: Workspace) -> None:
     file = str(place.folder / "copies.jsonl")
     assert prove(place, an_id(place, 7), "--checkpoint", file).exit_code == 0

@@ -76,3 +76,11 @@ ORDER BY size DESC LIMIT :limit;
 -- name: place_of_event
 -- The number and the bytes of one event.
 SELECT seq, body FROM events WHERE id = :id;
+
+-- name: id_of_event
+-- The id of the event of a number.
+SELECT id FROM events WHERE seq = :seq;
+
+-- name: ids_begun
+-- Ids between two, as many as show whether it is one.
+SELECT id FROM events WHERE id BETWEEN :least AND :most ORDER BY id LIMIT 2;
