@@ -1,4 +1,4 @@
-"""A log of fifty thousand events is given out whole, in the memory of a few pages."""
+"""A log of twenty thousand events is given out whole, in the memory of a few pages."""
 
 import os
 import sqlite3
@@ -11,8 +11,8 @@ import pytest
 
 from tests.helpers.workspaces import Workspace, a_workspace
 
-COUNT = 50_000
-# 75 MB of events; every thousandth was denied.
+COUNT = 20_000
+# 30 MB of events; every thousandth was denied.
 FILL = """
 WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)
 INSERT INTO events (seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision,
