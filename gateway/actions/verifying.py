@@ -9,7 +9,7 @@ from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
 from gateway.events.verifying import Fault, FaultKind, Mark, Report, Row, Verifier
-from gateway.store import pages
+from gateway.store import pages, seals
 from gateway.store.engine import Transaction
 from gateway.store.pages import Bounds
 
@@ -57,7 +57,7 @@ async def verify(
             gone = min(last, bounds.sealed.size) if bounds.sealed is not None else 0
             found, doubts = _rows(archives, gone)
             verifier.page([*found, *page.rows], page.kept, page.marks)
-            for fault in doubts:
+            for fault in (*doubts, *await reader.read(partial(seals.faults, rows=page.rows))):
                 verifier.fault(fault)
         for fault in await _further(reader, bounds):
             verifier.fault(fault)
@@ -104,6 +104,7 @@ async def _further(reader: Reader, bounds: Bounds) -> list[Fault]:
         Fault(kind=FaultKind.STRAY, first=seq, last=seq, what="an archive took its number")
         for seq in bounds.strays
     ]
+    found += await reader.read(seals.strays)
     for level, many in bounds.tiled.items():
         for number in range(many if level else 0):
             found += await reader.read(partial(pages.tile_faults, level=level, number=number))

@@ -60,6 +60,8 @@ def _event(scope: Scope, clock: Clock, id: str, found: Shredded) -> Event:
         before=scope.before,
         copies=found.copies,
         keys=found.keys,
+        operations=found.operations,
+        requests=found.requests,
         reason="",
         by=_BY,
         account="",

@@ -63,7 +63,7 @@ def command(path: Path, before: str, file: Path, most: int, by: str, as_json: bo
         )
 
     async def archive() -> Archived:
-        async with opened(path) as store:
+        async with opened(path, erases=True) as store:
             archiving = Archiving(
                 store=store,
                 sign=sign,

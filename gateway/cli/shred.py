@@ -1,5 +1,6 @@
 """`weighbridge events shred`: sealed arguments are destroyed; the log itself stays as it is."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from gateway.clock import SystemClock
 from gateway.events import upkeep
 from gateway.store.sealed_copies import Scope, Shredded
 from gateway.types.events import Event
+
+_MOST_SHOWN = 20
 
 
 @click.command(
@@ -58,14 +61,43 @@ def command(
             output.EXIT_FAILED,
         )
     if as_json:
-        output.as_json({"copies": found.copies, "keys": found.keys})
-    elif found.copies:
-        output.one_line(
+        output.as_json(
+            {
+                "copies": found.copies,
+                "keys": found.keys,
+                "operations": found.operations,
+                "requests": found.requests,
+                "open": [*found.open],
+            }
+        )
+        return
+    for line in lines(found):
+        output.one_line(line)
+
+
+def lines(found: Shredded) -> Iterator[str]:
+    """Yield what was destroyed, and what is left of it."""
+    if found.copies:
+        yield (
             f"sealed copies destroyed: {found.copies}, and data keys: {found.keys}; "
             "the log stays as it is"
         )
-    else:
-        output.one_line("nothing is sealed there, or all of it was shredded before")
+    if found.operations or found.requests:
+        yield (
+            f"emptied as well: operations: {found.operations}, and requests: {found.requests}; the "
+            "same calls are told that their answers are no longer kept, and none of them can be "
+            "undone by the gateway"
+        )
+    if not found.is_any and not found.open:
+        yield "nothing is sealed there, or all of it was shredded before"
+    if found.open:
+        named = ", ".join(found.open[:_MOST_SHOWN])
+        more = len(found.open) - _MOST_SHOWN
+        further = f" and {more} more" if more > 0 else ""
+        yield (
+            f"still kept by operations that are not settled: {named}{further}; settle them "
+            "(`weighbridge ops show ID`), then shred once more"
+        )
 
 
 def _event(scope: Scope, reason: str, by: str, id: str, found: Shredded) -> Event:
@@ -79,6 +111,8 @@ def _event(scope: Scope, reason: str, by: str, id: str, found: Shredded) -> Even
         before=scope.before,
         copies=found.copies,
         keys=found.keys,
+        operations=found.operations,
+        requests=found.requests,
         reason=reason,
         by=person.by,
         account=person.account,

@@ -69,6 +69,8 @@ class Recorded:
 
     def _kept(self, operation: Operation) -> tuple[Answer | Refusal, Json]:
         """Return an outcome, and by what it was minimised."""
+        if not operation.outcome:  # it was erased, by a shredding say
+            return refusals.outcome_lost(), None
         try:
             sealed = self.vault.open(operation.tenant, operation.op_id, operation.outcome)
             content = jsontext.parse_result(sealed)

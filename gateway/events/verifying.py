@@ -29,6 +29,7 @@ class FaultKind(StrEnum):
     SIGNATURE = "signature"  # a checkpoint is signed by nobody who is trusted
     COLUMNS = "columns"  # what queries go by isn't what the event says
     MALFORMED = "malformed"  # an event is no JSON object
+    SEALED = "sealed"  # what is kept sealed beside an event isn't what the event says
     TILE = "tile"  # the kept hashes aren't those of the events, which are as signed
 
 

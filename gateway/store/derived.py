@@ -42,11 +42,12 @@ def differing(row: Row, event: JsonObject) -> list[str]:
     at = _at(get("ts"))
     if row.says({**told, "at": at}):  # as a rule: a look at each would take most of the time
         return []
-    found = [name for name, value in told.items() if not _same(row.text(name), _text(value))]
+    found = [name for name, value in told.items() if not same(row.text(name), _text(value))]
     return found if row.integer("at") == at else [*found, "at"]
 
 
-def _same(kept: str, told: str) -> bool:
+def same(kept: str, told: str) -> bool:
+    """Whether a column has what the event tells, as far as columns hold it."""
     return kept.translate(_SIGNS) == told[:_LONGEST].translate(_SIGNS)
 
 

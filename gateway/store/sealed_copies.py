@@ -7,15 +7,17 @@ from typing import Final
 
 from gateway import ids, jsontext
 from gateway.clock import Clock
+from gateway.store import erasing, seals
 from gateway.store.changes import Change, Log, Made
 from gateway.store.engine import Parameters, Transaction, Value
+from gateway.store.erasing import Erased, Left
 from gateway.store.retention import Hold, all_holds
 from gateway.store.times import microseconds, moment
 from gateway.store.worker import Worker
 from gateway.types.audit import SealedCopy
 from gateway.types.events import Event
 from gateway.types.json import Json
-from gateway.types.values import value
+from gateway.types.values import replaced, value
 
 STEP: Final = 2_000  # copies that are destroyed in one transaction: writers wait for it
 _EVER: Final = (1 << 63) - 1
@@ -50,6 +52,14 @@ class Shredded:
     keys: int
     tenant: str = ""
     held: Hold | None = None  # that kept it from being done
+    operations: int = 0  # settled ones, whose own arguments and answers are gone as well
+    requests: int = 0  # closed ones, of which it is gone what people were shown
+    open: tuple[str, ...] = ()  # operations that keep theirs until they are settled
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything was destroyed."""
+        return self.copies + self.operations + self.requests > 0
 
 
 Telling = Callable[[str, Shredded], Event]
@@ -111,41 +121,83 @@ class SealedCopies:
         `telling` makes the event of each step; where nothing was left there is none. Raises
         StoreUnavailable: then what was done so far is done and told, and the same again goes on.
         """
+        await self._worker.write(partial(seals.mend, found=await self._led_astray(scope)))
         done = Shredded(copies=0, keys=0)
         while True:
             step = await self.step(scope, telling, id=ids.ulid(), most=most)
-            done = Shredded(
-                copies=done.copies + step.copies,
-                keys=done.keys + step.keys,
-                tenant=step.tenant or done.tenant,
-                held=step.held,
-            )
+            done = _both(done, step)
             if step.copies < most:
-                return done
+                break
+        if done.held is not None:
+            return done
+        left = await self._left(scope)
+        for at in range(0, len(left.calls), most):
+            calls = left.calls[at : at + most]
+            done = _both(done, await self.step(scope, telling, id=ids.ulid(), calls=calls))
+        return replaced(done, open=(await self._left(scope)).open)
 
-    async def step(self, scope: Scope, telling: Telling, *, id: str, most: int = STEP) -> Shredded:
+    async def step(
+        self,
+        scope: Scope,
+        telling: Telling,
+        *,
+        id: str,
+        most: int = STEP,
+        calls: Sequence[str] = (),
+    ) -> Shredded:
         """Destroy some of them, in one transaction with the event that says so, which has the id.
 
-        Raises StoreUnavailable.
+        With each goes what settled operations and closed requests keep of its call; of `calls` as
+        well, whose copies are destroyed already. Raises StoreUnavailable.
         """
         now = microseconds(self._clock.now())
+        erased = Erased()  # by the first try, when its commit got no answer
 
         def work(transaction: Transaction) -> Made[Shredded]:
+            nonlocal erased
             where, parameters = _matching(scope)
             live = f"{where} AND shredded_at = 0"
             held = None if scope.spares_held else _held(transaction, live, parameters)
             if held is not None:
                 return Made(Shredded(copies=0, keys=0, held=held), keeps_events=False)
-            tenant = _tenant(transaction, live, parameters)
+            tenant = _tenant(transaction, where, parameters)
             done: dict[str, Value] = {**parameters, "now": now, "shred": id, "most": most}
             name = "shred_old_copies" if scope.spares_held else _STATEMENTS[_named(scope)]
             transaction.execute(name, done)
             transaction.execute("shred_keys", {"now": now, "shred": id})
             (row,) = transaction.fetch("shredded", {"shred": id})
-            found = Shredded(copies=row.integer("copies"), keys=row.integer("keys"), tenant=tenant)
-            return Made(found, told=[telling(id, found)] if found.copies else [])
+            gone = erasing.erase(transaction, [*erasing.just_shredded(transaction, id), *calls])
+            erased = gone if gone.operations + gone.requests else erased
+            found = Shredded(
+                copies=row.integer("copies"),
+                keys=row.integer("keys"),
+                tenant=tenant,
+                operations=erased.operations,
+                requests=erased.requests,
+            )
+            return Made(found, told=[telling(id, found)] if found.is_any else [])
 
         return await self._log.carry(Change(work))
+
+    async def _left(self, scope: Scope) -> Left:
+        before = _EVER if scope.before is None else microseconds(scope.before)
+        return await self._worker.read(
+            partial(
+                erasing.left, run=scope.run, call=scope.call, tenant=scope.tenant, before=before
+            )
+        )
+
+    async def _led_astray(self, scope: Scope) -> list[str]:
+        """Return the events whose copies say of themselves what the log does not."""
+        named = _named(scope)
+        wanted: Parameters = {named: scope.run or scope.call or scope.tenant}
+        found: list[str] = []
+        after: str | None = ""
+        while after is not None:
+            page = partial(seals.differing, named=named, wanted=wanted, after=after)
+            more, after = await self._worker.read(page)
+            found += more
+        return found
 
 
 def columns(copy: SealedCopy) -> Parameters:
@@ -184,6 +236,17 @@ def keep(transaction: Transaction, rows: Sequence[Parameters]) -> list[str]:
         if not transaction.execute("keep_sealed_copy", copy):
             unkept.append(str(key))
     return unkept
+
+
+def _both(one: Shredded, other: Shredded) -> Shredded:
+    return Shredded(
+        copies=one.copies + other.copies,
+        keys=one.keys + other.keys,
+        tenant=other.tenant or one.tenant,
+        held=other.held,
+        operations=one.operations + other.operations,
+        requests=one.requests + other.requests,
+    )
 
 
 _STATEMENTS: Final = {

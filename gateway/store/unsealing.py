@@ -56,6 +56,9 @@ class Unsealing:
         }
 
     def _of(self, event: JsonObject, copy: Copy) -> Unsealed:
+        if copy.shredded is not None and copy.content and copy.wrapped:
+            detail = "it says that it was shredded, and is there; `weighbridge events shred` mends"
+            return Unsealed(why=Unopened.BROKEN, detail=detail)
         if copy.shredded is not None:
             return Unsealed(why=Unopened.SHREDDED, since=copy.shredded)
         if self._keys is None:

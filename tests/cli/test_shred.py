@@ -5,8 +5,10 @@ from pathlib import Path
 
 import anyio
 
-from gateway.store.sealed_copies import Copy
+from gateway.cli.shred import lines
+from gateway.store.sealed_copies import Copy, Shredded
 from gateway.types.audit import Audit
+from gateway.types.values import replaced
 from tests.helpers.recorded import recorded
 from tests.helpers.workspaces import Workspace
 
@@ -20,7 +22,10 @@ def shred(place: Workspace, *words: str) -> tuple[int, str]:
 
 def test_what_is_sealed_of_a_call_or_a_tenant_is_destroyed_once(tmp_path: Path) -> None:
     place = anyio.run(recorded, tmp_path, SEALED)
-    assert place.json("events", "shred", "--call", "call_1") == (0, {"copies": 1, "keys": 1})
+    assert place.json("events", "shred", "--call", "call_1") == (
+        0,
+        {"copies": 1, "keys": 1, "operations": 0, "requests": 0, "open": []},
+    )
     assert shred(place, "--tenant", "acme", "--reason", "Art. 17", "--by", "ada") == (
         *(0, "sealed copies destroyed: 2, and data keys: 2; the log stays as it is"),
     )
@@ -71,3 +76,15 @@ async def _copies(place: Workspace) -> list[Copy]:
     with place.store() as store:
         events = [str(each.json()["id"]) async for each in store.events.tail()]
         return list((await store.sealed.beside(events)).values())
+
+
+def test_what_is_left_of_it_is_said_and_who_keeps_it() -> None:
+    found = Shredded(copies=2, keys=1, operations=1, requests=3, open=("op_1", "op_2"))
+    destroyed, emptied, kept = lines(found)
+    assert destroyed.startswith("sealed copies destroyed: 2, and data keys: 1")
+    assert emptied.startswith("emptied as well: operations: 1, and requests: 3; ")
+    assert "not settled: op_1, op_2; settle them" in kept
+    many = replaced(found, open=tuple(f"op_{number}" for number in range(25)))
+    assert "op_19 and 5 more; " in list(lines(many))[-1]
+    (only,) = lines(Shredded(copies=0, keys=0, open=("op_1",)))
+    assert only.startswith("still kept by operations that are not settled: op_1; ")

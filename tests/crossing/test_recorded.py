@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
 from gateway.store.operations import OperationFilter
+from gateway.store.sealed_copies import Scope
 from gateway.store.store import Store
 from gateway.types.guarantees import Idempotency, Injection, InjectPlace, Repeat
 from gateway.types.json import Json
@@ -16,6 +18,7 @@ from gateway.types.outcomes import Finished, Status
 from gateway.types.tools import Risk
 from tests.helpers.fake_server import until_async
 from tests.helpers.held import ASK, a_house
+from tests.helpers.sealed import telling
 from tests.helpers.writes import Counting, outcome_of, said, writes
 
 KEY = "weighbridge/idempotencyKey"
@@ -33,6 +36,20 @@ def texts(finished: Finished) -> list[str]:
 def customer() -> Delivered:
     data: dict[str, Json] = {"id": 1, "iban": "DE02100"}
     return said("customer 1 has DE02100", structuredContent=data)
+
+
+async def test_an_answer_that_was_erased_is_said_to_be_and_nothing_is_sent_again(
+    store: Store,
+) -> None:
+    alpha = writes(store, Counting(answers=[customer()]))
+    await alpha.call()
+    (operation,) = await store.operations.find(OperationFilter())
+    scope, calls = Scope(tenant=operation.tenant), [operation.call_id]
+    found = await store.sealed.step(scope, partial(telling, scope), id="01KBSHRED", calls=calls)
+    assert found.operations == 1
+    again = outcome_of(await alpha.call())
+    assert (again["code"], again["executed"]) == ("outcome_lost", "yes")
+    assert alpha.server.count == 1
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,18 @@
 """Events about calls with sealed arguments, written to a store as gateways do."""
 
+from functools import partial
 from typing import Any
 
 from gateway.clock import SystemClock
+from gateway.events import upkeep
+from gateway.store.sealed_copies import STEP, Scope, Shredded
 from gateway.store.sealing import Sealer
 from gateway.store.sealing_keys import SealingKeys
 from gateway.store.store import Store
 from gateway.store.unsealing import Unsealed, Unsealing
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import JsonObject
+from tests.helpers.cases import NOW
 from tests.helpers.events import an_event
 
 KEYS = SealingKeys(b"s" * 32)
@@ -42,3 +46,27 @@ async def beside(store: Store, keys: SealingKeys | None = KEYS, **wanted: str) -
     events = [each for each in events if all(each.get(name) == wanted[name] for name in wanted)]
     found = await Unsealing(store.sealed, keys).beside(events)
     return [found[str(each["id"])] for each in events if str(each["id"]) in found]
+
+
+def telling(scope: Scope, id: str, found: Shredded) -> Event:
+    """Say that something was shredded, as Ada's command does."""
+    return upkeep.shredded(
+        id=id,
+        at=NOW,
+        tenant=found.tenant,
+        run=scope.run,
+        call=scope.call,
+        before=scope.before,
+        copies=found.copies,
+        keys=found.keys,
+        operations=found.operations,
+        requests=found.requests,
+        reason="",
+        by="ada",
+        account="ada",
+    )
+
+
+async def shred(store: Store, scope: Scope, *, most: int = STEP) -> Shredded:
+    """Shred what is sealed of a scope, and say so."""
+    return await store.sealed.shred(scope, partial(telling, scope), most=most)

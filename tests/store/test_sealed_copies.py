@@ -7,40 +7,18 @@ import pytest
 
 from gateway.actions.verifying import verify
 from gateway.errors import StoreUnavailable
-from gateway.events import upkeep
 from gateway.events.trust import Trust
 from gateway.store.backlog import Bounds
 from gateway.store.changes import Change, Made
 from gateway.store.retention import Hold
-from gateway.store.sealed_copies import STEP, Scope, Shredded
+from gateway.store.sealed_copies import Scope
 from gateway.store.store import Store
 from gateway.store.unsealing import Unopened
-from gateway.types.events import Event
 from tests.helpers.cases import NOW
 from tests.helpers.databases import OpenLog, OpenStore
 from tests.helpers.events import an_event
-from tests.helpers.sealed import ARGUMENTS, a_decision, a_sealer, beside, sealed
+from tests.helpers.sealed import ARGUMENTS, a_decision, a_sealer, beside, sealed, shred, telling
 from tests.helpers.tampering import SIGNER, checkpoint, tamper, write
-
-
-def telling(scope: Scope, id: str, found: Shredded) -> Event:
-    return upkeep.shredded(
-        id=id,
-        at=NOW,
-        tenant=found.tenant,
-        run=scope.run,
-        call=scope.call,
-        before=scope.before,
-        copies=found.copies,
-        keys=found.keys,
-        reason="",
-        by="ada",
-        account="ada",
-    )
-
-
-async def shred(store: Store, scope: Scope, *, most: int = STEP) -> Shredded:
-    return await store.sealed.shred(scope, partial(telling, scope), most=most)
 
 
 async def shreds(store: Store) -> int:

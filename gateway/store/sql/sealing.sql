@@ -107,3 +107,128 @@ WHERE key_id IN (
     SELECT 1 FROM sealed_copies JOIN events ON events.id = sealed_copies.event_id
     WHERE sealed_copies.key_id = data_keys.key_id AND events.seq > :size
 );
+
+-- name: calls_just_shredded
+-- The calls whose copies one shredding has destroyed.
+SELECT DISTINCT call_id FROM sealed_copies WHERE shred = :shred AND shred <> '' AND call_id <> '';
+
+-- name: calls_shredded
+-- The calls of which the copy is destroyed, and of whose operation something is kept.
+SELECT DISTINCT sealed_copies.call_id, operations.op_id, operations.state,
+       CASE WHEN operations.state IN ('succeeded', 'failed_final', 'failed_retryable',
+                                      'compensated', 'denied', 'abandoned')
+                 AND operations.check_at = 0 AND operations.verification <> 'pending'
+                 AND operations.evidence <> :asks_first THEN 1 ELSE 0 END AS is_settled
+FROM sealed_copies JOIN operations ON operations.call_id = sealed_copies.call_id
+WHERE ((:call_id <> '' AND sealed_copies.call_id = :call_id)
+       OR (:run_id <> '' AND sealed_copies.run_id = :run_id)
+       OR (:tenant <> '' AND sealed_copies.tenant = :tenant))
+  AND sealed_copies.at < :before AND sealed_copies.shredded_at > 0
+  AND (operations.arguments <> '' OR operations.outcome <> '' OR EXISTS (
+      SELECT 1 FROM approvals WHERE approvals.op_id = operations.op_id
+      AND (approvals.presented <> '' OR approvals.proposal <> '')
+  ))
+  AND NOT EXISTS (
+      SELECT 1 FROM holds WHERE holds.tenant = operations.tenant
+      OR (holds.run_id <> '' AND holds.run_id = operations.run_id)
+  )
+ORDER BY sealed_copies.call_id, operations.op_id;
+
+-- name: erase_operations
+-- Let go of what settled operations of calls were asked for and answered, and of what undid them.
+-- What may still be sent, checked or undone stays; so do keys and states, by which the same call is
+-- known again and not sent.
+UPDATE operations SET arguments = '', outcome = ''
+WHERE op_id IN (
+    SELECT op_id FROM operations WHERE call_id IN (SELECT value FROM json_each(:calls))
+    UNION
+    SELECT undoing.op_id FROM operations AS undoing JOIN operations AS undone
+    ON undoing.compensates = undone.op_id AND undoing.compensates <> ''
+    WHERE undone.call_id IN (SELECT value FROM json_each(:calls))
+)
+  AND (arguments <> '' OR outcome <> '')
+  AND state IN ('succeeded', 'failed_final', 'failed_retryable', 'compensated', 'denied',
+                'abandoned')
+  AND check_at = 0 AND verification <> 'pending' AND evidence <> :asks_first
+  AND NOT EXISTS (
+      SELECT 1 FROM holds WHERE holds.tenant = operations.tenant
+      OR (holds.run_id <> '' AND holds.run_id = operations.run_id)
+  );
+
+-- name: erase_requests
+-- Let go of what people were shown of closed requests about such calls, and of what they proposed.
+UPDATE approvals SET presented = '', proposal = ''
+WHERE op_id IN (
+    SELECT op_id FROM operations WHERE call_id IN (SELECT value FROM json_each(:calls))
+    UNION
+    SELECT undoing.op_id FROM operations AS undoing JOIN operations AS undone
+    ON undoing.compensates = undone.op_id AND undoing.compensates <> ''
+    WHERE undone.call_id IN (SELECT value FROM json_each(:calls))
+)
+  AND (presented <> '' OR proposal <> '') AND state NOT IN ('pending', 'approved')
+  AND NOT EXISTS (
+      SELECT 1 FROM holds WHERE holds.tenant = approvals.tenant
+      OR (holds.run_id <> '' AND holds.run_id = approvals.run_id)
+  );
+
+-- name: copies_with_events
+-- Copies beside their events, a page at a time: what queries go by, of both.
+SELECT * FROM (
+    SELECT sealed_copies.event_id,
+           CASE WHEN sealed_copies.tenant <> events.tenant
+                     OR sealed_copies.run_id <> events.run_id
+                     OR sealed_copies.call_id <> events.call_id
+                     OR sealed_copies.at <> events.at
+                     OR (sealed_copies.shredded_at > 0 AND sealed_copies.content <> '')
+                THEN 1 ELSE 0 END AS differs
+    FROM sealed_copies JOIN events ON events.id = sealed_copies.event_id
+    {where} AND sealed_copies.event_id > :after
+    ORDER BY sealed_copies.event_id LIMIT :limit
+) AS beside;
+
+-- name: keys_not_shredded
+-- Data keys that say that they were destroyed, and are there.
+SELECT key_id FROM data_keys WHERE shredded_at > 0 AND wrapped <> '' LIMIT 1;
+
+-- name: mend_copies
+-- Have copies say again whose they are, and that they are there: as their events say.
+UPDATE sealed_copies
+SET tenant = (SELECT events.tenant FROM events WHERE events.id = sealed_copies.event_id),
+    run_id = (SELECT events.run_id FROM events WHERE events.id = sealed_copies.event_id),
+    call_id = (SELECT events.call_id FROM events WHERE events.id = sealed_copies.event_id),
+    at = (SELECT events.at FROM events WHERE events.id = sealed_copies.event_id),
+    shredded_at = CASE WHEN content <> '' THEN 0 ELSE shredded_at END,
+    shred = CASE WHEN content <> '' THEN '' ELSE shred END
+WHERE event_id IN (SELECT value FROM json_each(:events))
+  AND EXISTS (SELECT 1 FROM events WHERE events.id = sealed_copies.event_id);
+
+-- name: mend_keys
+-- Have data keys that are there say so.
+UPDATE data_keys SET shredded_at = 0, shred = '' WHERE shredded_at > 0 AND wrapped <> '';
+
+-- name: copies_between
+-- Copies beside the events of a page, with their keys.
+SELECT events.seq, events.at AS event_at, sealed_copies.event_id, sealed_copies.key_id, sealed_copies.tenant,
+       sealed_copies.run_id, sealed_copies.call_id, sealed_copies.content, sealed_copies.at,
+       sealed_copies.shredded_at, sealed_copies.shred,
+       COALESCE(data_keys.wrapped, '') AS wrapped,
+       COALESCE(data_keys.shredded_at, 0) AS key_shredded_at,
+       COALESCE(data_keys.shred, '') AS key_shred
+FROM events JOIN sealed_copies ON sealed_copies.event_id = events.id
+LEFT JOIN data_keys ON data_keys.key_id = sealed_copies.key_id
+WHERE events.seq > :after AND events.seq <= :last;
+
+-- name: shreddings
+-- Which of some ids are of events about a shredding, as the log has them.
+SELECT seq, body FROM events
+WHERE id IN (SELECT value FROM json_each(:events)) AND kind = 'admin';
+
+-- name: keys_of_copies
+-- Some data keys, as they are kept.
+SELECT key_id, wrapped, shredded_at, shred FROM data_keys
+WHERE key_id IN (SELECT value FROM json_each(:keys));
+
+-- name: copies_without_events
+-- Copies beside nothing.
+SELECT event_id FROM sealed_copies
+WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.id = sealed_copies.event_id) LIMIT 10;
