@@ -70,20 +70,33 @@ def _compared(call: Recorded, before: Judgement, after: Answer) -> Compared:
 
 
 def differences(before: Judgement, after: Judgement) -> Iterator[Found]:
-    """Yield what is another one, strongest first; of calls that don't go, only who says so."""
-    if before.effect is not after.effect:
-        wider = _ROOM[after.effect] > _ROOM[before.effect]
-        yield Why.EFFECT, Lean.WIDER if wider else Lean.NARROWER
+    """Yield what is another one, strongest first; of calls that don't go, only who says so.
+
+    A call that a limit has no room for does not go, whatever a rule says of it: where people were
+    asked about it, less is granted, and where it was refused, it is the same decision.
+    """
+    if before.goes is not after.goes:
+        is_limit = bool(before.exceeded or after.exceeded)
+        wider = _ROOM[after.goes] > _ROOM[before.goes]
+        yield Why.LIMIT if is_limit else Why.EFFECT, Lean.WIDER if wider else Lean.NARROWER
         return
-    if before.effect is not DecisionEffect.DENY:
+    if before.goes is DecisionEffect.DENY:
+        yield from ((why, Lean.OTHER) for why in _stopped(before, after))
+    else:
         yield from _allowed(before, after)
     if (before.status, before.code, before.rule) != (after.status, after.code, after.rule):
         yield Why.RULE, Lean.OTHER
 
 
+def _stopped(before: Judgement, after: Judgement) -> Iterator[Why]:
+    """Tell of two refusals which of them is by a limit, or that it is by another one."""
+    if before.exceeded != after.exceeded:
+        yield Why.LIMIT
+    elif before.effect is not after.effect:
+        yield Why.RULE
+
+
 def _allowed(before: Judgement, after: Judgement) -> Iterator[Found]:
-    if bool(before.exceeded) != bool(after.exceeded):
-        yield Why.LIMIT, Lean.WIDER if before.exceeded else Lean.NARROWER
     yield from _each(Why.LIMIT, _limits(before.limits, after.limits))
     if (before.people, before.quorum) != (after.people, after.quorum):
         yield Why.APPROVAL, _by(after.quorum - before.quorum)

@@ -7,7 +7,7 @@ first call that is read: what was taken before is not known.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
@@ -53,16 +53,26 @@ class Counting:
         default_factory=lambda: defaultdict[_Place, Window](Window)
     )
 
-    def __call__(self, call: Recorded, before: Judgement, after: Judgement) -> str:
-        """Return the limit that has no room for a call, or nothing; and take what it takes."""
+    _gone: set[str] = field(default_factory=set[str])  # operations that have taken what they take
+
+    def __call__(
+        self, call: Recorded, before: Judgement, after: Judgement, operation: str = ""
+    ) -> str:
+        """Return the limit that has no room for a call, or nothing; and take what it takes.
+
+        Of repeats of one operation only the first one that goes takes anything.
+        """
+        simulated = self.mode is Counters.SIMULATED
+        if operation in self._gone and (simulated or not exceeded(call)):
+            return ""
         if after.effect is DecisionEffect.DENY:
             if self.mode is Counters.RECORDED and call.is_sent:
-                self._take(call, before.limits)
+                self._take(call, before.limits, operation)
             return ""
         full = self._full(call, before, after)
         would = not full and _would_be_sent(call, after)
         if call.is_sent if self.mode is Counters.RECORDED else would:
-            self._take(call, after.limits)
+            self._take(call, after.limits, operation)
         return full
 
     def _full(self, call: Recorded, before: Judgement, after: Judgement) -> str:
@@ -81,9 +91,11 @@ class Counting:
         taken = self._windows[limit.id, limit.key].at(now)
         return taken + (limit.amount or 0.0) <= most + abs(most) * _ROUNDING
 
-    def _take(self, call: Recorded, limits: Iterable[Taken]) -> None:
+    def _take(self, call: Recorded, limits: Sequence[Taken], operation: str) -> None:
         if _was_given_back(call):
             return
+        if operation and limits:
+            self._gone.add(operation)
         now = _now(call)
         for limit in limits:
             if limit.window_s is not None and limit.amount is not None:

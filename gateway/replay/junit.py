@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree import ElementTree as Xml
 
 from gateway.replay import text, tool_reports
-from gateway.replay.report import Report, Wanted
+from gateway.replay.report import Report, Wanted, said
 from gateway.replay.tool_reports import ToolReport
 from gateway.types.leans import Lean
 
@@ -35,8 +35,12 @@ def junit(report: Report, *, fail_on: Collection[Wanted]) -> str:
 def _cases(report: Report, fail_on: Collection[Wanted]) -> Iterator[tuple[str, str, str]]:
     """Yield kind, name and problem of each case; no problem is an empty text."""
     for group in report.groups:
-        name = f"{group.tool}: {group.before} → {group.after} ({group.was} → {group.now})"
+        name = (
+            f"{group.tool}: {said(group.before)} → {said(group.after)} ({group.was} → {group.now})"
+        )
         told = f"{text.counted(group.calls, 'call')}\nfirst: {text.where(group.first)}"
+        if moves := text.moves(report, group):
+            told += f"\nmoves {moves}"
         fails = any(each in fail_on for each in _FAILS[group.lean])
         yield str(group.lean), name, told if fails else ""
     for unknown in report.unknown:

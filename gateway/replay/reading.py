@@ -200,7 +200,8 @@ def _asked(before: Asked | None, event: Told) -> Asked:
             seq=event.seq,
         )
         words = (*words, word)
-    return Asked(approval=approval, state=_text(body.get("status")), words=words)
+    state, op = _text(body.get("status")), _text(body.get("op"))
+    return Asked(approval=approval, state=state, words=words, op=op)
 
 
 @lru_cache(maxsize=4096)

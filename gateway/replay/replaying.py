@@ -10,6 +10,7 @@ from gateway.replay.compare import Comparing, agree
 from gateway.replay.counters import Counting, exceeded
 from gateway.replay.money import moved
 from gateway.replay.oracle import Answer, Decided
+from gateway.replay.repeats import Operations, moves_nothing
 from gateway.replay.rerun import Rerun
 from gateway.replay.then import Then
 from gateway.replay.types import Compared, Counters, Grade, Judgement, Recorded
@@ -36,6 +37,7 @@ class Replay:
     _candidate: Rerun = field(init=False)
     _alike: Alike = field(default_factory=Alike)
     _parting: Parting = field(default_factory=Parting)
+    _operations: Operations = field(default_factory=Operations)
 
     def __post_init__(self) -> None:
         """Begin to count."""
@@ -63,15 +65,24 @@ class Replay:
             after = again
         else:
             after = self._candidate(call, then)
+        window_s = then.case.contract.idempotency.window_s if then is not None else None
+        operation = self._operations(call, window_s)
         if isinstance(after, Decided):
-            full = self._counting(call, before, after.judgement)
+            full = self._counting(call, before, after.judgement, operation)
             if full:
                 after = Decided(judgement=replaced(after.judgement, exceeded=full))
         compared = self._comparing(call, before, after)
         money = None
         if compared.grade is Grade.CHANGED and then is not None:
             money = moved(then)  # what would have been the same is summed up nowhere
-        compared = unsealed.told(replaced(compared, is_faithful=faithful, money=money))
+        compared = replaced(
+            compared,
+            is_faithful=faithful,
+            money=money,
+            operation=operation,
+            moves_nothing=bool(operation) and moves_nothing(call),
+        )
+        compared = unsealed.told(compared)
         if self.watches is not None:
             self.watches(compared, then)
         return compared

@@ -9,12 +9,22 @@ from gateway.replay.examples import Example
 from gateway.replay.permissions import Unused
 from gateway.replay.tool_reports import ToolReport
 from gateway.replay.tool_reports import as_json as _tool
-from gateway.replay.types import Subject, Why
+from gateway.replay.types import Counters, Subject, Why
 from gateway.types.json import Json, JsonObject
 from gateway.types.leans import Lean
 from gateway.types.values import value
 
 VERSION: Final = 1  # of the report as JSON; members are only ever added
+RECORDED_ONLY: Final = (
+    "each call alone: limits count what really took place, and not what would have gone ahead "
+    "before it; `--counters simulated` counts that too, and so says how much limits would let pass"
+)
+NO_ROOM: Final = "no_room"  # in place of an effect: a limit is used up
+
+
+def said(effect: str) -> str:
+    """Return what becomes of a call in words for people: `over a limit` for one without room."""
+    return "over a limit" if effect == NO_ROOM else effect
 
 
 @value
@@ -31,7 +41,7 @@ class Group:
 
     lean: Lean
     tool: str
-    before: str  # allow | require_approval | deny | no_room (a limit was used up)
+    before: str  # allow | require_approval | deny | NO_ROOM
     after: str
     was: str  # the rule that decided, else the code of the check
     now: str
@@ -43,7 +53,8 @@ class Group:
     runs: int = 0
     denied_by_people: int = 0  # people said no to them, and would not be asked any more
     follows: int = 0  # of the calls: their run had come apart before
-    money: tuple[Sum, ...] = ()
+    money: tuple[Sum, ...] = ()  # of repeats of one operation, once
+    repeats: int = 0  # of the calls: they would have moved nothing, as another one did
     first: Example
 
     @property
@@ -79,7 +90,7 @@ class Divergence:
 
 @value
 class Outside:
-    """Calls of one tool with what they moved outside."""
+    """Calls of one tool with what they moved outside; repeats of one operation are one call."""
 
     tool: str
     calls: int
@@ -135,6 +146,12 @@ class Report:
     unfaithful: tuple[Example, ...] = ()  # and does not: a fault, or somebody changed the log
     unchecked: int = 0  # their own revision is not in the store
     tools: tuple[ToolReport, ...] = ()  # where other definitions were given
+
+    @property
+    def caution(self) -> str:
+        """What to know of sums where limits count only what took place; empty where none is."""
+        is_recorded = self.subject.counters is Counters.RECORDED
+        return RECORDED_ONLY if is_recorded and self.unattended else ""
 
     @property
     def weeks(self) -> float:
@@ -200,6 +217,7 @@ def as_json(report: Report) -> JsonObject:
         "prevented": [_outside(each) for each in report.prevented],
         "withheld": [_outside(each) for each in report.withheld],
         "unattended": [_outside(each) for each in report.unattended],
+        "caution": report.caution,
         "approvals": [
             {"people": each.people, "before": each.before, "after": each.after}
             for each in report.workload
@@ -232,6 +250,7 @@ def _group(group: Group) -> JsonObject:
         "tool": group.tool,
         "before": group.before,
         "after": group.after,
+        "said": [said(group.before), said(group.after)],
         "was": group.was,
         "was_at": group.was_at,
         "now": group.now,
@@ -243,6 +262,7 @@ def _group(group: Group) -> JsonObject:
         "denied_by_people": group.denied_by_people,
         "follows": group.follows,
         "money": _sums(group.money),
+        "repeats": group.repeats,
         "first": group.first.as_json(),
     }
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from gateway.policy.findings import Level
 from gateway.replay import text
-from gateway.replay.report import Group, Report, Unknown
+from gateway.replay.report import Group, Report, Unknown, said
 from gateway.replay.tool_reports import ToolReport, placed
 from gateway.types.json import Json, JsonObject
 from gateway.types.leans import Lean
@@ -30,7 +30,7 @@ def sarif(report: Report, *, version: str) -> JsonObject:
     kinds = (*_RULES.values(), _UNDECIDABLE, *((_BREAKS, _INVALID) if report.tools else ()))
     rules: list[Json] = [{"id": id, "shortDescription": {"text": what}} for id, _, what in kinds]
     results: list[Json] = [
-        *(_group(each) for each in report.groups),
+        *(_group(report, each) for each in report.groups),
         *(_unknown(each) for each in report.unknown),
         *(found for each in report.tools for found in _tool(each)),
     ]
@@ -39,12 +39,14 @@ def sarif(report: Report, *, version: str) -> JsonObject:
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _group(group: Group) -> JsonObject:
+def _group(report: Report, group: Group) -> JsonObject:
     id, level, _ = _RULES[group.lean]
-    said = f"{text.counted(group.calls, 'call')} of {group.tool}: {group.before} → {group.after}"
+    way = f"{said(group.before)} → {said(group.after)}"
+    what = f"{text.counted(group.calls, 'call')} of {group.tool}: {way}"
     people = f"; people had said no to {group.denied_by_people}" if group.denied_by_people else ""
     why = f" ({group.was or 'no rule'} → {group.now or 'no rule'}){people}"
-    found = _result(id, level, f"{said}{why}; first: {text.where(group.first)}")
+    sums = f"; moves {moves}" if (moves := text.moves(report, group)) else ""
+    found = _result(id, level, f"{what}{why}; first: {text.where(group.first)}{sums}")
     place = group.now_at or group.was_at
     return {**found, "locations": [_location(place)]} if place else found
 
@@ -52,8 +54,8 @@ def _group(group: Group) -> JsonObject:
 def _unknown(unknown: Unknown) -> JsonObject:
     id, level, _ = _UNDECIDABLE
     needs = ", ".join(f"{place} ({why})" for place, why in unknown.missing)
-    said = f"{text.counted(unknown.calls, 'call')} of {unknown.tool} need {needs}"
-    return _result(id, level, f"{said}; first: {text.where(unknown.first)}")
+    what = f"{text.counted(unknown.calls, 'call')} of {unknown.tool} need {needs}"
+    return _result(id, level, f"{what}; first: {text.where(unknown.first)}")
 
 
 def _tool(tool: ToolReport) -> Iterator[JsonObject]:
@@ -70,8 +72,8 @@ def _tool(tool: ToolReport) -> Iterator[JsonObject]:
         yield {**_result(id, level, f"a policy test fails: {name}"), **at}
     id, level, _ = _INVALID
     for fault in tool.faults:
-        said = f"{text.counted(fault.calls, 'call')} of {tool.tool}: `{fault.pointer or '/'}`"
-        message = f"{said} would have to be {fault.expected}; first: {fault.first}"
+        what = f"{text.counted(fault.calls, 'call')} of {tool.tool}: `{fault.pointer or '/'}`"
+        message = f"{what} would have to be {fault.expected}; first: {fault.first}"
         yield {**_result(id, level, message), **at}
 
 

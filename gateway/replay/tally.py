@@ -9,6 +9,7 @@ from typing import Final
 from gateway.replay.examples import Example
 from gateway.replay.permissions import Permissions
 from gateway.replay.report import (
+    NO_ROOM,
     Divergence,
     Group,
     Outside,
@@ -25,7 +26,6 @@ from gateway.types.values import replaced
 
 _MOST_SHOWN: Final = 20  # of divergences, and of calls whose own revision says something else
 _ORDER: Final = [*Lean]
-_NO_ROOM: Final = "no_room"
 _GOES: Final = DecisionEffect.ALLOW
 
 
@@ -44,6 +44,22 @@ class _Amounts:
 
 
 @dataclass(slots=True)
+class _Operations:
+    """Those that were counted: repeats of one have it sent once, and move nothing more."""
+
+    counted: set[str] = field(default_factory=set[str])
+
+    def is_new(self, compared: Compared) -> bool:
+        """Whether a call is the first of its operation, and is sent itself; and count it."""
+        operation = compared.operation
+        if compared.moves_nothing or operation in self.counted:
+            return False
+        if operation:
+            self.counted.add(operation)
+        return True
+
+
+@dataclass(slots=True)
 class _Heap:
     """What is counted of calls that belong together."""
 
@@ -52,6 +68,8 @@ class _Heap:
     users: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     runs: set[str] = field(default_factory=set[str])
     money: _Amounts = field(default_factory=_Amounts)
+    operations: _Operations = field(default_factory=_Operations)
+    repeats: int = 0
     denied_by_people: int = 0
     follows: int = 0
     why: dict[Why, None] = field(default_factory=dict[Why, None])
@@ -64,7 +82,10 @@ class _Heap:
         self.users.add((call.tenant, call.actor.user))
         if call.run:
             self.runs.add(call.run)
-        self.money.add(compared.money)
+        if self.operations.is_new(compared):
+            self.money.add(compared.money)
+        else:
+            self.repeats += 1
         self.denied_by_people += compared.overrides_denial
         self.follows += compared.follows_divergence
         self.why |= dict.fromkeys(compared.why)
@@ -74,11 +95,14 @@ class _Heap:
 
 @dataclass(slots=True)
 class _Outcomes:
-    """Calls by tool, with what they moved."""
+    """Calls by tool, with what they moved; repeats of one operation are one call."""
 
     by: dict[str, tuple[int, _Amounts]] = field(default_factory=dict[str, tuple[int, _Amounts]])
+    operations: _Operations = field(default_factory=_Operations)
 
     def add(self, compared: Compared) -> None:
+        if not self.operations.is_new(compared):
+            return
         calls, amounts = self.by.get(compared.recorded.tool, (0, _Amounts()))
         amounts.add(compared.money)
         self.by[compared.recorded.tool] = (calls + 1, amounts)
@@ -222,7 +246,7 @@ class Tally:
 
 def effect(judged: Judgement) -> str:
     """Return what becomes of a call, in a word: an effect, or that a limit has no room for it."""
-    return _NO_ROOM if judged.exceeded else str(judged.effect)
+    return NO_ROOM if judged.exceeded else str(judged.effect)
 
 
 def speaker(judged: Judgement) -> str:
@@ -248,6 +272,7 @@ def _group(key: _GroupKey, heap: _Heap) -> Group:
         denied_by_people=heap.denied_by_people,
         follows=heap.follows,
         money=heap.money.sums(),
+        repeats=heap.repeats,
         first=heap.first,
     )
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.replay import tool_reports
 from gateway.replay.examples import Example
-from gateway.replay.report import Group, Outside, Report, Sum, Unknown
+from gateway.replay.report import Group, Outside, Report, Sum, Unknown, said
 from gateway.replay.types import Why
 from gateway.types.leans import Lean
 
@@ -75,6 +75,8 @@ def _group(group: Group) -> Iterator[str]:
     yield f"      by {now}" if was == now else f"      {was} → {now}"
     if group.denied_by_people:
         yield f"      people had said NO to {group.denied_by_people:,} of these"
+    if group.repeats:
+        yield f"      {group.repeats:,} of these {repeat(group.repeats)}"
     if group.follows:
         yield f"      {group.follows:,} of these follow another change in their run"
     yield f"      first: {where(group.first)}"
@@ -106,6 +108,8 @@ def _outside(report: Report) -> Iterator[str]:
         for words, outside in parts:
             for each in outside:
                 yield f"  {words}: {_moved(each)}"
+        if report.caution:
+            yield f"      {report.caution}"
 
 
 def _people(report: Report) -> Iterator[str]:
@@ -169,8 +173,26 @@ def _check(report: Report) -> Iterator[str]:
 def way(before: str, after: str, why: Sequence[Why]) -> str:
     """Say what becomes of a decision, or which of its demands is another one."""
     if before != after:
-        return f"{before} → {after}"
-    return f"{before}, {' and '.join(_DEMANDS.get(each, str(each)) for each in why)}"
+        return f"{said(before)} → {said(after)}"
+    return f"{said(before)}, {' and '.join(_DEMANDS.get(each, str(each)) for each in why)}"
+
+
+def repeat(count: int) -> str:
+    """Say what some calls do that are about an operation which another one carries out."""
+    return (
+        "repeats an operation, and moves nothing"
+        if count == 1
+        else ("repeat operations, and move nothing")
+    )
+
+
+def moves(report: Report, group: Group) -> str:
+    """Say what calls of a group move, with what to know of it; empty where no limit adds it up."""
+    if not group.money:
+        return ""
+    repeated = f" ({group.repeats:,} of them {repeat(group.repeats)})" if group.repeats else ""
+    caution = f"; {report.caution}" if group.lean is Lean.WIDER and report.caution else ""
+    return f"{_sums(group.money).removeprefix(', ')}{repeated}{caution}"
 
 
 def where(example: Example) -> str:

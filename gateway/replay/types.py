@@ -132,6 +132,7 @@ class Asked:
     approval: str
     state: str  # pending | approved | denied | expired | cancelled | superseded | consumed
     words: tuple[Word, ...] = ()
+    op: str = ""  # the operation that it is about
 
     @property
     def is_denied(self) -> bool:
@@ -276,6 +277,8 @@ class Compared:
     """
     overrides_denial: bool = False  # a person said no to it, and nobody would be asked any more
     money: Money | None = None
+    operation: str = ""  # what its repeats have in common; empty: it counts by itself
+    moves_nothing: bool = False  # it was given the answer of an earlier call
 
     @property
     def cause(self) -> Why | None:

@@ -116,6 +116,31 @@ def test_each_thing_that_is_another_one_has_a_name_and_a_way(
     assert list(differences(before, after)) == [(why, lean)]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "lean"),
+    [
+        (HELD, given(exceeded="l"), Lean.NARROWER),
+        (given(exceeded="l"), HELD, Lean.WIDER),
+        (DENY, given(exceeded="l"), Lean.OTHER),
+        (given(exceeded="l"), DENY, Lean.OTHER),
+        (given(exceeded="l"), given(exceeded="m"), Lean.OTHER),
+        (DENY, replaced(HELD, exceeded="l"), Lean.OTHER),
+    ],
+)
+def test_a_call_that_a_limit_stops_is_granted_nothing_by_any_rule(
+    before: Judgement, after: Judgement, lean: Lean
+) -> None:
+    found = [*differences(before, after)]
+    assert found[0] == (Why.LIMIT, lean)
+    assert {each for _, each in found} == {lean}
+
+
+def test_higher_terms_of_a_limit_that_still_has_no_room_grant_nothing() -> None:
+    old, new = (given(limits=(replaced(LIMIT, maximum=n),), exceeded="l") for n in (5.0, 6.0))
+    assert list(differences(old, new)) == []
+    assert list(differences(replaced(HELD, exceeded="l"), old)) == [(Why.RULE, Lean.OTHER)]
+
+
 def test_what_is_demanded_of_a_call_that_does_not_go_is_no_difference() -> None:
     assert list(differences(DENY, replaced(DENY, constraints=(MOST,), keep=("/a",)))) == []
 

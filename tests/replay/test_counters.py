@@ -82,3 +82,11 @@ def test_an_amount_that_is_not_known_is_not_counted() -> None:
     counting = Counting(mode=Counters.SIMULATED)
     unknown = replaced(LESS, limits=(replaced(ONE, amount=None),))
     assert [counting(a_call(each), ALLOW, unknown) for each in range(3)] == [""] * 3
+
+
+@pytest.mark.parametrize("mode", Counters)
+def test_repeats_of_one_operation_need_room_once(mode: Counters) -> None:
+    counting = Counting(mode=mode)
+    calls = [a_call(0), a_call(1, is_sent=False), a_call(2, is_sent=False)]
+    found = [counting(call, DENY, LESS, op) for call, op in zip(calls, "aab", strict=True)]
+    assert found == ["", "", "l"]

@@ -59,9 +59,13 @@ async def test_a_planted_change_is_found_and_goes_its_way(
     made = History(is_able=True, only=ABOUT[name])
     await made.runs(0, SMALL)
     found = await replayed(made, edit(made.world).revision())
-    ways = {each.grants for each in found if each.grade is Grade.CHANGED}
+    changed = [each for each in found if each.grade is Grade.CHANGED]
+    stopped = [each for each in changed if each.after is not None and each.after.exceeded]
+    freed = [each for each in changed if each.before.exceeded]
+    ways = {each.grants for each in changed if each not in stopped and each not in freed}
     assert lean in ways
     assert ways <= {lean, Lean.OTHER}
+    assert Lean.WIDER not in {each.grants for each in stopped}  # whatever rule lets them through
 
 
 async def test_without_the_revision_of_then_what_is_known_is_compared_with_what_was_said() -> None:

@@ -95,6 +95,23 @@ def test_what_took_place_and_would_not_is_summed_by_currency() -> None:
     assert found.withheld == ()
 
 
+def test_repeats_of_one_operation_move_money_once() -> None:
+    money = Money(amount=400, currency="EUR")
+    first, *again = (
+        replaced(
+            changed(recorded(n, ASK, executed=n == 2), ALLOW, grants=Lean.WIDER, money=money),
+            operation="op_1",
+            moves_nothing=n == 3,
+        )
+        for n in range(1, 4)
+    )
+    found = report([first, *again, replaced(first, operation="op_2")])
+    sums = (Sum(amount=800, currency="EUR"),)
+    assert found.unattended == (Outside(tool="billing.refund", calls=2, money=sums),)
+    (group,) = found.groups
+    assert (group.calls, group.repeats, group.money) == (4, 2, sums)
+
+
 def test_what_people_would_be_asked_about_is_withheld_and_what_nobody_is_is_unattended() -> None:
     found = report(
         [
