@@ -14,6 +14,7 @@ from gateway.cli import decide, output, sheet
 from gateway.cli.ledger import opened, run
 from gateway.cli.moments import age, earlier, left
 from gateway.cli.options import config_option, json_option
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.crossing.showing import shown
 from gateway.store.approvals import ApprovalFilter
 from gateway.types.approvals import Approval, ApprovalState, Choice, Vote
@@ -39,7 +40,7 @@ _DECIDED: Final = {
 _JUDGED: Final = frozenset({ApprovalState.PENDING, *_DECIDED})
 
 
-@click.group("approvals")
+@click.group("approvals", cls=PlainGroup)
 def command() -> None:
     """List calls that wait for a person's decision, look at one, and decide."""
 

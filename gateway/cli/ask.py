@@ -19,22 +19,38 @@ from gateway.cli.answering import (
     write,
 )
 from gateway.cli.ledger import Ledger
+from gateway.cli.options import json_option
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.crossing.showing import shown as shown_of
 from gateway.events.verifying import Report
 from gateway.types.json import JsonObject
 
 
-@click.group("ask", invoke_without_command=True)
+@click.group(
+    "ask",
+    cls=PlainGroup,
+    invoke_without_command=True,
+    epilog="Example: weighbridge events ask --json, or weighbridge events ask decided --since 24h",
+)
+@json_option
 @click.pass_context
-def command(context: click.Context) -> None:
+def command(context: click.Context, as_json: bool) -> None:
     """Answer a question that auditors ask; without one, list them.
 
     Each answer is a table, or lines of JSON (--json), or CSV (--csv); and each is in the log.
     """
     if context.invoked_subcommand is not None:
+        if as_json:
+            output.fail(f"`--json` goes behind `{context.invoked_subcommand}`")
         return
-    for name in command.list_commands(context):
-        about = (command.commands[name].help or "").strip().split("\n", maxsplit=1)[0]
+    found = {
+        name: (command.commands[name].help or "").strip().split("\n", maxsplit=1)[0]
+        for name in command.list_commands(context)
+    }
+    if as_json:
+        output.as_json([{"question": name, "about": about} for name, about in found.items()])
+        return
+    for name, about in found.items():
         click.echo(f"{name:<15} {about}")
 
 

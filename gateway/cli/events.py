@@ -1,6 +1,5 @@
-"""`weighbridge events`: read the event log, while gateways write it or not."""
+"""`weighbridge events query` and `tail`: read the event log, while gateways write it or not."""
 
-import importlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +9,7 @@ import anyio
 import click
 
 from gateway.actions import columns, outgoing, questions
-from gateway.cli import (
-    archive,
-    disclosing,
-    export,
-    giving,
-    holds,
-    log_keys,
-    output,
-    prove,
-    rows,
-    shred,
-    unseal,
-    verify,
-)
+from gateway.cli import disclosing, giving, output, rows
 from gateway.cli.filters import Given, asked, filter_options, only, selection, time_options
 from gateway.cli.opening import opened
 from gateway.cli.opening import run as run_async
@@ -35,31 +21,8 @@ _POLL_S: Final = 0.25
 _MOST: Final = 100  # events that are told unless told otherwise
 
 
-class _Group(click.Group):
-    """Loads what answers questions about the policy only when it is named: that takes a while."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return all names, in order."""
-        return sorted({*super().list_commands(ctx), "ask"})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command."""
-        if cmd_name == "ask":
-            return getattr(importlib.import_module("gateway.cli.ask"), "command")  # noqa: B009 - loaded late
-        return super().get_command(ctx, cmd_name)
-
-
-@click.group("events", cls=_Group)
-def command() -> None:
-    """Read the event log: who called what, how it was decided, how it ended; and prove it."""
-
-
-for each in (verify, prove, export, archive, holds, log_keys, unseal, shred):
-    command.add_command(each.command)
-
-
-@command.command(
-    epilog="Example: weighbridge events query --tenant acme --decision deny --since 24h"
+@click.command(
+    "query", epilog="Example: weighbridge events query --tenant acme --decision deny --since 24h"
 )
 @config_option
 @filter_options
@@ -119,7 +82,7 @@ def query(
         click.echo(f"(the first {most}; --limit gives more)", err=True)
 
 
-@command.command(epilog="Example: weighbridge events tail --json | jq .body.status")
+@click.command("tail", epilog="Example: weighbridge events tail --json | jq .body.status")
 @config_option
 @filter_options
 @click.option(

@@ -9,9 +9,11 @@ from gateway.cli import output
 from gateway.cli.opening import opened, run
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.clock import SystemClock
 from gateway.events import upkeep
 from gateway.store.retention import Hold
+from gateway.types.json import JsonObject
 
 _TENANT = click.option("--tenant", default="", help="All events of a tenant.")
 _RUN = click.option("--run", "run_id", default="", help="All events of a run.")
@@ -19,7 +21,9 @@ _BY = click.option("--by", default="", help="Who wants it; default: the user of 
 
 
 @click.group(
-    "hold", epilog="Example: weighbridge events hold add --tenant acme --reason 'case 4711'"
+    "hold",
+    cls=PlainGroup,
+    epilog="Example: weighbridge events hold add --tenant acme --reason 'case 4711'",
 )
 def command() -> None:
     """Keep events of a tenant or a run from being archived, as a legal hold asks for."""
@@ -31,7 +35,8 @@ def command() -> None:
 @_RUN
 @click.option("--reason", required=True, help="Why; it goes into the log.")
 @_BY
-def add(path: Path, tenant: str, run_id: str, reason: str, by: str) -> None:
+@json_option
+def add(path: Path, tenant: str, run_id: str, reason: str, by: str, as_json: bool) -> None:
     """Have events stay."""
     _check(tenant, run_id)
     person, now = who(by), SystemClock().now()
@@ -51,6 +56,9 @@ def add(path: Path, tenant: str, run_id: str, reason: str, by: str) -> None:
             return await store.retention.hold(hold, event)
 
     is_new = run(set_it)
+    if as_json:
+        output.as_json({**_named(tenant, run_id), "is_new": is_new})
+        return
     output.one_line(f"events of {hold} stay" if is_new else f"events of {hold} stay already")
 
 
@@ -93,7 +101,8 @@ def list_holds(path: Path, as_json: bool) -> None:
 @_TENANT
 @_RUN
 @_BY
-def remove(path: Path, tenant: str, run_id: str, by: str) -> None:
+@json_option
+def remove(path: Path, tenant: str, run_id: str, by: str, as_json: bool) -> None:
     """Let events go again."""
     _check(tenant, run_id)
     person, now = who(by), SystemClock().now()
@@ -107,7 +116,14 @@ def remove(path: Path, tenant: str, run_id: str, by: str) -> None:
 
     if not run(lift):
         output.fail("there is no such hold; see `weighbridge events hold list`")
+    if as_json:
+        output.as_json({**_named(tenant, run_id), "is_lifted": True})
+        return
     output.one_line("they may be archived again")
+
+
+def _named(tenant: str, run_id: str) -> JsonObject:
+    return {"tenant": tenant or None, "run": run_id or None}
 
 
 def _check(tenant: str, run_id: str) -> None:

@@ -5,11 +5,12 @@ import click
 from gateway.cli import output
 from gateway.cli.moments import later
 from gateway.cli.options import json_option
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.config.admin import RUN_SCOPES
 from gateway.identity import apikeys
 
 
-@click.group("keys")
+@click.group("keys", cls=PlainGroup)
 def command() -> None:
     """Make API keys; the gateway keeps only their hashes."""
 

@@ -12,6 +12,7 @@ from gateway.cli import output
 from gateway.cli.opening import fine, opened, run
 from gateway.cli.options import config_option, json_option, load
 from gateway.cli.people import who
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.clock import SystemClock
 from gateway.config.settings import Settings
 from gateway.events import copies, notes, upkeep
@@ -21,7 +22,7 @@ from gateway.types.json import JsonObject
 _TRIES = 5  # a gateway may make a checkpoint in between, so the event is said again
 
 
-@click.group("keys", epilog="Example: weighbridge events keys show")
+@click.group("keys", cls=PlainGroup, epilog="Example: weighbridge events keys show")
 def command() -> None:
     """Make, show and replace the key that signs checkpoints; make the one that seals."""
 
@@ -32,7 +33,8 @@ def command() -> None:
 @click.option(
     "--file", type=click.Path(path_type=Path), default=None, help="Default: as configured."
 )
-def new(path: Path, origin: str, file: Path | None) -> None:
+@json_option
+def new(path: Path, origin: str, file: Path | None, as_json: bool) -> None:
     """Make a key in a private file; what is there is never replaced."""
     settings = load(path).settings
     place = file or key_path(settings)
@@ -44,6 +46,9 @@ def new(path: Path, origin: str, file: Path | None) -> None:
     if place.exists():
         output.fail(f"`{place}` is there already; `weighbridge events keys rotate` replaces it")
     made = fine(lambda: key_files.make(place, name))
+    if as_json:
+        output.as_json({"file": str(place), "key": str(made.key)})
+        return
     output.one_line(f"private key, for nobody else's eyes: {place}")
     output.one_line(f"public key, for whoever verifies:    {made.key}")
 
@@ -53,7 +58,8 @@ def new(path: Path, origin: str, file: Path | None) -> None:
 @click.option(
     "--file", type=click.Path(path_type=Path), default=None, help="Default: as configured."
 )
-def seal(path: Path, file: Path | None) -> None:
+@json_option
+def seal(path: Path, file: Path | None, as_json: bool) -> None:
     """Make the key that sealed copies of arguments hang on; what is there is never replaced.
 
     Every gateway of a store needs the same one, and so does whoever unseals.
@@ -64,6 +70,9 @@ def seal(path: Path, file: Path | None) -> None:
     if place.exists():
         output.fail(f"`{place}` is there already; it may open what was sealed before")
     fine(lambda: sealing_keys.make(place))
+    if as_json:
+        output.as_json({"file": str(place)})
+        return
     output.one_line(f"key for sealed copies, for nobody else's eyes: {place}")
     output.one_line("keep a copy of it elsewhere: without it nothing that is sealed is ever read")
 
@@ -88,7 +97,8 @@ def show(path: Path, as_json: bool) -> None:
 @command.command(epilog="Example: weighbridge events keys rotate")
 @config_option
 @click.option("--by", default="", help="Who wants it; default: the user of this machine.")
-def rotate(path: Path, by: str) -> None:
+@json_option
+def rotate(path: Path, by: str, as_json: bool) -> None:
     """Replace the key: the old and the new one sign one checkpoint, then the old one is gone.
 
     Gateways take the new key from the file at once; where each has a copy, hand it to all of them.
@@ -117,6 +127,9 @@ def rotate(path: Path, by: str) -> None:
             return copies.record(made.note, new.key, made.at)
 
     record = run(change)
+    if as_json:
+        output.as_json({"file": str(place), "key": str(new.key), "checkpoint": record})
+        return
     output.one_line(f"public key from now on: {new.key}")
     output.one_line(f"both keys have signed the checkpoint of {record['size']} events")
     click.echo(str(record["note"]), nl=False)

@@ -1,12 +1,11 @@
 """The `weighbridge` command: one module a subcommand, loaded when it is called."""
 
-import importlib
 from collections.abc import Mapping
 
 import click
 
 from gateway import __version__
-from gateway.cli.wrong_calls import PlainGroup
+from gateway.cli.late import LateGroup
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("gateway.cli.demo", "see the main job on embedded defaults"),
@@ -22,33 +21,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "runs": ("gateway.cli.runs", "look at runs, pause, resume, hand over and undo them"),
     "ops": ("gateway.cli.ops", "list operations, settle unknown ones, undo"),
     "admin": ("gateway.cli.admin", "log in at the listener for people"),
-    "events": ("gateway.cli.events", "read the event log"),
+    "events": ("gateway.cli.event_log", "read the event log, and prove it"),
     "replay": ("gateway.cli.replay", "judge past calls by other policies"),
     "keys": ("gateway.cli.keys", "make API keys"),
 }
 
 
-class LateGroup(PlainGroup):
-    """Imports a subcommand only when it is named, so that `--help` and `keys` are instant."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command, importing its module."""
-        if cmd_name not in COMMANDS:
-            return None
-        return getattr(importlib.import_module(COMMANDS[cmd_name][0]), "command")  # noqa: B009 - the module is only known here
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
-
-
 @click.group(
     cls=LateGroup,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with `weighbridge demo`, then `weighbridge doctor --config config.yaml`.",
 )

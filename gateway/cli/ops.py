@@ -17,6 +17,7 @@ from gateway.cli.moments import age, earlier
 from gateway.cli.opening import opened
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.clock import SystemClock
 from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
@@ -26,7 +27,7 @@ from gateway.types.operations import Operation, OpState
 _HEADERS: Final = ("operation", "state", "verification", "tool", "for", "age", "evidence")
 
 
-@click.group("ops")
+@click.group("ops", cls=PlainGroup)
 def command() -> None:
     """List operations, settle those of which nobody knows, and undo what can be undone."""
 

@@ -15,13 +15,14 @@ from gateway.cli.policies import folder_option, policies
 from gateway.cli.recording import record
 from gateway.cli.shadow import command as shadow
 from gateway.cli.suggest import command as suggest
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.policy import findings
 from gateway.policy.findings import Finding, Level
 from gateway.policy.junit import junit
 from gateway.policy.testing import Report
 
 
-@click.group("policy")
+@click.group("policy", cls=PlainGroup)
 def command() -> None:
     """Check the policy before it decides, and see what a change of it does."""
 

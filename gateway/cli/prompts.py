@@ -6,11 +6,12 @@ import click
 
 from gateway.cli import offers, output
 from gateway.cli.options import config_option, json_option, load
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.types.json import JsonObject
 from gateway.types.tools import Tool
 
 
-@click.group("prompts")
+@click.group("prompts", cls=PlainGroup)
 def command() -> None:
     """List the prompts of the configured servers."""
 

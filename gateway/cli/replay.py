@@ -14,6 +14,7 @@ from gateway.cli import transcript as transcripts
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option
 from gateway.cli.progress import Bar
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.replay import junit, sarif, text, transcript_forms
 from gateway.replay.fitting import Fitting
 from gateway.replay.history import Span
@@ -49,7 +50,12 @@ _FORMS: Mapping[str, Callable[[Report, tuple[Wanted, ...]], str]] = {
 }
 
 
-@click.group("replay", invoke_without_command=True)
+@click.group(
+    "replay",
+    cls=PlainGroup,
+    invoke_without_command=True,
+    epilog="Example: weighbridge replay --since 30d --policies drafts",
+)
 @config_option
 @click.option("--since", default="30d", show_default=True, help="A time in UTC, or an age.")
 @click.option("--until", default="", help="As --since; this moment itself is left out.")

@@ -16,6 +16,7 @@ from gateway.cli.moments import age, earlier
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
 from gateway.cli.policies import policies
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.client import wire
 from gateway.crossing.run_wishes import By, Sees
 from gateway.crossing.running import Step, to_pause, to_phase, to_resume
@@ -34,7 +35,7 @@ _ALL: Final = Sees()
 T = TypeVar("T")
 
 
-@click.group("runs")
+@click.group("runs", cls=PlainGroup)
 def command() -> None:
     """List runs, look at one, pause it, go on with it, hand it over, and undo what it did."""
 

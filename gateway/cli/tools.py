@@ -9,6 +9,7 @@ from gateway.actions import pinning
 from gateway.app.inspect import Inspection
 from gateway.cli import offers, output
 from gateway.cli.options import config_option, json_option, load, relative
+from gateway.cli.wrong_calls import PlainGroup
 from gateway.config.load import Loaded
 from gateway.contracts.diff import Change, diff
 from gateway.contracts.standing import standing
@@ -17,7 +18,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract
 
 
-@click.group("tools")
+@click.group("tools", cls=PlainGroup)
 def command() -> None:
     """List, pin and compare the tools of the configured servers."""
 

@@ -39,6 +39,15 @@ def test_a_hold_is_set_shown_and_lifted(place: Workspace) -> None:
     assert '"by":"ada"' in events[0]
 
 
+def test_programs_are_told_what_was_set_and_lifted(place: Workspace) -> None:
+    whose = {"tenant": "acme", "run": None}
+    words = ("--tenant", "acme", "--json")
+    add = ("events", "hold", "add", "--reason", "x", *words)
+    assert place.json(*add) == (0, {**whose, "is_new": True})
+    assert place.json(*add) == (0, {**whose, "is_new": False})
+    assert place.json("events", "hold", "remove", *words) == (0, {**whose, "is_lifted": True})
+
+
 @pytest.mark.parametrize("words", [(), ("--tenant", "a", "--run", "b")])
 def test_whose_events_has_to_be_said(place: Workspace, words: tuple[str, ...]) -> None:
     assert "say whose events" in hold(place, "remove", *words)[1]

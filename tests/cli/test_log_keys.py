@@ -64,6 +64,20 @@ def test_a_rotated_key_takes_over_and_the_log_stays_whole(place: Workspace) -> N
     assert '"by":"ada"' in events
 
 
+def test_programs_are_told_which_keys_there_are_now_and_no_secret(place: Workspace) -> None:
+    file = place.folder / "store.db.checkpoints.key"
+    code, told = place.json("events", "keys", "rotate", "--json")
+    key = key_files.read(file).key
+    assert (code, told["file"], told["key"]) == (0, str(file), str(key))
+    assert notes.parse(told["checkpoint"]["note"]).signed_by([key]) == (key,)
+    new = place.folder / "new.key"
+    code, told = place.json("events", "keys", "new", "--origin", NAME, "--file", str(new), "--json")
+    assert (code, told) == (0, {"file": str(new), "key": str(key_files.read(new).key)})
+    seal = place.folder / "seal.key"
+    told = place.json("events", "keys", "seal", "--file", str(seal), "--json")
+    assert told == (0, {"file": str(seal)})
+
+
 def test_a_key_for_sealed_copies_is_made_once(tmp_path: Path) -> None:
     place = a_workspace(tmp_path)
     done = place.run("events", "keys", "seal")

@@ -3,12 +3,13 @@
 import importlib
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import click
 import pytest
 
 from gateway import __version__
-from gateway.cli.main import COMMANDS, LateGroup, main
+from gateway.cli.main import COMMANDS, main
 from tests.helpers.workspaces import weighbridge
 
 
@@ -30,8 +31,8 @@ def test_the_help_imports_no_command() -> None:
         "import sys\n"
         "from gateway.cli.main import main\n"
         "main(['--help'], standalone_mode=False)\n"
-        f"assert not {modules} & sys.modules.keys(), 'imported'\n"
-    ).replace(str(modules), str(set(modules)))
+        f"assert not {set(modules)} & sys.modules.keys(), 'imported'\n"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -55,27 +56,53 @@ def test_a_command_that_does_not_exist_is_a_wrong_call() -> None:
     assert done.stderr == "weighbridge: no such command `weigh`; see `weighbridge --help`\n"
 
 
-def commands() -> list[tuple[str, click.Command]]:
-    """Return every command that can be called, with the words that call it."""
-    found: list[tuple[str, click.Command]] = []
-    assert isinstance(main, LateGroup)
-    for name in COMMANDS:
-        command = main.get_command(click.Context(main), name)
+def walked(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Yield every command of a group and of the groups in it, with the words that call it."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
         if isinstance(command, click.Group):
-            found += [(f"{name} {each}", sub) for each, sub in command.commands.items()]
-        else:
-            found.append((name, command))
-    return found
+            yield from walked(command, inner)
+        if not isinstance(command, click.Group) or command.invoke_without_command:
+            yield inner.command_path.removeprefix("weighbridge "), command
 
 
-@pytest.mark.parametrize(("words", "command"), commands(), ids=[words for words, _ in commands()])
-def test_a_command_says_what_it_is_for_and_gives_an_example_of_itself(
-    words: str, command: click.Command
-) -> None:
+ALL = dict(walked(main, click.Context(main, info_name="weighbridge")))
+IN_ANOTHER_FORM = {
+    "demo": "a play for people, told as it goes on",
+}
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_a_command_says_what_it_is_for_and_gives_an_example_of_itself(words: str) -> None:
+    command = ALL[words]
     assert command.help
     assert (command.epilog or "").startswith("Example")
     assert f"weighbridge {words}" in (command.epilog or "") or words == "stdio"
+
+
+@pytest.mark.parametrize("words", ALL.keys() - IN_ANOTHER_FORM)
+def test_a_command_tells_programs_what_it_tells_people(words: str) -> None:
+    assert any("--json" in each.opts for each in ALL[words].params)
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_an_option_without_its_value_is_told_with_the_help_of_its_own_command(words: str) -> None:
+    takes = [
+        each.opts[0]
+        for each in ALL[words].params
+        if isinstance(each, click.Option) and not each.is_flag and not each.count
+    ]
+    for option in takes[:1]:
+        done = weighbridge(*words.split(), option)
+        assert f"`{option}` requires an argument; see `weighbridge {words} --help`" in done.stderr
+
+
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), ["events", "ask"]])
+def test_a_help_cuts_no_sentence(words: list[str]) -> None:
+    listed = weighbridge(*words, "--help").stdout.partition("Commands:")[2]
+    assert "..." not in listed.partition("Example")[0]
 
 
 @pytest.mark.parametrize("module", [module for module, _ in COMMANDS.values()])
