@@ -55,6 +55,7 @@ class Archiving:
         """Archive what is older than a time; raises LogChanged, StoreUnavailable and
         ConfigurationError, and then the file says whether it was written.
         """
+        await self._cover()
         report = await verify(self.store.checkpoints, Trust(self.keys), ())
         if not report.is_whole:
             raise LogChanged("the log is not whole; see `weighbridge events verify`")
@@ -78,6 +79,16 @@ class Archiving:
                 "begins now"
             ) from error
         return replace(found, digest=digest)
+
+    async def _cover(self) -> None:
+        """Have what was archived before, and stopped then, under a checkpoint as well."""
+        if await self.store.retention.sealed() is None:
+            return
+        try:
+            while await self.store.checkpoints.make(self.sign) is not None:
+                pass
+        except LogChanged as error:
+            raise LogChanged(f"the log is not whole: {error}") from error
 
     async def _remove(self, part: Archived) -> None:
         checkpoint = await self._checkpoint(part.last)

@@ -5,10 +5,12 @@ from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from gateway.errors import LogChanged
+from gateway.events import departed, tiles
+from gateway.events.faults import Fault, FaultKind
 from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
-from gateway.events.verifying import Fault, FaultKind, Mark, Report, Row, Verifier
+from gateway.events.verifying import Mark, Report, Row, Verifier
 from gateway.store import pages, seals
 from gateway.store.engine import Transaction
 from gateway.store.pages import Bounds
@@ -59,7 +61,10 @@ async def verify(
             verifier.page([*found, *page.rows], page.kept, page.marks)
             for fault in (*doubts, *await reader.read(partial(seals.faults, rows=page.rows))):
                 verifier.fault(fault)
-        for fault in await _further(reader, bounds):
+        faults = departed.faults(
+            bounds.archives, verifier.left, start=start.size, covered=verifier.covered
+        )
+        for fault in [*faults, *await _further(reader, bounds)]:
             verifier.fault(fault)
     except LogChanged as error:
         verifier.fault(Fault(kind=FaultKind.TILE, first=0, last=0, what=str(error)))
@@ -105,7 +110,10 @@ async def _further(reader: Reader, bounds: Bounds) -> list[Fault]:
         for seq in bounds.strays
     ]
     found += await reader.read(seals.strays)
-    for level, many in bounds.tiled.items():
+    for level in bounds.odd:
+        odd = partial(pages.odd_tiles, level=level, covered=bounds.covered)
+        found += await reader.read(odd)
+    for level, many in enumerate(tiles.counts(bounds.covered)):
         for number in range(many if level else 0):
             found += await reader.read(partial(pages.tile_faults, level=level, number=number))
     return found

@@ -100,12 +100,13 @@ def parts(report: Report) -> Iterator[JsonObject]:
         yield _part("fault", fault.first, fault.last, f"{fault.kind.value}: {fault.what}")
     if report.unlisted:
         yield _part("fault", 0, 0, f"and {report.unlisted} more")
-    first = 1
+    if report.first > 1:
+        yield _part("archived", 1, report.first - 1, "archived, not read")
+    first = report.first
     for name, cover in (("outside", report.outside), ("store", report.stored)):
         if cover is not None and cover.size >= first:
             yield _part(name, first, cover.size, _said(cover))
             first = cover.size + 1
-    first = max(first, report.first)
     if first <= report.last:
         yield _part("open", first, report.last, "no checkpoint covers this yet")
     said = "whole" if report.is_whole else "not whole"
@@ -119,6 +120,7 @@ def _part(part: str, first: int, last: int, what: str) -> JsonObject:
 
 def as_document(report: Report) -> JsonObject:
     """Return what was found, for programs."""
+    before = report.first - 1
     covered = max((each.size for each in (report.outside, report.stored) if each), default=0)
     first_open = max(covered + 1, report.first)
     is_open = first_open <= report.last
@@ -128,8 +130,9 @@ def as_document(report: Report) -> JsonObject:
         "last": report.last,
         "root": report.root.hex(),
         "checkpoints": report.checked,
-        "outside": _cover(report.outside),
-        "store": _cover(report.stored),
+        "archived": {"first": 1, "last": before, "read": False} if before else None,
+        "outside": _cover(report.outside, report),
+        "store": _cover(report.stored, report),
         "uncovered": {"first": first_open, "last": report.last} if is_open else None,
         "faults": [
             {
@@ -151,14 +154,17 @@ def lines(report: Report) -> Iterator[str]:
     more = len(report.faults) - _MOST_SHOWN + report.unlisted
     if more > 0:
         yield f"FAULT    and {more} more; `--json` lists them"
-    outside, stored = report.outside, report.stored
-    if outside is not None:
-        yield f"outside  {_range(1, outside.size)}: {_said(outside)}"
-    first = outside.size + 1 if outside is not None else 1
+    first, outside, stored = report.first, report.outside, report.stored
+    if first > 1:
+        yield (
+            f"archived {_range(1, first - 1)}: archived, not read; give the files with `--archive`"
+        )
+    if outside is not None and outside.size >= first:
+        yield f"outside  {_range(first, outside.size)}: {_said(outside)}"
+        first = outside.size + 1
     if stored is not None and stored.size >= first:
         yield f"store    {_range(first, stored.size)}: {_said(stored)}, and no copy outside"
         first = stored.size + 1
-    first = max(first, report.first)
     if first <= report.last:
         yield f"open     {_range(first, report.last)}: no checkpoint covers this yet"
     if report.last < report.first:
@@ -168,10 +174,10 @@ def lines(report: Report) -> Iterator[str]:
         f"{whole}: {_range(report.first, report.last)} read, {report.checked} checkpoints held "
         "against them"
     )
-    if outside is None:
+    if outside is None or outside.size < report.first:
         yield (
-            "no checkpoint came from outside, so whoever owns the database and the key could have "
-            "written all of this anew; give a copy with `--checkpoint`"
+            "no checkpoint of this came from outside, so whoever owns the database and the key "
+            "could have written all of this anew; give a copy with `--checkpoint`"
         )
 
 
@@ -184,7 +190,8 @@ def _range(first: int, last: int) -> str:
     return f"event {first}" if first == last else f"events {first} to {last}"
 
 
-def _cover(cover: Cover | None) -> JsonObject | None:
-    if cover is None:
+def _cover(cover: Cover | None, report: Report) -> JsonObject | None:
+    """Return what a checkpoint covers of the events that were read."""
+    if cover is None or (cover.size < report.first and cover.size):
         return None
-    return {"size": cover.size, "place": cover.place, "keys": [*cover.keys]}
+    return {"first": report.first, "size": cover.size, "place": cover.place, "keys": [*cover.keys]}

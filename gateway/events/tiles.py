@@ -14,6 +14,7 @@ from gateway.events import tree
 from gateway.events.tree import HASH_BYTES, Edge, node_hash
 
 WIDTH: Final = 256
+HIGHEST: Final = 7  # level: numbers of events have 63 bits
 _BITS: Final = 8  # levels of the tree in a tile
 _MOST_NODES: Final = 1 << 17  # that are remembered
 
@@ -50,6 +51,14 @@ def unpack(text: str) -> tuple[bytes, ...]:
     if len(data) % HASH_BYTES:
         raise ValueError("not a list of hashes")
     return tuple(data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES))
+
+
+def counts(size: int) -> list[int]:
+    """Return how many full tiles a tree of a size has of each level, from the lowest one on."""
+    found: list[int] = []
+    while size := size // WIDTH:
+        found.append(size)
+    return found
 
 
 class Growth:

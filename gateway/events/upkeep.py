@@ -1,6 +1,6 @@
 """Events about the log itself: keys that take over, what left it, and what has to stay."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -10,6 +10,7 @@ from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import JsonObject
 
 ROTATED: Final = "checkpoint_key_rotated"
+ARCHIVED: Final = "log_archived"
 _TEXT: Final = 1_000
 
 _BY: Final[JsonObject] = {
@@ -37,7 +38,7 @@ ACTIONS: Final[tuple[JsonObject, ...]] = (
         },
     ),
     an_action(
-        "log_archived",
+        ARCHIVED,
         {
             "first": about(COUNT, "number of the first event that left the log"),
             "last": COUNT,
@@ -68,6 +69,15 @@ ACTIONS: Final[tuple[JsonObject, ...]] = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What left the log, as an event or the store says: all up to `last`, where the root was so."""
+
+    last: int
+    root: str  # hex
+    digest: str  # of the file
+
+
 def key_rotated(*, id: str, at: datetime, old: str, new: str, by: str, account: str) -> Event:
     """Say that another key signs checkpoints from now on; both are public."""
     body: JsonObject = {"from": old, "to": new, "by": by[:_TEXT], "account": account}
@@ -96,7 +106,7 @@ def archived(
         "by": by[:_TEXT],
         "account": account,
     }
-    return _event("log_archived", id=id, at=at, body=body)
+    return _event(ARCHIVED, id=id, at=at, body=body)
 
 
 def hold_set(
@@ -154,13 +164,25 @@ def shredded(
 
 def new_key(event: JsonObject) -> str:
     """Return the public key that takes over by an event as it is kept; empty for other events."""
-    if event.get("kind") != EventKind.ADMIN.value:
-        return ""
-    body = event.get("body")
-    if not isinstance(body, dict) or body.get("action") != ROTATED:
-        return ""
-    to = body.get("to")
+    to = _body(event, ROTATED).get("to")
     return to if isinstance(to, str) else ""
+
+
+def left(event: JsonObject) -> Left | None:
+    """Return what left the log by an event as it is kept; None for other events."""
+    body = _body(event, ARCHIVED)
+    last, root, digest = body.get("last"), body.get("root"), body.get("digest")
+    if isinstance(last, int) and isinstance(root, str) and isinstance(digest, str):
+        return Left(last=last, root=root, digest=digest)
+    return None
+
+
+def _body(event: JsonObject, action: str) -> JsonObject:
+    """Return the body of an event of the gateway itself; an empty one for any other event."""
+    body = event.get("body")
+    if event.get("kind") != EventKind.ADMIN.value or not isinstance(body, dict):
+        return {}
+    return body if body.get("action") == action else {}
 
 
 def _event(action: str, *, id: str, at: datetime, body: JsonObject) -> Event:

@@ -6,41 +6,17 @@ when they were new. Where the second is what was signed, the very events that di
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 from gateway.events import tree
+from gateway.events.faults import Fault, FaultKind, follows, merged
 from gateway.events.notes import NoteError
 from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
+from gateway.events.upkeep import Left
 
 _MOST_FAULTS: Final = 1_000  # that are told one by one
-
-
-class FaultKind(StrEnum):
-    """What can be wrong with a log."""
-
-    MISSING = "missing"  # a number has no event
-    STRAY = "stray"  # an event has a number that an archive took
-    CHANGED = "changed"  # an event isn't what was signed
-    REWRITTEN = "rewritten"  # among these events, something isn't what was signed
-    CUT_OFF = "cut_off"  # events at the end are gone
-    SIGNATURE = "signature"  # a checkpoint is signed by nobody who is trusted
-    COLUMNS = "columns"  # what queries go by isn't what the event says
-    MALFORMED = "malformed"  # an event is no JSON object
-    SEALED = "sealed"  # what is kept sealed beside an event isn't what the event says
-    TILE = "tile"  # the kept hashes aren't those of the events, which are as signed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One thing that is wrong, with the first and the last event that it is about."""
-
-    kind: FaultKind
-    first: int
-    last: int
-    what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +42,12 @@ class Row(NamedTuple):  # there are as many as events: a frozen dataclass takes 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrong:
-    """What the bytes of one event say about it: what is wrong, and a key that takes over by it."""
+    """What the bytes of one event say: what is wrong, which key takes over, what left the log."""
 
     kind: FaultKind | None = None
     what: str = ""
     key: str = ""
+    left: Left | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +94,7 @@ class Verifier:
         self._covers: dict[bool, Cover | None] = {True: None, False: None}
         self._checked = 0
         self._faults: list[Fault] = []
+        self.left: dict[int, Left] = {}  # by the numbers of the events that say so
         self._unlisted = 0
         self._outside: dict[int, list[Mark]] = {}
         for mark in outside:
@@ -126,6 +104,11 @@ class Verifier:
     def size(self) -> int:
         """Up to which event the log was taken in."""
         return self._seen.size
+
+    @property
+    def covered(self) -> int:
+        """Up to which event some checkpoint says what the log is."""
+        return self._good[False]
 
     def begin(self, sealed: Sequence[Mark]) -> None:
         """Check what the log goes on from: the checkpoint of what was archived."""
@@ -228,7 +211,7 @@ class Verifier:
             outside=self._covers[True],
             stored=self._covers[False],
             checked=self._checked,
-            faults=tuple(_merged(self._faults)),
+            faults=tuple(merged(self._faults)),
             unlisted=self._unlisted,
         )
 
@@ -254,6 +237,8 @@ class Verifier:
             self._fault(wrong.kind, row.seq, row.seq, wrong.what)
         if wrong.key:
             self._trust.announce(wrong.key)
+        if wrong.left is not None:
+            self.left[row.seq] = wrong.left
 
     def _miss(
         self,
@@ -360,7 +345,7 @@ class Verifier:
     def _fault(self, kind: FaultKind, first: int, last: int, what: str) -> None:
         fault = Fault(kind=kind, first=first, last=last, what=what)
         previous = self._faults[-1] if self._faults else None
-        if previous is not None and _follows(previous, fault):
+        if previous is not None and follows(previous, fault):
             self._faults[-1] = replace(previous, last=last)
         elif len(self._faults) < _MOST_FAULTS:
             self._faults.append(fault)
@@ -372,24 +357,3 @@ def _of(kept: Mapping[int, Sequence[bytes]], seq: int) -> bytes | None:
     """Return the hash of an event that its tile holds."""
     tile = kept.get((seq - 1) // WIDTH)
     return tile[(seq - 1) % WIDTH] if tile is not None else None
-
-
-def _follows(previous: Fault, fault: Fault) -> bool:
-    return (
-        previous.kind == fault.kind
-        and previous.what == fault.what
-        and previous.last + 1 == fault.first
-        and fault.kind is not FaultKind.SIGNATURE
-    )
-
-
-def _merged(faults: Sequence[Fault]) -> list[Fault]:
-    """Return the faults in the order of the events, those of one kind side by side as one."""
-    ranks = {kind: rank for rank, kind in enumerate(FaultKind)}
-    found: list[Fault] = []
-    for fault in sorted(faults, key=lambda fault: (ranks[fault.kind], fault.first, fault.last)):
-        if found and _follows(found[-1], fault):
-            found[-1] = replace(found[-1], last=fault.last)
-        else:
-            found.append(fault)
-    return sorted(found, key=lambda fault: (fault.first, ranks[fault.kind]))

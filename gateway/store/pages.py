@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from gateway.events import tree, upkeep
+from gateway.errors import LogChanged
+from gateway.events import tiles, tree, upkeep
+from gateway.events.faults import Fault, FaultKind
 from gateway.events.tiles import WIDTH
-from gateway.events.verifying import Fault, FaultKind, Mark, Row, Wrong
+from gateway.events.tree import Edge
+from gateway.events.upkeep import Left
+from gateway.events.verifying import Mark, Row, Wrong
 from gateway.store import derived, engine, integration, retention
 from gateway.store.engine import Transaction
 from gateway.store.integration import ANY
@@ -25,7 +29,9 @@ class Bounds:
     last_seq: int
     sealed: Sealed | None
     beyond: tuple[Mark, ...]  # stored checkpoints that are larger than the log
-    tiled: Mapping[int, int]  # tiles of each level
+    covered: int  # the size of the largest checkpoint that is not
+    odd: tuple[int, ...]  # levels that have other tiles than that one has
+    archives: tuple[Left, ...]  # what the store says of what left the log
     strays: tuple[int, ...]  # events with numbers that an archive took
 
 
@@ -41,23 +47,47 @@ class Page:
 def bounds(transaction: Transaction) -> Bounds:
     """Return how far the log goes; raises LogChanged."""
     last_seq = transaction.fetch("last_seq", {})[0].integer("seq")
-    sealed = retention.sealed(transaction)
+    archives = retention.all_sealed(transaction)
+    sealed = archives[-1] if archives else None
     size = sealed.size if sealed is not None else 0
     low = {"after": -ANY, "last": size, "limit": _MOST_STRAYS}
     beyond = {"after": last_seq, "last": ANY, "limit": 1}
+    within = {"after": 0, "last": last_seq, "limit": 1}
+    covered = sum(row.integer("size") for row in transaction.fetch("largest_checkpoints", within))
     return Bounds(
         last_seq=last_seq,
         sealed=sealed,
         beyond=tuple(_mark(row) for row in transaction.fetch("largest_checkpoints", beyond)),
-        tiled={row.integer("level"): row.integer("many") for row in transaction.fetch("tiled", {})},
+        covered=covered,
+        odd=tuple(_odd(transaction, covered)),
+        archives=tuple(map(_left, archives)),
         strays=tuple(row.integer("seq") for row in transaction.fetch("leaves_after", low)),
     )
+
+
+def _odd(transaction: Transaction, covered: int) -> list[int]:
+    """Return levels that have others than the tiles that a tree of a size has."""
+    try:
+        found = {
+            row.integer("level"): tuple(row.integer(name) for name in ("many", "first", "last"))
+            for row in transaction.fetch("tiled", {})
+        }
+    except TypeError as error:
+        raise LogChanged("a tile in the store has no number") from error
+    counts = dict(enumerate(tiles.counts(covered)))
+    full = {level: (many, 0, many - 1) for level, many in counts.items()}
+    return sorted(level for level in {*found, *full} if found.get(level) != full.get(level))
+
+
+def _left(sealed: Sealed) -> Left:
+    root = Edge(sealed.size, sealed.edge).root().hex()
+    return Left(last=sealed.size, root=root, digest=sealed.digest)
 
 
 def page(transaction: Transaction, *, after: int, last: int) -> Page:
     """Return the events after a number, up to another; raises LogChanged."""
     between = {"after": after, "last": last}
-    tiles = {"level": 0, "first": after // WIDTH, "last": -(-last // WIDTH)}
+    span = {"level": 0, "first": after // WIDTH, "last": -(-last // WIDTH)}
     marks: dict[int, list[Mark]] = {}
     for row in transaction.fetch("checkpoints_after", between):
         marks.setdefault(row.integer("size"), []).append(_mark(row))
@@ -70,7 +100,7 @@ def page(transaction: Transaction, *, after: int, last: int) -> Page:
         ],
         kept={
             row.integer("number"): integration.hashes(row)
-            for row in transaction.fetch("tiles_between", tiles)
+            for row in transaction.fetch("tiles_between", span)
         },
         marks=marks,
     )
@@ -110,14 +140,15 @@ def _wrong(row: engine.Row | None, body: bytes) -> Wrong:
         columns = derived.differing(row, event) if row is not None else []
     except TypeError as error:
         return Wrong(kind=FaultKind.COLUMNS, what=str(error))
-    key = upkeep.new_key(event)
-    if not columns and not key:
+    key, left = upkeep.new_key(event), upkeep.left(event)
+    if not columns and not key and left is None:
         return _FINE
     named = ", ".join(f"`{each}`" for each in columns)
     return Wrong(
         kind=FaultKind.COLUMNS if columns else None,
         what=f"what queries go by isn't what the event says: {named}",
         key=key,
+        left=left,
     )
 
 
@@ -132,8 +163,37 @@ def tile_faults(transaction: Transaction, *, level: int, number: int) -> list[Fa
     first, width = number * WIDTH ** (level + 1), WIDTH ** (level + 1)
     between = {"level": level - 1, "first": number * WIDTH, "last": (number + 1) * WIDTH}
     below = [integration.hashes(row) for row in transaction.fetch("tiles_between", between)]
+    if len(below) < WIDTH:  # told by itself
+        return []
     found = integration.kept(transaction, level, number)
     if found is not None and found == tuple(map(tree.root_of, below)):
         return []
     what = f"the kept hashes over these events (tile {number} of level {level}) don't fit together"
     return [Fault(kind=FaultKind.TILE, first=first + 1, last=first + width, what=what)]
+
+
+def odd_tiles(transaction: Transaction, *, level: int, covered: int) -> list[Fault]:
+    """Name the tiles of a level that are missing, and those that can't be there yet."""
+    rows = transaction.fetch("tile_numbers", {"level": level})
+    there = {row.integer("number") for row in rows}
+    counts = dict(enumerate(tiles.counts(covered)))
+    expected = range(counts.get(level, 0))
+    found = [
+        _tile_fault(
+            level, number, f"the kept hashes of level {level} over these events are missing"
+        )
+        for number in expected
+        if number not in there
+    ]
+    what = f"kept hashes of level {level} over these events, which no checkpoint covers in full"
+    return found + [
+        _tile_fault(level, number, what) for number in sorted(there) if number not in expected
+    ]
+
+
+def _tile_fault(level: int, number: int, what: str) -> Fault:
+    is_any = 0 <= level <= tiles.HIGHEST and number >= 0
+    width = WIDTH ** (level + 1) if is_any else 0
+    return Fault(
+        kind=FaultKind.TILE, first=number * width + is_any, last=(number + 1) * width, what=what
+    )

@@ -137,6 +137,11 @@ def sealed(transaction: Transaction) -> Sealed | None:
     return _sealed(found[0]) if found else None
 
 
+def all_sealed(transaction: Transaction) -> list[Sealed]:
+    """Return all archives, the smallest first. Raises LogChanged."""
+    return [_sealed(row) for row in transaction.fetch("list_archives", {})]
+
+
 def _sealed(row: Row) -> Sealed:
     size = row.integer("size")
     try:

@@ -9,7 +9,7 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.events import sealing, verifying
-from gateway.events.verifying import Fault, FaultKind
+from gateway.events.faults import Fault, FaultKind
 from gateway.store import derived, retention
 from gateway.store.engine import Parameters, Row, Transaction, Value
 from gateway.types.json import Json, JsonObject

@@ -15,8 +15,9 @@ from gateway.actions.archiving import Archived, Archiving
 from gateway.actions.verifying import verify
 from gateway.errors import ConfigurationError, LogChanged, StoreUnavailable
 from gateway.events import upkeep
+from gateway.events.faults import FaultKind
 from gateway.events.trust import Trust
-from gateway.events.verifying import FaultKind, Mark, Report
+from gateway.events.verifying import Mark, Report
 from gateway.store.retention import Hold, Retention
 from gateway.store.store import Store
 from gateway.types.events import Event

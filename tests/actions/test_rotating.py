@@ -5,9 +5,9 @@ from gateway.actions.rotating import common_checkpoint
 from gateway.actions.verifying import verify
 from gateway.errors import LogChanged
 from gateway.events import notes, upkeep
+from gateway.events.faults import FaultKind
 from gateway.events.notes import Signer
 from gateway.events.trust import Trust
-from gateway.events.verifying import FaultKind
 from gateway.store.store import Store
 from gateway.types.events import Event
 from tests.helpers.cases import NOW

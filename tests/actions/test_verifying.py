@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from gateway.actions.verifying import verify
+from gateway.events.faults import FaultKind
 from gateway.events.notes import Key
 from gateway.events.trust import Trust
-from gateway.events.verifying import FaultKind, Mark, Report
+from gateway.events.verifying import Mark, Report
 from gateway.store.store import Store
+from gateway.types.events import EventKind, Stage
 from tests.helpers.databases import OpenStore
 from tests.helpers.tampering import (
     FORGER,
@@ -83,7 +85,7 @@ async def test_without_tiles_a_change_is_placed_between_two_checkpoints(
         "UPDATE events SET body = replace(body, '\"ok\"', '\"no\"'), status = 'no' WHERE seq = 555",
     )
     report = await looked_at(store, marks)
-    assert faults(report)[0] == (FaultKind.REWRITTEN, 421, 700)
+    assert faults(report)[:2] == [(FaultKind.TILE, 1, 512), (FaultKind.REWRITTEN, 421, 700)]
     assert report.outside is not None
     assert report.outside.size == 420
 
@@ -260,3 +262,71 @@ async def test_two_gateways_write_one_whole_log(open_store: OpenStore) -> None:
         marks.append(outside(await checkpoint(stores[len(marks) % 2])))
     report = await looked_at(stores[0], marks)
     assert (report.faults, report.last, report.checked) == ((), 720, 12)
+
+
+def posed(size: int) -> tuple[str, str]:
+    return (
+        "INSERT INTO archives SELECT size, edge, note, 'x', 0 FROM checkpoints "
+        f"WHERE size = {size}",
+        f"DELETE FROM events WHERE seq <= {size}",
+    )
+
+
+async def test_a_beginning_that_is_posed_as_archived_without_the_key_is_told(
+    store: Store, store_url: str
+) -> None:
+    """With every trigger in place: a row of archives is all that it takes to delete."""
+    marks = await a_log(store, (256, 420, 700))
+    tamper(store_url, *posed(256), keeps_triggers=True)
+    report = await looked_at(store, marks)
+    assert faults(report) == [(FaultKind.ARCHIVED, 1, 256)]
+    assert report.faults[0].what.endswith("and no event of the log says so")
+    tamper(store_url, *posed(420), keeps_triggers=True)
+    assert faults(await looked_at(store, marks)) == [
+        (FaultKind.ARCHIVED, 257, 420),
+    ]
+
+
+async def test_to_say_in_the_log_that_it_was_archived_is_not_enough_without_a_checkpoint(
+    store: Store, store_url: str
+) -> None:
+    marks = await a_log(store, (256, 420))
+    tamper(store_url, *posed(256), keeps_triggers=True)
+    made = await store.checkpoints.of(256)
+    assert made is not None
+    root = {"root": made.root.hex(), "digest": "x"}
+    said = {"action": "log_archived", "first": 1, "last": 256, **root}
+    await write(store, 1, kind=EventKind.ADMIN, stage=Stage.RECORDED, body=said)
+    (fault,) = (await looked_at(store, marks)).faults
+    assert fault.kind is FaultKind.ARCHIVED
+    assert fault.what.endswith("no checkpoint covers it")
+    await checkpoint(store)
+    report = await looked_at(store, marks)
+    assert (report.faults, report.first) == ((), 257)
+
+
+async def test_missing_tiles_and_those_that_can_not_be_there_yet_are_named(
+    store: Store, store_url: str
+) -> None:
+    marks = await a_log(store)
+    tamper(store_url, "DELETE FROM tiles WHERE number = 0")
+    (fault,) = (await looked_at(store, marks)).faults
+    assert (fault.kind, fault.first, fault.last) == (FaultKind.TILE, 1, 256)
+    assert fault.what.endswith("are missing")
+    move = "INSERT INTO tiles SELECT {}, {}, hashes FROM tiles WHERE level = 0 AND number = 1"
+    places = ((0, 0), (0, 7), (1, 0), (99, -1))
+    tamper(store_url, *(move.format(*place) for place in places))
+    found = (await looked_at(store, marks)).faults
+    assert [(fault.first, fault.last) for fault in found if "in full" in fault.what] == [
+        (0, 0),
+        (1, 65_536),
+        (1_793, 2_048),
+    ]
+
+
+async def test_checkpoints_that_were_deleted_leave_tiles_that_tell(
+    store: Store, store_url: str
+) -> None:
+    await a_log(store)
+    tamper(store_url, "DELETE FROM checkpoints WHERE size > 420")
+    assert faults(await looked_at(store)) == [(FaultKind.TILE, 257, 512)]

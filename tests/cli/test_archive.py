@@ -39,9 +39,15 @@ def test_what_is_old_goes_into_a_file_and_the_log_is_proven_with_and_without(
     copies = ("--checkpoint", str(place.folder / "copies.jsonl"))
     code, document = place.json("events", "verify", *copies)
     assert (code, document["first"], document["whole"]) == (0, 513, True)
+    assert document["archived"] == {"first": 1, "last": 512, "read": False}
+    assert document["outside"]["first"] == 513
+    first, second, *_ = place.run("events", "verify", *copies).stdout.splitlines()
+    assert first.startswith("archived events 1 to 512: archived, not read")
+    assert second.startswith("outside  events 513 to ")
     words = ("--archive", str(place.folder / "old.archive"))
     code, document = place.json("events", "verify", *copies, *words)
     assert (code, document["first"], document["whole"]) == (0, 1, True)
+    assert (document["archived"], document["outside"]["first"]) == (None, 1)
     events = place.run("events", "query", "--json", "--kind", "admin").stdout
     assert '"action":"log_archived","first":1,"last":512' in events
     assert '"by":"ada"' in events

@@ -33,6 +33,13 @@ def test_every_event_is_as_published() -> None:
         assert faults(event.kind, kept(event)) == []
 
 
+def test_only_the_event_of_an_archive_says_what_left() -> None:
+    event = upkeep.archived(id="e", at=NOW, first=1, last=9, root="r", file="f", digest="d", **BY)
+    assert upkeep.left(kept(event)) == upkeep.Left(last=9, root="r", digest="d")
+    assert upkeep.left({**kept(event), "kind": "run"}) is None
+    assert upkeep.left({**kept(event), "body": {"action": "log_archived", "last": "9"}}) is None
+
+
 def test_only_the_event_of_a_rotation_names_a_key_that_takes_over() -> None:
     rotated = kept(upkeep.key_rotated(id="e", at=NOW, old="a", new="b", **BY))
     assert upkeep.new_key(rotated) == "b"

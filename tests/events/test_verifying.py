@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gateway.events import tree
 from gateway.events.checkpoints import Checkpoint
+from gateway.events.faults import Fault, FaultKind
 from gateway.events.notes import Signer
 from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
-from gateway.events.verifying import Fault, FaultKind, Mark, Report, Row, Verifier, Wrong
+from gateway.events.verifying import Mark, Report, Row, Verifier, Wrong
 
 SIGNER = Signer(name="log.example/a", seed=b"1" * 32)
 NEW = Signer(name="log.example/a", seed=b"2" * 32)

@@ -1,4 +1,4 @@
-from gateway.events.verifying import FaultKind
+from gateway.events.faults import FaultKind
 from gateway.store import pages
 from gateway.store.store import Store
 from tests.helpers.databases import Connect
@@ -16,7 +16,7 @@ async def test_a_page_holds_events_with_their_tiles_and_checkpoints(
         found = pages.page(reading, after=256, last=310)
         first = pages.page(reading, after=0, last=256)
     assert (bounds.last_seq, bounds.sealed, bounds.beyond) == (310, None, ())
-    assert (bounds.tiled, bounds.strays) == ({0: 1}, ())
+    assert (bounds.covered, bounds.odd, bounds.archives, bounds.strays) == (300, (), (), ())
     assert [row.seq for row in found.rows] == list(range(257, 311))
     assert (list(found.kept), list(found.marks)) == ([], [300])
     assert (list(first.kept), list(first.marks)) == ([0], [])
@@ -88,5 +88,19 @@ async def test_roots_of_before_and_tiles_above_are_held_against_tiles(
     with connect().reading() as reading:
         roots = pages.roots(reading, sizes=[0, 300])
         assert roots[300] == made.root
+        assert pages.tile_faults(reading, level=1, number=0) == []  # those below are not all there
+        (fault,) = pages.odd_tiles(reading, level=0, covered=512)
+    assert (fault.kind, fault.first, fault.last) == (FaultKind.TILE, 257, 512)
+
+
+async def test_a_tile_that_is_not_of_those_below_is_told(
+    store: Store, connect: Connect, store_url: str
+) -> None:
+    await write(store, 256)
+    await checkpoint(store)
+    copy = "INSERT INTO tiles SELECT 0, {}, hashes FROM tiles WHERE level = 0 AND number = 0"
+    tamper(store_url, *(copy.format(number) for number in range(1, 256)))
+    tamper(store_url, "INSERT INTO tiles SELECT 1, 0, hashes FROM tiles WHERE number = 0")
+    with connect().reading() as reading:
         (fault,) = pages.tile_faults(reading, level=1, number=0)
     assert (fault.kind, fault.first, fault.last) == (FaultKind.TILE, 1, 65_536)

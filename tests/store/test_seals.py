@@ -3,8 +3,8 @@
 import pytest
 
 from gateway.actions.verifying import verify
+from gateway.events.faults import FaultKind
 from gateway.events.trust import Trust
-from gateway.events.verifying import FaultKind
 from gateway.store.sealed_copies import Scope
 from gateway.store.store import Store
 from gateway.store.unsealing import Unopened

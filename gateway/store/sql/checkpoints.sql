@@ -45,8 +45,13 @@ SELECT number, hashes FROM tiles
 WHERE level = :level AND number >= :first AND number < :last ORDER BY number;
 
 -- name: tiled
--- How many tiles there are of each level.
-SELECT level, COUNT(*) AS many FROM tiles GROUP BY level ORDER BY level;
+-- How many tiles there are of each level, and the first and the last of them.
+SELECT level, COUNT(*) AS many, MIN(number) AS first, MAX(number) AS last
+FROM tiles GROUP BY level ORDER BY level;
+
+-- name: tile_numbers
+-- Which tiles there are of a level.
+SELECT number FROM tiles WHERE level = :level ORDER BY number;
 
 -- name: add_tile
 -- Keep a tile that became full.

@@ -4,6 +4,10 @@
 -- The archive that the log goes on from.
 SELECT size, edge, note, digest, at FROM archives ORDER BY size DESC LIMIT 1;
 
+-- name: list_archives
+-- All archives, the smallest first.
+SELECT size, edge, note, digest, at FROM archives ORDER BY size;
+
 -- name: add_archive
 -- Note that a sealed file holds the events up to a size; only then can they be deleted.
 INSERT INTO archives (size, edge, note, digest, at) VALUES (:size, :edge, :note, :digest, :at);
