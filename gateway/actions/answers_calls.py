@@ -24,7 +24,7 @@ REVIEWS: Final = (
     *("time", "tenant", "tool", "requester", "outcome", "approvers", "separate", "roles"),
     *("channel", "assurance", "needed", "waited_s", "reason", "rule", "request", "call", "seq"),
 )
-READERS: Final = ("time", "how", "by", "account", "tenant", "asked", "events", "seq")
+READERS: Final = ("time", "how", "by", "account", "tenant", "about", "asked", "events", "seq")
 OUTCOMES: Final = ("denied", "approved", "expired", "voided", "used")
 _STAGES: Final[Mapping[str, str]] = {
     Stage.EXPIRED: "expired",
@@ -99,20 +99,38 @@ async def reviews(
 
 
 async def readers(log: Log, wanted: Selection) -> AsyncIterator[JsonObject]:
-    """Yield who read the log, by which command or page, and what for. Raises StoreUnavailable."""
-    reads = replace(wanted, kinds=(EventKind.ADMIN.value,), actions=("log_read",))
+    """Yield who read the log, by which command or page, and what for. Raises StoreUnavailable.
+
+    Of tenants also who read more than one's events, or a call or run by its id, which may be of any
+    tenant: such a reading is `about` `any`, or about those that were named.
+    """
+    tenants = (*wanted.tenants, "") if wanted.tenants else ()
+    reads = replace(wanted, tenants=tenants, kinds=(EventKind.ADMIN.value,), actions=("log_read",))
     async for event in questions.each(log, reads):
         told, body = _told(event)
+        about = _about(told, body)
+        if wanted.tenants and about and not {*about} & {*wanted.tenants}:
+            continue
         yield {
             "time": told.get("ts"),
             "how": body.get("how"),
             "by": body.get("by"),
             "account": body.get("account"),
             "tenant": told.get("tenant"),
+            "about": [*about] or ["any"],
             "asked": body.get("asked"),
             "events": body.get("events"),
             "seq": event.seq,
         }
+
+
+def _about(told: JsonObject, body: JsonObject) -> tuple[str, ...]:
+    """Return the tenants whose events were read; empty where they may be of any."""
+    if tenant := _text(told.get("tenant")):
+        return (tenant,)
+    named = _object(body.get("asked")).get("tenant")
+    several = named if isinstance(named, list) else [named]
+    return tuple(_text(each) for each in several if each)
 
 
 async def presented(log: Log, approval: str) -> frozenset[str]:

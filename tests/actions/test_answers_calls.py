@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from gateway import ids
 from gateway.actions import answers_calls
+from gateway.events import admin
 from gateway.store.selection import Selection
 from gateway.store.store import Store
 from gateway.types.events import Event, EventKind, Stage
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from tests.helpers.cases import NOW, an_actor
 from tests.helpers.events import an_event
 
@@ -160,8 +162,32 @@ async def test_who_read_the_log_is_told_with_what_for(store: Store) -> None:
     (row,) = await rows(answers_calls.readers(store.events, Selection()))
     assert row == {
         **{"time": "2026-11-30T09:00:00.000000Z", "how": "query", "by": "", "account": "root"},
-        **{"tenant": "acme", "asked": {"tenant": ["acme"]}, "events": 4, "seq": 1},
+        **{"tenant": "acme", "about": ["acme"], "asked": {"tenant": ["acme"]}},
+        **{"events": 4, "seq": 1},
     }
+
+
+async def test_whoever_read_all_tenants_or_one_call_is_among_the_readers_of_each(
+    store: Store,
+) -> None:
+    def read(of: str, **asked: Json) -> Event:
+        return admin.log_read(
+            id=ids.ulid(), at=NOW, how="query", account="root", tenant=of, asked=asked
+        )
+
+    await kept(
+        store,
+        read("acme", tenant=["acme"]),
+        read("globex", tenant=["globex"]),
+        read(""),
+        read("", call=["call_1"]),
+        read("", tenant=["globex", "acme"]),
+        read("", tenant=["globex", "initech"]),
+    )
+    found = await rows(answers_calls.readers(store.events, Selection(tenants=("acme",))))
+    assert [(row["seq"], row["about"]) for row in found] == [
+        *((1, ["acme"]), (3, ["any"]), (4, ["any"]), (5, ["globex", "acme"])),
+    ]
 
 
 async def test_the_log_has_one_digest_of_what_was_shown(store: Store) -> None:
