@@ -25,6 +25,20 @@ def test_no_cell_begins_like_a_formula(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["a;=1+1", "a; -1", 'a;"=1+1"', ';"" @b', "a;b;+1", "=1;=1", "a;\t=1"]
+)
+def test_no_formula_begins_where_a_spreadsheet_splits_by_semicolons(text: str) -> None:
+    written = line(["x", text, "y"])
+    assert written.startswith('x,"')
+    for cell in written.split(";"):
+        assert not cell.lstrip(' "').startswith(("=", "+", "-", "@"))
+
+
+def test_a_semicolon_stands_in_quotes_and_is_the_same() -> None:
+    assert line(["a;b", "c"]) == '"a;b",c\r\n'
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("two\nlines\r\nand\ta tab", "two\\u{a}lines\\u{d}\\u{a}and\\u{9}a tab"),
