@@ -25,7 +25,7 @@ def read(data: bytes, *, file: str) -> Mapping[str, Definitions]:
     if len(data) > MAX_BYTES:
         raise FileError(f"larger than {MAX_BYTES} bytes", file=file)
     try:
-        value = jsontext.parse_result(data)  # as what servers send, so that pins come out the same
+        value = jsontext.parse_exactly(data)  # values as servers send them: the pins are the same
     except JsonError as error:
         raise FileError(f"no JSON: {error}", file=file) from None
     listed = _listed(value, file)

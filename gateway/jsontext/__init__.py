@@ -3,7 +3,7 @@
 from gateway.jsontext.hooks import refuse_surrogates, without_halves
 from gateway.jsontext.pointers import escape, get, remove, replace, tokens, walk
 from gateway.jsontext.reading import parse
-from gateway.jsontext.results import parse_halves, parse_result
+from gateway.jsontext.results import parse_exactly, parse_halves, parse_result
 from gateway.jsontext.writing import canonical, digest, dump
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "escape",
     "get",
     "parse",
+    "parse_exactly",
     "parse_halves",
     "parse_result",
     "refuse_surrogates",

@@ -39,15 +39,15 @@ def parse_result(data: bytes) -> Json:
     """
     is_small = len(data) <= _SMALL
     if not is_small and _RISKY_LARGE.search(data):  # pyright: ignore[reportUnknownMemberType] - untyped package
-        return _parse_exactly(data)
+        return parse_exactly(data)
     try:
         value: Json = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         if is_small and _RISKY_SMALL.search(data):
-            return _parse_exactly(data)
+            return parse_exactly(data)
         raise hooks.syntax(error) from None
     if is_small and _has_float(value) and _RISKY_SMALL.search(data):
-        return _parse_exactly(data)
+        return parse_exactly(data)
     _check_depth(data, value)
     return value
 
@@ -96,7 +96,11 @@ def _decoded(text: str) -> Json:
     return value
 
 
-def _parse_exactly(data: bytes) -> Json:
+def parse_exactly(data: bytes) -> Json:
+    """Read the same values as `parse_result`, and refuse duplicate keys wherever they are.
+
+    For what people hand in as a file: which of two values was meant is for them to say.
+    """
     text = hooks.text_of(data, len(data))
     value = _decoded(text)
     _check_depth(data, value)

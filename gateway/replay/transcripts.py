@@ -13,6 +13,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
 
 MAX_BYTES: Final = 16 << 20
+MOST_LINES: Final = 50_000
 MOST_CALLS: Final = 1_000
 _DEEPEST: Final = 16
 # Where what a model said is inside of something else.
@@ -61,14 +62,16 @@ def read(data: bytes, *, file: str) -> tuple[Proposed, ...]:
 def _values(data: bytes, file: str) -> Iterator[Json]:
     """Yield the JSON values of a file: the only one, or that of each line."""
     try:
-        yield jsontext.parse_result(data)
+        yield jsontext.parse_exactly(data)
         return
     except JsonError as error:
         whole = error
+    if data.count(b"\n") > MOST_LINES:
+        raise FileError(f"no JSON as a whole, and more than {MOST_LINES} lines", file=file)
     lines = [(at, line) for at, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     for at, line in lines:
         try:
-            yield jsontext.parse_result(line)
+            yield jsontext.parse_exactly(line)
         except JsonError as error:
             # Where not even the first line is JSON, it is one value over several lines.
             is_one = at == lines[0][0]

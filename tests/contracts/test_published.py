@@ -51,6 +51,8 @@ def test_anything_else_is_refused_with_its_place(value: object, said: str) -> No
 def test_no_json_and_too_much_of_it_are_refused() -> None:
     with pytest.raises(FileError, match=r"f\.json: no JSON"):
         published.read(b"{", file="f.json")
+    with pytest.raises(FileError, match="duplicate key"):
+        published.read(b'{"tools":[{"name":"a","inputSchema":{},"inputSchema":{}}]}', file="f")
     with pytest.raises(FileError, match="larger than"):
         published.read(b" " * (published.MAX_BYTES + 1), file="f.json")
 

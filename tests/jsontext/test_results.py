@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import JsonError
-from gateway.jsontext import dump, parse_halves, parse_result
+from gateway.jsontext import dump, parse_exactly, parse_halves, parse_result
 
 
 def test_large_integers_come_back_digit_by_digit() -> None:
@@ -112,6 +112,14 @@ def test_short_and_long_texts_agree_on_which_numbers_are_kept_exactly(
             parse_result(padded)
     else:
         assert repr(parse_result(padded)) == found
+
+
+def test_what_is_read_exactly_has_each_key_once_and_the_same_values() -> None:
+    text = b'{"a": [1.5, 12345678901234567890123, 0.12345678901234567890123], "b": {"c": "d"}}'
+    assert parse_exactly(text) == parse_result(text)
+    for twice in (b'{"a": 1, "a": 1}', b'[{"b": {"a": 1, "\\u0061": 2}}]'):
+        with pytest.raises(JsonError, match="duplicate key"):
+            parse_exactly(twice)
 
 
 def test_half_a_surrogate_pair_stands_only_where_it_is_asked_for() -> None:

@@ -95,6 +95,9 @@ def test_no_arguments_are_an_empty_object(given: object) -> None:
         (b"[" * 40 + b'{"name":"a"}' + b"]" * 40, "no calls of tools in it"),
         (b" " * (transcripts.MAX_BYTES + 1), "larger than"),
         (b'{"name":"a"}\n' * (transcripts.MOST_CALLS + 1), "more than 1000 calls"),
+        (b"{}\n" * (transcripts.MOST_LINES + 1), "more than 50000 lines"),
+        (b'{"name":"a","name":"b"}', "f:1:1: no JSON: duplicate key"),
+        (b'{"name":"a"}\n{"name":"b","arguments":{"c":1,"c":2}}', "f:2:1: no JSON: duplicate key"),
     ],
 )
 def test_what_holds_no_calls_is_refused_with_its_place(data: bytes, said: str) -> None:
