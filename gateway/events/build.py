@@ -29,12 +29,7 @@ from gateway.events.redact import Redacted, Redactor
 from gateway.events.retrievals import Document
 from gateway.types import repeats
 from gateway.types.audit import Level
-from gateway.types.decisions import (
-    NO_ROWS,
-    Decision,
-    DecisionEffect,
-    RowCount,
-)
+from gateway.types.decisions import NO_ROWS, Decision, DecisionEffect, RowCount
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import TABLE, Refusal, Status
@@ -143,7 +138,7 @@ def ended(
     }
     if row.error_class is not None:
         body["error_class"] = str(row.error_class)
-    if reason:
+    if reason and not _may_quote(record):
         body["reason"] = _reason(record, redactor, reason)
     if record.decision is not None and record.decision.rule:
         body["rule"] = record.decision.rule
@@ -212,7 +207,7 @@ def side_effect(
     body = _tool(record, redactor) | told.body
     event = _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
     if record.level is Level.METADATA:
-        return replace(event, body=levels.without_changes(body))
+        return replace(event, body=levels.without_results(body, effect.contract.object))
     return replace(event, masked=told.masked, erased=told.erased)
 
 
@@ -237,7 +232,7 @@ def model_turn(
         digest=lambda value: redactor.digest(value, tenant=tenant),
         text=redactor.text,
     )
-    if error:
+    if error and record.level is not Level.METADATA:
         body["error"] = _reason(record, redactor, error)
     stage = Stage.FAILED if result is None else Stage.FINISHED
     return _event(record, body, EventKind.MODEL_TURN, stage, id=id, at=at)
@@ -337,6 +332,15 @@ def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
         named["risk"] = str(record.risk)
     named["arguments_digest"] = record.arguments_digest
     return named
+
+
+def _may_quote(record: CallRecord) -> bool:
+    """Whether a reason may have words of a server that are not kept at the level of the call.
+
+    Of what was sent, now or when the same was called before: status, code and class tell the rest.
+    """
+    was_sent = record.sent_ns > 0 or record.op_id != "" or record.error_code is not None
+    return record.level is Level.METADATA and was_sent
 
 
 def _reason(record: CallRecord, redactor: Redactor, reason: str) -> str:

@@ -12,6 +12,7 @@ from gateway.events import concealed, markers
 from gateway.events.forms import about, one_of
 from gateway.events.redact import Redacted
 from gateway.types.audit import Level
+from gateway.types.guarantees import WrittenObject
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.tools import Sensitivity
 from gateway.types.values import replaced
@@ -25,6 +26,7 @@ SCHEMA: Final = about(
     "`metadata` there is `{$redacted: level, type, len}` in place of each value",
 )
 _MOST_HIDDEN: Final = 256  # values: each of them is looked for in each text
+_OF_SERVERS: Final = ("$result", "$old")  # references to what a server said
 _EVERYTHING: Final = {"": Sensitivity.SECRET}
 
 
@@ -63,12 +65,17 @@ def _count(value: Json, room: int) -> int:
     return room
 
 
-def without_changes(body: JsonObject) -> JsonObject:
-    """Return the body of a side effect that says how many fields changed, and not to what."""
+def without_results(body: JsonObject, named: WrittenObject | None) -> JsonObject:
+    """Return the body of a side effect that says how many fields changed, and not to what.
+
+    `named` is how its contract names the object: an id that a server gave is left out.
+    """
     listed, left = body.get("changes"), body.get("changes_left_off")
     count = len(listed) if isinstance(listed, list) else 0
     count += left if isinstance(left, int) else 0
     bare: JsonObject = {**body, "changes": []}
+    if named is not None and any(each in named.id for each in _OF_SERVERS):
+        bare["object"] = {"type": named.type, "id": ""}
     return {**bare, "changes_left_off": count} if count else bare
 
 

@@ -10,11 +10,13 @@ from gateway.replay import unknown
 from gateway.replay.takes import Take
 from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject, JsonPointer
-from gateway.types.values import value
+from gateway.types.values import replaced, value
 
 _NEAR: Final = 3  # recorded calls that a miss names
 _MOST_MISSED: Final = 1_000  # misses that are kept
 _PLACES: Final = 5  # in the arguments, by which one of them differs
+_MOST_PLACES: Final = 20  # of those that are kept
+_LONGEST: Final = 512  # characters of a name or a place that is kept
 _ABSENT: Final = object()
 
 
@@ -103,7 +105,7 @@ class Tape:
     def _missed(self, miss: Miss) -> Miss:
         self.misses += 1
         if len(self.missed) < _MOST_MISSED:  # a host may try for ever
-            self.missed.append(miss)
+            self.missed.append(_without_values(miss))
         return miss
 
     def _not_there(self, wanted: Wanted, *, is_known: bool) -> Miss:
@@ -129,6 +131,17 @@ class Tape:
         reason = f"{self.run} has no call of `{wanted.name}`"
         reason += f"; it has calls of {others}" if others else ""
         return Miss(wanted=wanted, code="not_recorded", reason=reason, near=near)
+
+
+def _without_values(miss: Miss) -> Miss:
+    """Return what is kept of a miss until the end: no arguments, and of hostile names the start."""
+    near = tuple(
+        replaced(each, differs=tuple(place[:_LONGEST] for place in each.differs[:_MOST_PLACES]))
+        for each in miss.near
+    )
+    key, name = miss.wanted.key[:_LONGEST], miss.wanted.name[:_LONGEST]
+    wanted = replaced(miss.wanted, arguments={}, key=key, name=name)
+    return replaced(miss, wanted=wanted, reason=miss.reason[: 4 * _LONGEST], near=near)
 
 
 def near_as_json(near: Near) -> JsonObject:

@@ -284,6 +284,24 @@ def test_at_metadata_no_value_is_kept_and_at_full_the_answer_is() -> None:
     assert "[redacted:size]" in str(events[4]["reason"])
     assert full["result"] == {"content": [{"type": "text", "text": ANY}]}
     assert all("query" not in each and not each.get("changes") for each in events)
+    named = [each["object"] for each in events if "object" in each]
+    assert named
+    assert all(isinstance(each, dict) and each["id"] == "" for each in named)
+
+
+@pytest.mark.parametrize(
+    "sent", [{"sent_ns": 2_000_000}, {"op_id": "op_1"}, {"error_code": -32000}]
+)
+def test_at_metadata_no_word_of_a_server_is_kept(sent: dict[str, Any]) -> None:
+    said = 'it answered with an error and says: "Max owes 991234"'
+    when: dict[str, Any] = {"id": "e", "at": NOW}
+    for level, is_kept in ((Level.METADATA, False), (Level.REQUEST, True)):
+        record = a_record(level=level, status=Status.TOOL_FAILED, code="-32000", **sent)
+        ended = build.ended(record, REDACTOR, reason=said, **when)
+        assert ("991234" in str(ended.body), "reason" in ended.body) == (is_kept, is_kept)
+        assert (ended.body["code"], ended.body["error_class"]) == ("-32000", ANY)
+        turn = build.model_turn(record, REDACTOR, request={}, result=None, error=said, **when)
+        assert ("error" in turn.body) == is_kept
 
 
 def test_a_refusal_makes_the_authorization_a_denial_whatever_the_policy_said() -> None:

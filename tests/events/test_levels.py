@@ -1,8 +1,11 @@
+import pytest
+
 from gateway.events import levels
 from gateway.events.redact import Redacted
 from gateway.replay import unknown
 from gateway.replay.types import Gone
 from gateway.types.audit import Level
+from gateway.types.guarantees import WrittenObject
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Sensitivity
 
@@ -66,5 +69,15 @@ def test_too_many_arguments_are_not_looked_for_one_by_one() -> None:
 
 def test_changes_are_counted_and_not_told() -> None:
     body: JsonObject = {"op": "op_1", "changes": [{"pointer": "/a"}], "changes_left_off": 2}
-    assert levels.without_changes(body) == {"op": "op_1", "changes": [], "changes_left_off": 3}
-    assert levels.without_changes({"changes": []}) == {"changes": []}
+    bare: JsonObject = {"op": "op_1", "changes": [], "changes_left_off": 3}
+    assert levels.without_results(body, None) == bare
+    assert levels.without_results({"changes": []}, None) == {"changes": []}
+
+
+@pytest.mark.parametrize(
+    ("template", "id"), [("$result.id", ""), ("of $old.name", ""), ("$args.id", "i-1")]
+)
+def test_the_id_of_an_object_is_kept_unless_a_server_gave_it(template: str, id: str) -> None:
+    body: JsonObject = {"changes": [], "object": {"type": "t", "id": "i-1"}}
+    found = levels.without_results(body, WrittenObject(type="t", id=template))
+    assert found["object"] == {"type": "t", "id": id}

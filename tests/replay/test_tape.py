@@ -122,3 +122,13 @@ def test_a_host_that_tries_for_ever_fills_no_memory() -> None:
         missed(tape, wanted({"id": f"i-{number + 5}"}))
     assert (tape.misses, len(tape.missed)) == (1_200, 1_000)
     assert tape.summary()["misses"] == 1_200
+
+
+def test_a_miss_is_kept_without_arguments_and_with_the_beginning_of_long_names() -> None:
+    tape = Tape(RUN, [a_take("call_1", 1)])
+    long: JsonObject = {f"{'x' * 5_000}{number}": "y" * 5_000 for number in range(100)}
+    told = missed(tape, wanted(long, name="z" * 5_000, digest="d"))
+    assert told.wanted.arguments == long
+    (kept,) = tape.missed
+    assert kept.wanted.arguments == {}
+    assert len(str(kept)) < 30_000
