@@ -7,8 +7,11 @@ import click
 
 from gateway.actions import review
 from gateway.actions.comparing import MOST, Comparison, compare
-from gateway.cli import output, shelf
+from gateway.cli import difference_past, output, shelf
 from gateway.cli.options import config_option, json_option, load
+from gateway.replay.report import Report
+from gateway.replay.report import as_json as as_history
+from gateway.replay.types import Counters
 from gateway.types.leans import Lean
 
 _FAILS: dict[str, Callable[[Comparison], bool]] = {
@@ -49,6 +52,15 @@ _FAILS: dict[str, Callable[[Comparison], bool]] = {
 )
 @click.option("--seed", type=click.IntRange(0), default=0, help="Makes up others.")
 @click.option("--texts/--no-texts", default=True, help="With the diff of the files.")
+@click.option(
+    "--since", default="", help="With calls of the past from then on: a time in UTC, or an age."
+)
+@click.option("--tenant", default="", help="With --since: only calls of this tenant.")
+@click.option(
+    "--counters",
+    type=click.Choice([each.value for each in Counters]),
+    help="With --since: what limits are counted by, as `replay` has it; default: recorded.",
+)
 def command(
     old: str,
     new: str,
@@ -59,6 +71,9 @@ def command(
     most: int,
     seed: int,
     texts: bool,
+    since: str,
+    tenant: str,
+    counters: str | None,
 ) -> None:
     """Say who gains or loses what between two policies: OLD and NEW, wider first.
 
@@ -66,18 +81,45 @@ def command(
     is the revision in force unless named, NEW the folder of the configuration. Calls are made up
     from what both speak of, and both judge them; that is a search, no proof.
 
+    With --since, the calls of the log are judged by NEW as well, as `weighbridge replay` does; then
+    --fail-on watches both, and a call that its own revision judges otherwise than the log fails.
+
     Exit code 0, or 1 for what --fail-on names; 2 when one of the two can't be read.
     """
+    if not since and (tenant or counters):
+        output.fail("--tenant and --counters are about calls of the past; name --since as well")
     before = shelf.named(old, path) if old else shelf.in_force(path)
     after = shelf.named(new, path) if new else shelf.configured(path)
     servers = load(path).settings.servers if path.exists() else ()
     found = compare(before, after, servers=servers, seed=seed, most=most)
-    match "json" if as_json else form:
-        case "json":
-            output.as_json(review.to_json(found))
-        case "markdown":
-            output.line(review.markdown(found, texts=texts))
-        case _:
-            output.line(review.text(found, texts=texts))
+    form = "json" if as_json else form
+    history = None
+    if since:
+        by = counters or Counters.RECORDED.value
+        history = difference_past.past(path, after, since, tenant, by, is_quiet=form == "json")
+    _tell(found, history, form, texts=texts)
     if fail_on is not None and _FAILS[fail_on](found):
         raise SystemExit(output.EXIT_FAILED)
+    if history is not None and _is_failed(history, fail_on):
+        raise SystemExit(output.EXIT_FAILED)
+
+
+def _tell(found: Comparison, history: Report | None, form: str, *, texts: bool) -> None:
+    match form:
+        case "json":
+            told = review.to_json(found)
+            output.as_json(told if history is None else {**told, "history": as_history(history)})
+        case "markdown":
+            output.line(review.markdown(found, texts=texts))
+            if history is not None:
+                output.line(difference_past.as_markdown(history))
+        case _:
+            output.line(review.text(found, texts=texts))
+            if history is not None:
+                output.line(difference_past.as_text(history))
+
+
+def _is_failed(history: Report, fail_on: str | None) -> bool:
+    if history.unfaithful:
+        return True
+    return fail_on is not None and difference_past.FAILS[fail_on](history)
