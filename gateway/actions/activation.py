@@ -52,6 +52,7 @@ class Activation:
     """What waits for people to agree, as it was last looked at."""
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     _current: Revision | None = field(default=None)
+    _refused: str = ""  # why what was agreed on last can't be used, as it was told
 
     def current(self) -> Revision:
         """Return the revision in force."""
@@ -108,14 +109,26 @@ class Activation:
         try:
             agreed = await self.agreement.agreed(but=self.current().id)
         except ConfigurationError as error:
-            self.problem = str(error)
-            return
+            self._refuses(str(error))
+            agreed = None
+        else:
+            if self.problem == self._refused:
+                self.problem = ""
+            self._refused = ""
         if agreed is not None:
             await self.keep(agreed.revision, agreed.by)
             self._switched(agreed.revision, agreed.by)
             self.problem = ""
             await self.reload("another revision is in force")  # what the folder says may differ
         self.proposed = await self.agreement.waiting()
+
+    def _refuses(self, problem: str) -> None:
+        """Say why what people agreed on is not in force: in the log once, not at every look."""
+        if problem == self._refused:
+            self.problem = problem
+            return
+        self._refused = problem
+        self._stays(problem, "people agreed", about="what people agreed on is not put in force")
 
     async def _follow_first(self, agreement: Agreement) -> None:
         try:
@@ -183,11 +196,13 @@ class Activation:
     def _is_current(self, revision: Revision) -> bool:
         return self._current is not None and self._current.id == revision.id
 
-    def _stays(self, problem: str, because: str) -> Reloaded:
+    def _stays(
+        self, problem: str, because: str, *, about: str = "the policy folder is not taken"
+    ) -> Reloaded:
         in_force = self._current.id if self._current is not None else ""
         self.problem = problem
         outcome = Reloaded(activated=False, revision=in_force, problem=problem)
-        _log.error("the policy folder is not taken (%s): %s", because, problem)
+        _log.error("%s (%s): %s", about, because, problem)
         if in_force:
             self.tell(outcome, because)
         return outcome

@@ -10,9 +10,10 @@ from typing import Final, Protocol
 
 from gateway import ids
 from gateway.actions import revisions
+from gateway.approvals import agreeing
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError, FileError
-from gateway.revision import Revision, Unreviewed
+from gateway.revision import Revision
 from gateway.store.revisions import StoredRevision
 from gateway.types.approvals import Approver
 from gateway.types.json import JsonObject
@@ -72,14 +73,15 @@ class Agreement:
     proposals: Proposals
     newest: Callable[[], Awaitable[StoredRevision | None]]  # that was ever in force
     people: int
-    unreviewed: Unreviewed
+    say: agreeing.Say
     clock: Clock
 
     async def agreed(self, but: str = "") -> Agreed | None:
         """Return what is to be in force, unless it is the revision `but`.
 
         Where nothing was agreed on yet, what was in force last counts as that. Raises
-        ConfigurationError for a revision that this version of the gateway can't read.
+        ConfigurationError for a revision that this version of the gateway can't read, and for one
+        whose files in the store are not those of its digest.
         """
         found = await self.proposals.agreed()
         if found is None:
@@ -139,7 +141,7 @@ class Agreement:
         """Return what waits, for `weighbridge status`."""
         found: list[JsonObject] = []
         for each in await self.proposals.open():
-            lacks = max(0, each.people - len(await self.proposals.backings(each.id)))
+            lacks = agreeing.lacks(each, await self.proposals.backings(each.id), self.say)
             found.append(
                 {"revision": each.revision, "lacks": lacks, "at": each.at.isoformat()[:19]}
             )
@@ -159,8 +161,18 @@ class Agreement:
         return await self.proposals.agreed() or made  # another gateway may have been first
 
     def _compiled(self, found: Proposal) -> Revision:
-        texts = revisions.folder_of(found.texts)
-        unreviewed = revisions.unreviewed_of(found.revision, texts) or self.unreviewed
+        """Return the revision of exactly the digest that people agreed to."""
+        try:
+            texts = revisions.folder_of(found.texts)
+        except KeyError:  # a folder that no policy has
+            texts = revisions.folder_of({})
+        unreviewed = revisions.unreviewed_of(found.revision, texts)
+        if unreviewed is None:
+            raise ConfigurationError(
+                f"revision {_short(found.revision)}, which people agreed on, is not what the store "
+                "has under its name: the files there give another digest; propose it anew by "
+                "`weighbridge policy propose`"
+            )
         try:
             return revisions.compiled(texts, unreviewed=unreviewed, at=self.clock.now())
         except FileError as error:

@@ -4,7 +4,7 @@ What is agreed to is the digest that the page has shown: a form that names anoth
 nothing.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -58,7 +58,7 @@ class AgreementDesk:
 
     room: Room
     store: Store
-    roles: Collection[str]
+    say: agreeing.Say
     redactor: Redactor
     beside: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
 
@@ -86,7 +86,7 @@ class AgreementDesk:
         if waiting.get(id) != fields.get("revision", ""):
             return await self._page(current, "it does not wait any more; look again", 409)
         ruled = await self.store.proposals.agree(
-            id, current.person, roles=self.roles, reason=self._reason(fields)
+            id, current.person, say=self.say, reason=self._reason(fields)
         )
         return await self._ruled(current, ruled)
 
@@ -100,7 +100,7 @@ class AgreementDesk:
         ruled = await self.store.proposals.reject(
             str(request.path_params["id"]),
             current.person,
-            roles=self.roles,
+            say=self.say,
             reason=self._reason(fields),
         )
         return await self._ruled(current, ruled)
@@ -116,7 +116,7 @@ class AgreementDesk:
         return RedirectResponse(HOME, status_code=303)
 
     async def _page(self, current: Current, problem: str = "", status: int = 200) -> Response:
-        stranger = agreeing.stranger(current.person, self.roles)
+        stranger = agreeing.stranger(current.person, self.say)
         if stranger:
             return self.room.refuse(current, stranger, status=403)
         waiting = await self.store.proposals.open()
@@ -170,7 +170,7 @@ class AgreementDesk:
             because=visible(proposal.because),
             state=proposal.state.value,
             agreed=tuple(visible(each.person.user) for each in backings),
-            lacks=agreeing.lacks(proposal, backings),
+            lacks=agreeing.lacks(proposal, backings, self.say),
             warnings=proposal.warnings,
             tests=proposal.tests,
             leans=tuple(
@@ -179,7 +179,7 @@ class AgreementDesk:
                 if isinstance(count := proposal.change.get(lean), int) and count
             ),
             lines=tuple(lines),
-            obstacle=agreeing.obstacle(proposal, backings, person, self.roles),
+            obstacle=agreeing.obstacle(proposal, backings, person, self.say),
         )
 
 

@@ -112,14 +112,14 @@ class Entrance:
 
     def _agrees(self, person: Approver) -> bool:
         """Whether somebody is led to changes of the policy that wait for people."""
-        activation = self.settings.activation
-        return activation.is_shared and not agreeing.stranger(person, activation.roles)
+        is_shared = self.settings.activation.is_shared
+        return is_shared and not agreeing.stranger(person, self.settings.say)
 
     def _agreement(self, room: Room) -> AgreementDesk:
         return AgreementDesk(
             room=room,
             store=self.store,
-            roles=self.settings.activation.roles,
+            say=self.settings.say,
             redactor=self.deciding.redactor,
         )
 

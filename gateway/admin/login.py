@@ -14,6 +14,8 @@ from gateway.admin.room import Room
 from gateway.admin.sessions import Current
 from gateway.events import logins as events
 from gateway.store.logins import Link, Logins
+from gateway.types.approvals import MACHINE
+from gateway.types.values import replaced
 
 LINK_S: Final = 600.0  # how long a one-time link can be used
 _OVER: Final = (
@@ -86,6 +88,7 @@ class Login:
         person = self.room.people.account(link.tenant, link.user)
         if person is None:
             return self._refuse(request, _GONE, status=403)
+        person = replaced(person, issuer=f"{MACHINE}{link.account}")  # his word is also its own
         answer = RedirectResponse("/approvals", status_code=303)
         await self.room.sessions.begin(person, request, answer)
         self.room.came_in(request, person)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gateway.config.admin import AccountSettings
 from gateway.types.approvals import Approver, Assurance, Channel
+from gateway.types.values import replaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,9 @@ class People:
         long as that; they are worth nothing once another provider is configured, or this one may
         no longer speak for the tenant.
         """
-        if not person.issuer:
-            return self.account(person.tenant, person.user)
+        if person.account is not None:  # by a link; whoever made it stays behind it
+            today = self.account(person.tenant, person.user)
+            return None if today is None else replaced(today, issuer=person.issuer)
         is_his_to_say = not self.tenants or person.tenant in self.tenants
         return person if person.issuer == self.issuer and is_his_to_say else None
 

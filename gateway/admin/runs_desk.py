@@ -237,7 +237,7 @@ def _by(current: Current) -> By:
         roles=person.roles,
         scopes=frozenset(),
         client="page",
-        method="oidc" if person.issuer else "link",
+        method="oidc" if person.account is None else "link",
         issuer=person.issuer,
     )
     return By(mover=Mover.PERSON, actor=actor)

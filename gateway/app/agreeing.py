@@ -32,7 +32,7 @@ def agreement(store: Store, settings: Settings, clock: Clock) -> Agreement | Non
         proposals=store.proposals,
         newest=newest,
         people=settings.activation.people,
-        unreviewed=Unreviewed(settings.contracts.unreviewed),
+        say=settings.say,
         clock=clock,
     )
 

@@ -7,7 +7,7 @@ of two groups would take the person that only the second can't do without.
 from collections.abc import Iterable, Sequence
 
 from gateway.types.actors import person
-from gateway.types.approvals import ApprovalClause, Choice, Factor, Vote
+from gateway.types.approvals import ApprovalClause, Approver, Choice, Factor, Vote
 
 
 def satisfied(
@@ -41,6 +41,16 @@ def may_decide(clause: ApprovalClause, user: str, roles: frozenset[str], *, esca
 def same_person(one: str, other: str) -> bool:
     """Whether two names are of one person; providers don't agree on their spelling."""
     return person(one) == person(other)
+
+
+def same_account(one: Approver, other: Approver) -> bool:
+    """Whether two may be one account of this machine: who comes from an unknown one may be any.
+
+    Whoever an identity provider vouches for is none of them.
+    """
+    if one.account is None or other.account is None:
+        return False
+    return not one.account or not other.account or one.account == other.account
 
 
 def _counts(clause: ApprovalClause, vote: Vote, requester: str) -> bool:

@@ -38,9 +38,9 @@ def login(path: Path, user: str, tenant: str, as_json: bool) -> None:
     async def make() -> tuple[str, AccountSettings]:
         async with opened(path) as ledger:
             settings = ledger.loaded.settings
-            account = _account(settings, user, tenant)
+            account, maker = _account(settings, user, tenant), who("").account
             secret = await ledger.store.logins.new_link(
-                tenant=account.tenant, user=account.user, lasts_s=LINK_S
+                tenant=account.tenant, user=account.user, account=maker, lasts_s=LINK_S
             )
             now = SystemClock().now()
             made = events.link_made(
@@ -48,7 +48,7 @@ def login(path: Path, user: str, tenant: str, as_json: bool) -> None:
                 at=now,
                 tenant=account.tenant,
                 user=account.user,
-                account=who("").account,
+                account=maker,
                 until=now + timedelta(seconds=LINK_S),
             )
             ledger.store.events.append([made])

@@ -22,7 +22,7 @@ from gateway.cli.policies import policies
 from gateway.clock import SystemClock
 from gateway.config.admin import AccountSettings
 from gateway.config.settings import Settings
-from gateway.errors import FileError
+from gateway.errors import ConfigurationError, FileError
 from gateway.revision import Revision
 from gateway.store.proposals import Ruled
 from gateway.types.approvals import Approver
@@ -46,6 +46,8 @@ _OFF: Final = (
 def proposals(path: Path, limit: int, as_json: bool) -> None:
     """List changes of the policy that wait for people, and what became of earlier ones."""
 
+    say = load(path).settings.say
+
     async def read() -> list[tuple[Proposal, tuple[Backing, ...]]]:
         async with opened(path) as ledger:
             table = ledger.store.proposals
@@ -54,7 +56,12 @@ def proposals(path: Path, limit: int, as_json: bool) -> None:
 
     found = run(read)
     if as_json:
-        output.as_json([_as_json(each, backings) for each, backings in found])
+        output.as_json(
+            [
+                _as_json(each, backings, agreeing.lacks(each, backings, say))
+                for each, backings in found
+            ]
+        )
         return
     if not found:
         output.line("nothing was proposed yet")
@@ -68,7 +75,7 @@ def proposals(path: Path, limit: int, as_json: bool) -> None:
                 shelf.short(each.base) or "–",
                 each.state.value,
                 ", ".join(one.person.user for one in backings) or "–",
-                str(agreeing.lacks(each, backings)) if _is_open(each) else "–",
+                str(agreeing.lacks(each, backings, say)) if _is_open(each) else "–",
                 str(each.change.get("wider", "–")),
                 str(each.change.get("narrower", "–")),
             )
@@ -92,7 +99,7 @@ def propose(path: Path, name: str, as_json: bool) -> None:
     if built.revision is None:
         output.fail(built.problem, output.EXIT_DOES_NOT_COMPILE)
     who = _who(settings, name)
-    problem = agreeing.stranger(who, settings.activation.roles)
+    problem = agreeing.stranger(who, settings.say)
     if problem:
         output.fail(problem, output.EXIT_FAILED)
     made = built.revision
@@ -108,7 +115,7 @@ def propose(path: Path, name: str, as_json: bool) -> None:
                 new = _proposal(built, made, base, settings)
                 await table.propose(new, who)
                 return Ruled(proposal=new, lacks=new.people - 1)
-            return await table.agree(waiting.id, who, roles=settings.activation.roles)
+            return await table.agree(waiting.id, who, say=settings.say)
 
     _tell(run(work), who, as_json=as_json, verb="proposed")
 
@@ -131,7 +138,7 @@ def activate(revision: str, path: Path, name: str, reason: str, as_json: bool) -
 
     async def work(ledger: Ledger, found: Proposal) -> Ruled:
         return await ledger.store.proposals.agree(
-            found.id, who, roles=settings.activation.roles, reason=ledger.redactor.text(reason)
+            found.id, who, say=settings.say, reason=ledger.redactor.text(reason)
         )
 
     async def agree() -> Ruled:
@@ -159,7 +166,7 @@ def reject(revision: str, path: Path, name: str, reason: str, as_json: bool) -> 
         async with opened(path) as ledger:
             found = await _named(ledger, revision)
             return await ledger.store.proposals.reject(
-                found.id, who, roles=settings.activation.roles, reason=ledger.redactor.text(reason)
+                found.id, who, say=settings.say, reason=ledger.redactor.text(reason)
             )
 
     _tell(run(work), who, as_json=as_json, verb="turned down")
@@ -176,13 +183,12 @@ def _shared(path: Path) -> Settings:
 
 
 def _who(settings: Settings, name: str) -> Approver:
-    roles = settings.activation.roles
+    say = settings.say
 
     def may(account: AccountSettings) -> bool:
-        return not roles or not roles.isdisjoint(account.roles)
+        return not say.roles or not say.roles.isdisjoint(account.roles)
 
-    tenant = next((each.tenant for each in settings.accounts if each.user == name), "")
-    return approver(settings.accounts, name, tenant, may)
+    return approver(settings.accounts, name, say.tenant, may)
 
 
 async def _named(ledger: Ledger, said: str) -> Proposal:
@@ -202,7 +208,10 @@ async def _named(ledger: Ledger, said: str) -> Proposal:
 async def _in_force(ledger: Ledger) -> Revision | None:
     """Return the revision that people agreed on, or that was in force last."""
     found = agreement(ledger.store, ledger.loaded.settings, SystemClock())
-    agreed = await found.agreed() if found is not None else None
+    try:
+        agreed = await found.agreed() if found is not None else None
+    except ConfigurationError:  # a revision that can't be used: what is proposed may mend it
+        return None
     return agreed.revision if agreed is not None else None
 
 
@@ -242,7 +251,7 @@ def _tell(ruled: Ruled, who: Approver, *, as_json: bool, verb: str) -> None:
                 "counts": not ruled.obstacle,
                 "message": text,
                 "lacks": ruled.lacks,
-                "proposal": None if proposal is None else _as_json(proposal, ()),
+                "proposal": None if proposal is None else _as_json(proposal, (), ruled.lacks),
             }
         )
     elif not ruled.obstacle:
@@ -269,7 +278,7 @@ def _is_open(proposal: Proposal) -> bool:
     return proposal.state is ProposalState.OPEN
 
 
-def _as_json(proposal: Proposal, backings: Sequence[Backing]) -> JsonObject:
+def _as_json(proposal: Proposal, backings: Sequence[Backing], lacks: int) -> JsonObject:
     return {
         "id": proposal.id,
         "revision": proposal.revision,
@@ -278,7 +287,7 @@ def _as_json(proposal: Proposal, backings: Sequence[Backing]) -> JsonObject:
         "because": proposal.because,
         "state": proposal.state.value,
         "people": proposal.people,
-        "lacks": agreeing.lacks(proposal, backings),
+        "lacks": lacks,
         "warnings": proposal.warnings,
         "tests": proposal.tests,
         "change": proposal.change,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from gateway.actions.operations import Who
 from gateway.cli import output
 from gateway.config.admin import AccountSettings
-from gateway.types.approvals import Approver, Assurance, Channel
+from gateway.types.approvals import MACHINE, Approver, Assurance, Channel
 
 
 def who(by: str) -> Who:
@@ -47,7 +47,7 @@ def approver(
         roles=chosen.roles,
         assurance=Assurance.LOCAL,
         channel=Channel.TERMINAL,
-        issuer=f"os:{account}",  # a name can be claimed here; whose process it was can't
+        issuer=f"{MACHINE}{account}",  # a name can be claimed here; whose process it was can't
     )
 
 

@@ -17,10 +17,13 @@ class ActivationSettings(Section):
         "changed folder is proposed, and takes force once others agree "
         "(docs/how-to/policy-change.md)",
     )
+    tenant: Name | None = Field(
+        default=None,
+        description="the tenant whose people may agree, for all tenants, and see what is proposed; "
+        "default: the only one whose people can log in. Required where there are several",
+    )
     roles: Unique[Name] = Field(
-        default=frozenset(),
-        description="roles of the people who may agree, one of them each; without one, everybody "
-        "who can log in",
+        default=frozenset(), description="who of them: those with one of these roles; empty: all"
     )
 
     @property

@@ -7,6 +7,7 @@ from urllib.parse import SplitResult
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from gateway.approvals.agreeing import Say
 from gateway.config.activation import ActivationSettings
 from gateway.config.addresses import (
     Address,
@@ -19,6 +20,7 @@ from gateway.config.addresses import (
     split_url,
 )
 from gateway.config.admin import AccountSettings, AdminSettings
+from gateway.config.agreeing import say_of
 from gateway.config.approvals import ApprovalsSettings
 from gateway.config.events import EventsSettings
 from gateway.config.identity import IdentitySettings
@@ -331,15 +333,34 @@ class Settings(Section):
         local = self.identity.local
         return (AccountSettings(user=local.user, tenant=local.tenant, roles=local.roles),)
 
+    @property
+    def say(self) -> Say:
+        """Who may agree with a changed policy."""
+        return say_of(self.activation, self.admin, self.accounts)
+
     @model_validator(mode="after")
     def _people_can_agree(self) -> Self:
-        roles, wanted = self.activation.roles, self.activation.people
-        able = {person(each.user) for each in self.accounts if not roles or roles & each.roles}
-        if self.activation.is_shared and self.admin.oidc is None and len(able) < wanted:
+        if not self.activation.is_shared:
+            return self
+        say, wanted = self.say, self.activation.people
+        if not say.tenant:
             raise PydanticCustomError(
                 "activation",
-                "`activation.people` is {wanted}, and {able} can agree; add `admin.accounts` with "
-                "one of `activation.roles`, or `admin.oidc`",
+                "`activation.people` is {wanted}, and people of several tenants can log in; say "
+                "in `activation.tenant` whose people agree, for all of them",
+                {"wanted": wanted},
+            )
+        able = {
+            person(user)
+            for (tenant, user), roles in say.accounts.items()
+            if tenant == say.tenant and (not say.roles or say.roles & roles)
+        }
+        is_provided = self.admin.oidc is not None and (not say.tenants or say.tenant in say.tenants)
+        if not is_provided and len(able) < wanted:
+            raise PydanticCustomError(
+                "activation",
+                "`activation.people` is {wanted}, and {able} can agree; add `admin.accounts` of "
+                "`activation.tenant` with one of `activation.roles`, or `admin.oidc`",
                 {"wanted": wanted, "able": len(able)},
             )
         return self

@@ -381,7 +381,10 @@ ADMIN: Final[JsonObject] = {
             {
                 "user": TEXT,
                 "roles": TEXTS,
-                "issuer": about(TEXT, "the identity provider; empty for a one-time link"),
+                "issuer": about(
+                    TEXT,
+                    "the identity provider; `os:` and the account that made it for a one-time link",
+                ),
                 "assurance": {"enum": [each.value for each in Assurance]},
                 "peer": about(TEXT, "address of the connection"),
             },

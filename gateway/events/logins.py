@@ -17,7 +17,7 @@ def link_made(
 
 
 def logged_in(*, id: str, at: datetime, person: Approver, peer: str) -> Event:
-    """Say that somebody came in; an empty issuer means by a one-time link."""
+    """Say that somebody came in; `os:` as its issuer means by a one-time link."""
     body: JsonObject = {
         "user": person.user,
         "roles": _sorted(person.roles),

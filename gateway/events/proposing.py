@@ -17,7 +17,9 @@ _PERSON: Final[JsonObject] = {
     "roles": TEXTS,
     "channel": one_of(Channel),
     "assurance": one_of(Assurance),
-    "issuer": about(TEXT, "of the login; `os:` and an account for a command of that account"),
+    "issuer": about(
+        TEXT, "of the login; `os:` and an account for a command, or a link, of that account"
+    ),
 }
 _ABOUT: Final[JsonObject] = {
     "proposal": TEXT,

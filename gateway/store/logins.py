@@ -37,6 +37,7 @@ class Link:
     tenant: str
     user: str
     ends_at: datetime  # UTC
+    account: str  # of the machine, that made it; empty in links of before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +58,11 @@ class Logins:
         self._key = key
         self._clock = clock
 
-    async def new_link(self, *, tenant: str, user: str, lasts_s: float) -> str:
-        """Keep a one-time link and return its secret, which nobody can find out later."""
+    async def new_link(self, *, tenant: str, user: str, account: str, lasts_s: float) -> str:
+        """Keep a one-time link and return its secret, which nobody can find out later.
+
+        `account` is that of the machine whose command it was.
+        """
         random, now = secrets.token_urlsafe(_BYTES), self._clock.now()
         secret = random + self._tag(random)
 
@@ -70,6 +74,7 @@ class Logins:
                     "link": _digest(secret),
                     "tenant": clean(tenant),
                     "account": clean(user),
+                    "made_by": clean(account),
                     "created_at": microseconds(now),
                     "ends_at": microseconds(now + timedelta(seconds=lasts_s)),
                 },
@@ -181,6 +186,7 @@ def _link(rows: list[Row]) -> Link | None:
         tenant=row.text("tenant"),
         user=row.text("account"),
         ends_at=moment(row.integer("ends_at")),
+        account=row.text("made_by"),
     )
 
 

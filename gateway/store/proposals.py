@@ -4,7 +4,7 @@ Which revision is in force is what was agreed on last, for every gateway of the 
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -72,7 +72,9 @@ class Proposals:
         """
         row, event_id = _row(proposal), ids.ulid()
         by = [] if who is None else [Backing(person=who, at=proposal.at, is_proposer=True)]
-        event = proposing.proposed(proposal, who, id=event_id, lacks=agreeing.lacks(proposal, by))
+        event = proposing.proposed(
+            proposal, who, id=event_id, lacks=max(0, proposal.people - len(by))
+        )
 
         def work(transaction: Transaction) -> Made[bool]:
             is_new = transaction.execute("add_proposal", row) > 0
@@ -96,10 +98,11 @@ class Proposals:
 
         await self._log.carry(Change(work))
 
-    async def agree(
-        self, id: str, who: Approver, *, roles: Collection[str], reason: str = ""
-    ) -> Ruled:
-        """Have somebody agree with a proposal; the last that it takes puts it in force."""
+    async def agree(self, id: str, who: Approver, *, say: agreeing.Say, reason: str = "") -> Ruled:
+        """Have somebody agree with a proposal; the last that it takes puts it in force.
+
+        Of those before him count who may still agree today.
+        """
         now, event_id = self._clock.now(), ids.ulid()
         backing = Backing(person=who, at=now, reason=reason[:_REASON])
 
@@ -110,28 +113,29 @@ class Proposals:
             proposal, before = found[0], _backings(transaction, id)
             if any(each == backing for each in before):  # the answer to the first try was lost
                 return Made(
-                    Ruled(proposal=proposal, lacks=agreeing.lacks(proposal, before)),
-                    told=[_approved(proposal, before, backing, event_id)],
+                    Ruled(proposal=proposal, lacks=agreeing.lacks(proposal, before, say)),
+                    told=[_approved(proposal, before, backing, event_id, say)],
                 )
-            obstacle = agreeing.obstacle(proposal, before, who, roles)
+            obstacle = agreeing.obstacle(proposal, before, who, say)
             if obstacle:
                 return Made(
                     Ruled(
                         proposal=proposal,
-                        lacks=agreeing.lacks(proposal, before),
+                        lacks=agreeing.lacks(proposal, before, say),
                         obstacle=obstacle,
                     )
                 )
             transaction.execute("add_backing", _backing_row(id, backing))
-            after = (*before, backing)
-            if not agreeing.lacks(proposal, after):
+            after = _backings(transaction, id)
+            lack = agreeing.lacks(proposal, after, say)
+            if not lack:
                 proposal = _settled(transaction, proposal, now)
-            ruled = Ruled(proposal=proposal, lacks=agreeing.lacks(proposal, after))
-            return Made(ruled, told=[_approved(proposal, after, backing, event_id)])
+            ruled = Ruled(proposal=proposal, lacks=lack)
+            return Made(ruled, told=[_approved(proposal, after, backing, event_id, say)])
 
         return await self._log.carry(Change(work))
 
-    async def reject(self, id: str, who: Approver, *, roles: Collection[str], reason: str) -> Ruled:
+    async def reject(self, id: str, who: Approver, *, say: agreeing.Say, reason: str) -> Ruled:
         """Have somebody turn a proposal down, for good; whoever proposed it may, too."""
         now, event_id = self._clock.now(), ids.ulid()
 
@@ -139,8 +143,9 @@ class Proposals:
             found = _proposals(transaction.fetch("get_proposal", {"id": id}))
             if not found:
                 return Made(Ruled(proposal=None))
-            proposal, lack = found[0], agreeing.lacks(found[0], _backings(transaction, id))
-            obstacle = agreeing.stranger(who, roles)
+            proposal = found[0]
+            lack = agreeing.lacks(proposal, _backings(transaction, id), say)
+            obstacle = agreeing.stranger(who, say)
             if not obstacle and proposal.state is not ProposalState.OPEN:
                 is_ours = proposal.settled_at == now and proposal.state is ProposalState.REJECTED
                 obstacle = "" if is_ours else f"it is {proposal.state.value} already"
@@ -180,13 +185,15 @@ def _settled(transaction: Transaction, proposal: Proposal, now: datetime) -> Pro
     return replaced(proposal, state=ProposalState.AGREED, settled_at=moment(at))
 
 
-def _approved(proposal: Proposal, after: Sequence[Backing], backing: Backing, id: str) -> Event:
+def _approved(
+    proposal: Proposal, after: Sequence[Backing], backing: Backing, id: str, say: agreeing.Say
+) -> Event:
     return proposing.approved(
         proposal,
         backing.person,
         id=id,
         at=backing.at,
-        lacks=agreeing.lacks(proposal, after),
+        lacks=agreeing.lacks(proposal, after, say),
         reason=backing.reason,
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from gateway.types.values import value
 
@@ -139,6 +140,9 @@ class ApprovalNotes:
     reapprove_on_pin_change: bool = True  # else a changed tool ends the request with a denial
 
 
+MACHINE: Final = "os:"  # begins the issuer of who comes from an account of the machine
+
+
 @value
 class Approver:
     """Somebody who decides, as the surface knows him; never anything that an agent holds."""
@@ -148,7 +152,17 @@ class Approver:
     roles: frozenset[str]
     assurance: Assurance
     channel: Channel
-    issuer: str = ""  # of the login; empty for local accounts
+    issuer: str = ""  # the provider of the login, or `os:` and an account of the machine
+
+    @property
+    def account(self) -> str | None:
+        """The account of the machine that gave the command, or made the link of the login.
+
+        Empty for one that nobody noted; None where an identity provider says who it is.
+        """
+        if self.issuer and not self.issuer.startswith(MACHINE):
+            return None
+        return self.issuer.removeprefix(MACHINE)
 
 
 @value

@@ -1,9 +1,11 @@
 """What people agree on is in force, whatever the folder of a gateway says."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from gateway.actions import revisions
 from gateway.actions.activation import Activation, Reloaded
 from gateway.actions.agreement import FIRST, Agreement
 from gateway.approvals import agreeing
@@ -15,10 +17,14 @@ from gateway.types.approvals import Approver
 from gateway.types.proposals import Backing, Proposal, ProposalState
 from gateway.types.values import replaced
 from tests.helpers.cases import NOW
-from tests.helpers.proposals import somebody
+from tests.helpers.proposals import a_say, somebody
 
 OPEN = "rules:\n  - {id: all, decision: allow, match: {tools: ['*'], roles: {any: [a]}}}\n"
 SHUT = "rules:\n  - {id: none, decision: deny, match: {tools: ['*']}}\n"
+
+
+def digest_of(texts: Mapping[str, str]) -> str:
+    return revisions.revision_id(revisions.folder_of(texts), Unreviewed.REFUSE)
 
 
 class Table:
@@ -93,7 +99,7 @@ def an_activation(folder: Path, table: Table) -> Activation:
             proposals=table,
             newest=table.last,
             people=2,
-            unreviewed=Unreviewed.REFUSE,
+            say=a_say(),
             clock=SystemClock(),
         ),
     )
@@ -134,7 +140,7 @@ async def test_a_changed_folder_is_proposed_and_not_in_force(tmp_path: Path) -> 
     (waiting,) = await table.open()
     assert (waiting.base, waiting.people, waiting.texts) == (before, 2, {"policy.yaml": SHUT})
     assert [each["lacks"] for each in activation.proposed] == [2]
-    assert agreeing.lacks(waiting, ()) == 2
+    assert agreeing.lacks(waiting, (), a_say()) == 2
 
 
 async def test_what_people_agreed_on_is_put_in_force_by_a_look(tmp_path: Path) -> None:
@@ -196,9 +202,8 @@ async def test_where_the_rule_is_new_what_was_in_force_counts_as_agreed_on(tmp_p
 
 async def test_a_gateway_does_not_start_by_what_it_can_not_read(tmp_path: Path) -> None:
     table = Table()
-    table.newest = StoredRevision(
-        id="sha256:old", at=NOW, activated_by="start", texts={"policy.yaml": "rulez: []\n"}
-    )
+    broken = {"policy.yaml": "rulez: []\n"}
+    table.newest = StoredRevision(id=digest_of(broken), at=NOW, activated_by="start", texts=broken)
     with pytest.raises(ConfigurationError, match="which people agreed on, can't be read"):
         await started(tmp_path, table)
     table.away = True
@@ -214,10 +219,46 @@ async def test_a_running_gateway_stays_where_it_is_when_it_can_not_read_the_next
     (waiting,) = await table.open()
     table.rows.remove(waiting)
     broken = {"policy.yaml": "rulez: []\n"}
-    table.rows.append(replaced(waiting, state=ProposalState.AGREED, texts=broken))
+    table.rows.append(
+        replaced(waiting, state=ProposalState.AGREED, texts=broken, revision=digest_of(broken))
+    )
     await activation.follow()
     assert activation.current().id == before
     assert "can't be read" in activation.problem
+
+
+async def test_what_the_store_has_under_an_agreed_digest_takes_force_only_if_it_has_that_digest(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = Table()
+    activation, before = await proposed(tmp_path, table)
+    table.settle(ProposalState.AGREED, "ann", "bo")
+    agreed = table.rows.pop()
+    for texts in ({"policy.yaml": OPEN + "# wider\n"}, {"elsewhere/policy.yaml": SHUT}, {}):
+        table.rows.append(replaced(agreed, texts=texts))
+        for _ in range(3):
+            await activation.follow()
+        assert activation.current().id == before
+        assert "is not what the store has under its name" in activation.problem
+        table.rows.pop()
+    assert [each.problem for each in table.told].count(activation.problem) == 1
+    assert caplog.text.count("what people agreed on is not put in force") == 1
+    table.rows.append(replaced(agreed, texts={"policy.yaml": OPEN + "# wider\n"}))
+    with pytest.raises(ConfigurationError, match="is not what the store has under its name"):
+        await an_activation(tmp_path, table).start()
+    table.rows[-1] = agreed
+    await activation.follow()
+    assert activation.current().id == agreed.revision
+    assert activation.problem == ""
+
+
+async def test_what_waits_lacks_those_who_may_not_agree_any_more(tmp_path: Path) -> None:
+    table = Table()
+    activation, _ = await proposed(tmp_path, table)
+    (waiting,) = await table.open()
+    table.said[waiting.id] = [Backing(person=somebody(each), at=NOW) for each in ("ann", "zoe")]
+    await activation.follow()
+    assert [each["lacks"] for each in activation.proposed] == [1]  # zoe has no account
 
 
 async def test_a_store_that_is_away_leaves_all_as_it_is(tmp_path: Path) -> None:

@@ -123,15 +123,19 @@ class House:
         self.browsers.append(session)
         return Browser(url=self.url, session=session)
 
-    async def link(self, user: str = "ann", tenant: str = "acme") -> str:
-        """Return the path of a new one-time link."""
-        made = await self.store.logins.new_link(tenant=tenant, user=user, lasts_s=600)
+    async def link(self, user: str = "ann", tenant: str = "acme", account: str = "") -> str:
+        """Return the path of a new one-time link, made from his own account or a given one."""
+        made = await self.store.logins.new_link(
+            tenant=tenant, user=user, account=account or user, lasts_s=600
+        )
         return path_of(made)
 
-    async def logged_in(self, user: str = "ann", tenant: str = "acme") -> Browser:
+    async def logged_in(
+        self, user: str = "ann", tenant: str = "acme", account: str = ""
+    ) -> Browser:
         """Return a browser in which somebody has logged in by a link."""
         browser = self.browser()
-        entered = await browser.post(await self.link(user, tenant))
+        entered = await browser.post(await self.link(user, tenant, account))
         assert (entered.status, entered.headers["Location"]) == (303, "/approvals")
         return browser
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from gateway.store.revisions import StoredRevision
 from gateway.types.proposals import Proposal, ProposalState
 from tests.admin.house import PEOPLE, Answer, Browser, House, open_house
-from tests.helpers.proposals import a_proposal
+from tests.helpers.proposals import a_proposal, somebody
 
-SHARED = {**PEOPLE, "activation": {"people": 2, "roles": ["finance-lead", "controller"]}}
+RULE = {"people": 2, "tenant": "acme", "roles": ["finance-lead", "controller"]}
+SHARED = {**PEOPLE, "activation": RULE}
 OLD, NEW = "rules:\n  - {id: a}\n", "rules:\n  - {id: b}\n  - {id: '<script>'}\n"
 
 
@@ -94,7 +95,7 @@ async def test_a_change_is_turned_down_with_a_reason_alone(tmp_path: Path) -> No
 
 
 async def test_who_may_not_agree_sees_nothing(tmp_path: Path) -> None:
-    settings = {**PEOPLE, "activation": {"people": 2, "roles": ["controller", "finance-lead"]}}
+    settings = {**SHARED}
     nobody = {"user": "zoe", "tenant": "acme", "roles": ["viewer"]}
     settings["admin"] = {"accounts": [*PEOPLE["admin"]["accounts"], nobody]}
     async with open_house(tmp_path, settings) as house:
@@ -108,6 +109,44 @@ async def test_who_may_not_agree_sees_nothing(tmp_path: Path) -> None:
         assert 'href="/proposals"' in (await ann.get("/approvals")).text
         missing = await ann.post("/proposals/prop_none/reject", {"token": "x", "reason": "no"})
         assert missing.status == 403  # a form that no page of ours has made
+
+
+async def test_people_of_another_tenant_neither_see_nor_decide_whatever_their_roles(
+    tmp_path: Path,
+) -> None:
+    settings = {**SHARED}
+    eve = {"user": "eve", "tenant": "evilcorp", "roles": ["controller", "finance-lead"]}
+    settings["admin"] = {"accounts": [*PEOPLE["admin"]["accounts"], eve]}
+    async with open_house(tmp_path, settings) as house:
+        made = await proposed(house)
+        browser = await house.logged_in("eve", "evilcorp")
+        page = await browser.get("/proposals")
+        assert (page.status, "whose people have no say in it" in page.text) == (403, True)
+        assert "acme" not in page.text
+        assert made.revision[7:19] not in page.text
+        assert "/proposals" not in (await browser.get("/approvals")).text
+        say = house.settings.say
+        person = somebody("eve", tenant="evilcorp", roles=frozenset({"controller"}))
+        assert (await house.store.proposals.agree(made.id, person, say=say)).obstacle
+        assert (await house.store.proposals.reject(made.id, person, say=say, reason="x")).obstacle
+
+
+async def test_links_of_one_account_of_the_machine_are_one_person(tmp_path: Path) -> None:
+    async with open_house(tmp_path, SHARED) as house:
+        made = await proposed(house)
+        ann = await house.logged_in("ann", account="root")
+        page = await ann.get("/proposals")
+        assert (await sent(ann, page, made, "agree", revision=made.revision)).status == 303
+        ben = await house.logged_in("ben", account="root")
+        page = await ben.get("/proposals")
+        assert "from the same account of this machine, `root`" in page.text
+        assert f"/proposals/{made.id}/agree" not in page.text
+        own = await house.logged_in("ben", account="ben")
+        page = await own.get("/proposals")
+        assert (await sent(own, page, made, "agree", revision=made.revision)).status == 303
+        assert await state(house) == ProposalState.AGREED
+        told = await house.events("policy_approved")
+        assert [each["issuer"] for each in told] == ["os:root", "os:ben"]
 
 
 async def test_where_a_file_is_enough_nobody_is_led_there(tmp_path: Path) -> None:

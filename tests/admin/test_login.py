@@ -26,7 +26,7 @@ async def test_a_link_shows_whom_it_lets_in_and_its_button_does_it(tmp_path: Pat
             "action": "logged_in",
             "user": "ann",
             "roles": ["finance-lead"],
-            "issuer": "",
+            "issuer": "os:ann",
             "assurance": "local",
             "peer": "127.0.0.1",
         }

@@ -39,6 +39,12 @@ def test_a_local_login_has_the_roles_of_today() -> None:
     assert people.of_today(replaced(once, user="zoe")) is None
 
 
+def test_who_made_the_link_of_a_login_stays_behind_it() -> None:
+    today = People(accounts=ACCOUNTS).of_today(replaced(PROVIDED, issuer="os:root"))
+    assert today is not None
+    assert (today.issuer, today.account, today.roles) == ("os:root", "root", {"lead"})
+
+
 def test_a_login_at_a_provider_lasts_while_that_provider_is_configured() -> None:
     assert People(accounts=(), issuer=PROVIDED.issuer).of_today(PROVIDED) == PROVIDED
     for other in ("", "https://other.example.com/"):

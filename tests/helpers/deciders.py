@@ -154,7 +154,9 @@ class Town:
     async def log_in(self, gateway: Gateway, *users: str) -> None:
         """Log people in; a session is good at each gateway of the store."""
         for user in users:
-            link = await self.store.logins.new_link(tenant=TENANTS[user], user=user, lasts_s=600)
+            link = await self.store.logins.new_link(
+                tenant=TENANTS[user], user=user, account=user, lasts_s=600
+            )
             async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
                 entered = await Browser(url=gateway.admin, session=session).post(path_of(link))
                 assert entered.status == 303, entered.text

@@ -2,17 +2,21 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import urlsplit
 
+import aiohttp
 from click.testing import CliRunner
 
 from gateway.cli import people
 from gateway.cli.main import main
+from tests.admin.house import Browser
 from tests.helpers.fake_server import Script, tool, until_async
 from tests.helpers.gateway import ALLOW, Gateway, running
 from tests.journeys import house
@@ -32,14 +36,32 @@ class Place:
     gateway: Gateway
     folder: Path
 
-    def said(self, user: str, *words: str, account: str = "") -> tuple[int, Any]:
+    def said(self, user: str, *words: str, account: str = "", who: bool = True) -> tuple[int, Any]:
         """Give a command as somebody; returns the exit code and what it printed."""
         with patch.object(people, "_account", lambda: account or user):
             done = CliRunner().invoke(
                 main,
-                ["policy", *words, "--as", user, "--json", "--config", str(self.config)],
+                [
+                    *("policy", *words, *(("--as", user) if who else ())),
+                    *("--json", "--config", str(self.config)),
+                ],
             )
         return done.exit_code, json.loads(done.stdout) if done.stdout else done.stderr
+
+    async def page(self, user: str, *, account: str) -> str:
+        """Log somebody in by a link that an account made, and return what he is shown."""
+        link = await asyncio.to_thread(self._link, user, account)
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            browser = Browser(url=self.gateway.admin, session=session)
+            assert (await browser.post(urlsplit(link).path)).status == 303
+            return (await browser.get("/proposals")).text
+
+    def _link(self, user: str, account: str) -> str:
+        with patch.object(people, "_account", lambda: account):
+            done = CliRunner().invoke(
+                main, ["admin", "login", "--user", user, "--json", "--config", str(self.config)]
+            )
+        return str(json.loads(done.stdout)["url"])
 
     @property
     def config(self) -> Path:
@@ -129,6 +151,69 @@ async def test_who_proposes_a_change_is_one_of_the_people_and_no_other(tmp_path:
         code, ruled = await asyncio.to_thread(place.said, "bo", "activate", revision)
         assert code == 0
         await place.in_force(revision)
+
+
+async def test_a_link_that_the_same_account_made_is_no_second_person(tmp_path: Path) -> None:
+    async with at(tmp_path) as place:
+        place.write(CLOSED)
+        revision = await place.waiting()
+        code, ruled = await asyncio.to_thread(lambda: place.said("ann", "propose", account="root"))
+        assert (code, ruled["lacks"]) == (0, 1)
+        page = await place.page("bo", account="root")
+        assert "from the same account of this machine, `root`" in page
+        assert 'agree"' not in page
+        page = await place.page("bo", account="bo")
+        assert 'agree"' in page
+        made = place.actions("login_link_made")
+        assert [each["account"] for each in made] == ["root", "bo"]
+        await house.event(tmp_path, action="logged_in", issuer="os:root")
+        await house.event(tmp_path, action="logged_in", issuer="os:bo")
+        assert place.status["revision"] != revision
+
+
+async def test_who_has_left_since_he_agreed_is_not_one_of_them(tmp_path: Path) -> None:
+    async with at(tmp_path) as place:
+        first = str(place.status["revision"])
+        place.write(CLOSED)
+        revision = await place.waiting()
+        assert (await asyncio.to_thread(place.said, "ann", "activate", revision))[0] == 0
+        config = place.config.read_text()
+        ann = json.dumps(PEOPLE[0]) + ", "
+        assert ann in config
+        place.config.write_text(config.replace(ann, ""))
+        code, ruled = await asyncio.to_thread(place.said, "bo", "activate", revision)
+        assert (code, ruled["lacks"], ruled["proposal"]["lacks"]) == (0, 1, 1)
+        code, listed = await asyncio.to_thread(place.said, "bo", "proposals", who=False)
+        assert (listed[0]["state"], listed[0]["lacks"]) == ("open", 1)
+        assert place.status["revision"] == first
+
+
+async def test_other_files_under_an_agreed_digest_take_no_force(tmp_path: Path) -> None:
+    async with at(tmp_path, policy=CLOSED) as place:
+        first = str(place.status["revision"])
+        place.write(CLOSED + "# harmless\n")
+        revision = await place.waiting()
+        with closing(sqlite3.connect(tmp_path / "store.db", timeout=20)) as connection:
+            connection.execute(
+                "UPDATE policy_proposals SET texts = ? WHERE revision = ?",
+                (json.dumps({"policy.yaml": ALLOW}), revision),
+            )
+            connection.commit()
+        for user in ("ann", "bo"):
+            await asyncio.to_thread(place.said, user, "activate", revision)
+
+        def is_refused() -> bool:
+            return "is not what the store has under its name" in str(place.status["problem"])
+
+        await until_async(is_refused, house.WITHIN_S)
+        assert place.status["revision"] == first
+        assert await place.gateway.names() == []
+        code, ruled = await asyncio.to_thread(place.said, "ann", "propose")  # which mends it
+        assert (code, ruled["lacks"]) == (0, 1)
+        assert (await asyncio.to_thread(place.said, "bo", "activate", revision))[0] == 0
+        await place.in_force(revision)
+        refused = place.actions("policy_refused")
+        assert [each["by"] for each in refused] == ["people agreed"]  # once, not at every look
 
 
 async def test_what_was_turned_down_does_not_come_back_by_itself(tmp_path: Path) -> None:

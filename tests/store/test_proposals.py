@@ -7,7 +7,7 @@ from gateway.store.store import Store
 from gateway.types.json import Json
 from gateway.types.proposals import ProposalState
 from tests.helpers.cases import NOW
-from tests.helpers.proposals import REVISION, a_proposal, somebody
+from tests.helpers.proposals import REVISION, a_proposal, a_say, somebody
 
 OpenStore = Callable[..., Store]
 OTHER = "sha256:" + "cd" * 32
@@ -21,7 +21,7 @@ async def actions(store: Store) -> list[Json]:
 
 
 async def agree(store: Store, id: str, user: str) -> Ruled:
-    return await store.proposals.agree(id, somebody(user), roles=())
+    return await store.proposals.agree(id, somebody(user), say=a_say())
 
 
 async def test_the_last_person_that_it_takes_puts_it_in_force(open_store: OpenStore) -> None:
@@ -91,16 +91,16 @@ async def test_what_was_turned_down_is_over(open_store: OpenStore) -> None:
     store, made = open_store(), a_proposal()
     await store.proposals.propose(made, somebody("ann"))
     strange = await store.proposals.reject(
-        made.id, somebody("bo", roles=frozenset()), roles=["lead"], reason="no"
+        made.id, somebody("bo", roles=frozenset()), say=a_say("lead"), reason="no"
     )
     assert "no role" in strange.obstacle
-    ruled = await store.proposals.reject(made.id, somebody("ann"), roles=["lead"], reason="no")
+    ruled = await store.proposals.reject(made.id, somebody("ann"), say=a_say("lead"), reason="no")
     assert ruled.proposal is not None
     assert (ruled.obstacle, ruled.proposal.state) == ("", ProposalState.REJECTED)
-    again = await store.proposals.reject(made.id, somebody("bo"), roles=[], reason="no")
+    again = await store.proposals.reject(made.id, somebody("bo"), say=a_say(), reason="no")
     assert again.obstacle == "it is rejected already"
     assert (await agree(store, made.id, "bo")).obstacle == "it is rejected already"
-    missing = await store.proposals.reject("prop_none", somebody("bo"), roles=[], reason="no")
+    missing = await store.proposals.reject("prop_none", somebody("bo"), say=a_say(), reason="no")
     assert missing.proposal is None
     assert await actions(store) == ["policy_proposed", "policy_rejected"]
 
@@ -120,3 +120,37 @@ async def test_only_digests_are_looked_for(open_store: OpenStore) -> None:
     await store.proposals.propose(a_proposal())
     assert await store.proposals.beginning("%") == []
     assert len(await store.proposals.beginning("sha256:abab")) == 1
+
+
+async def test_who_may_not_agree_any_more_is_not_one_of_those_it_takes(
+    open_store: OpenStore,
+) -> None:
+    store, made = open_store(), a_proposal()
+    await store.proposals.propose(made, somebody("ann"))
+    gone = a_say(accounts={("acme", user): frozenset[str]() for user in ("bo", "cy")})
+    ruled = await store.proposals.agree(made.id, somebody("bo"), say=gone)
+    assert ruled.proposal is not None
+    assert (ruled.obstacle, ruled.lacks, ruled.proposal.state) == ("", 1, ProposalState.OPEN)
+    ruled = await store.proposals.agree(made.id, somebody("cy"), say=gone)
+    assert ruled.proposal is not None
+    assert ruled.proposal.state is ProposalState.AGREED
+
+
+async def test_a_word_that_counted_no_more_gives_way_to_a_new_one(open_store: OpenStore) -> None:
+    store, made = open_store(), a_proposal(people=3)
+    await store.proposals.propose(made, somebody("ann", issuer="https://old.example.com"))
+    ruled = await agree(store, made.id, "ann")
+    assert (ruled.obstacle, ruled.lacks) == ("", 2)
+    (only,) = await store.proposals.backings(made.id)
+    assert (only.person.issuer, only.is_proposer) == ("os:ann", False)
+    assert (await agree(store, made.id, "bo")).lacks == 1
+
+
+async def test_one_account_of_the_machine_counts_once_by_whatever_way(
+    open_store: OpenStore,
+) -> None:
+    store, made = open_store(), a_proposal()
+    await store.proposals.propose(made, somebody("ann", account="root"))
+    ruled = await store.proposals.agree(made.id, somebody("bo", issuer="os:root"), say=a_say())
+    assert "from the same account of this machine, `root`" in ruled.obstacle
+    assert ruled.lacks == 1

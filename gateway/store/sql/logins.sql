@@ -3,12 +3,12 @@
 
 -- name: new_link
 -- A one-time link for one account.
-INSERT INTO login_links (link, tenant, account, created_at, ends_at, used_at)
-VALUES (:link, :tenant, :account, :created_at, :ends_at, 0);
+INSERT INTO login_links (link, tenant, account, made_by, created_at, ends_at, used_at)
+VALUES (:link, :tenant, :account, :made_by, :created_at, :ends_at, 0);
 
 -- name: open_link
 -- A link that can still be used.
-SELECT tenant, account, ends_at FROM login_links
+SELECT tenant, account, made_by, ends_at FROM login_links
 WHERE link = :link AND used_at = 0 AND ends_at > :now;
 
 -- name: use_link

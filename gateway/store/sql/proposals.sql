@@ -41,13 +41,16 @@ UPDATE policy_proposals SET state = 'superseded', settled_at = :settled_at
 WHERE state = 'open' AND id <> :id;
 
 -- name: add_backing
--- Note who agrees, once each.
+-- Note who agrees, once each: a word that did not count any more gives way to his new one.
 INSERT INTO policy_backings
     (proposal, tenant, user_name, roles, assurance, channel, issuer, at, reason, is_proposer)
 VALUES
     (:proposal, :tenant, :user_name, :roles, :assurance, :channel, :issuer, :at, :reason,
     :is_proposer)
-ON CONFLICT (proposal, tenant, user_name) DO NOTHING;
+ON CONFLICT (proposal, tenant, user_name) DO UPDATE SET
+    roles = excluded.roles, assurance = excluded.assurance, channel = excluded.channel,
+    issuer = excluded.issuer, at = excluded.at, reason = excluded.reason,
+    is_proposer = excluded.is_proposer;
 
 -- name: list_backings
 -- Who agrees with one, the first that was first.
