@@ -19,7 +19,7 @@ from starlette.routing import Route
 from gateway import jsontext
 from gateway.actions import questions
 from gateway.admin import policies_showing
-from gateway.admin.errands import Errand, State
+from gateway.admin.errands import Asker, Errand, State
 from gateway.admin.replay_desk import BUSY, GONE, ReplayDesk, option
 from gateway.admin.replay_form import FOLDER
 from gateway.admin.sessions import Current
@@ -139,7 +139,7 @@ class PoliciesDesk:
                     title=f"Change of {short(pair[0])} to {short(pair[1])}",
                     to=to,
                     tenant=current.person.tenant,
-                    by=current.person.user,
+                    by=Asker(current.person.tenant, current.person.user),
                 )
 
             if await anyio.to_thread.run_sync(start, limiter=self.desk.beside) is None:

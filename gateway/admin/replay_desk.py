@@ -21,7 +21,7 @@ from starlette.routing import Route
 from gateway.actions.disclosure import Reader, disclosed
 from gateway.admin import replay_call_showing, replay_form, replay_work
 from gateway.admin.auditors import Auditors, Sight
-from gateway.admin.errands import Errand, Errands, State
+from gateway.admin.errands import Asker, Errand, Errands, State
 from gateway.admin.replay_form import FOLDER, Form, Wish
 from gateway.admin.replay_showing import Links, showing
 from gateway.admin.room import Page, Room
@@ -46,7 +46,10 @@ _NOT_YOURS: Final = (
     "past calls under other policies are for auditors; ask for an entry in `admin.auditors`"
 )
 GONE: Final = "is not kept, and the files of `policies` are others by now"
-BUSY: Final = "something else is being worked out just now; wait for it, or cancel it"
+BUSY: Final = (
+    "no more can be worked out just now: a person has one thing under way, a tenant two, and all "
+    "have three; wait for one to end, or cancel yours, and ask again within a minute"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +123,12 @@ class ReplayDesk:
         if errand is None or errand.state is not State.DONE:
             return self._progress(current, wish, errand)
         found = await anyio.to_thread.run_sync(replay_work.read, errand.result())
+        if found is None:
+            self.errands.drop(errand.key)
+            return self._progress(current, wish, None)
+        if (reader := _asker(current)) not in errand.readers:
+            await self._disclosed(current, "page /replay/report", _asked(wish), wish.tenant)
+            errand.readers.add(reader)
         return await anyio.to_thread.run_sync(
             lambda: self.room.pages.render(
                 "replay_report",
@@ -130,7 +139,7 @@ class ReplayDesk:
                 links=Links(revision=wish.revision, own=current.person.tenant),
                 query=wish.query,
                 at=moment_of(errand.at, self._now),
-                by=errand.by,
+                by=errand.by.user,
             ),
             limiter=self.beside,
         )
@@ -185,15 +194,10 @@ class ReplayDesk:
             otherwise=self.shelf.otherwise,
             by=_by(current, wish.tenant),
         )
-        if self.errands.running() is not None:
+        by = _asker(current)
+        if not self.errands.has_turn(by):
             return None
-        asked: JsonObject = {
-            "revision": wish.revision,
-            "since": wish.since.isoformat() if wish.since is not None else "",
-            "until": wish.until.isoformat(),
-            "counters": wish.counters.value,
-        }
-        await self._disclosed(current, "page /replay", asked, wish.tenant)
+        await self._disclosed(current, "page /replay", _asked(wish), wish.tenant)
 
         def begin() -> Errand | None:
             return self.errands.begin(
@@ -202,7 +206,7 @@ class ReplayDesk:
                 title=f"Replay under {short(wish.revision)}",
                 to=f"{_REPORT}?{wish.query}",
                 tenant=wish.tenant,
-                by=current.person.user,
+                by=by,
             )
 
         return await anyio.to_thread.run_sync(begin, limiter=self.beside)
@@ -248,7 +252,7 @@ class ReplayDesk:
 
     def _progress(self, current: Current, wish: Wish, errand: Errand | None) -> Response:
         state = errand.state if errand is not None else None
-        is_free = self.errands.running() is None
+        is_free = self.errands.is_free(_asker(current))
         return self.room.pages.render(
             "replay_progress",
             current=current,
@@ -284,7 +288,7 @@ class ReplayDesk:
             counters=[each.value for each in Counters],
             revisions=[option(each, self._now) for each in kept],
             errands=[(each, moment_of(each.at, self._now)) for each in seen],
-            is_busy=any(each.state is State.RUNNING for each in every),
+            is_busy=not self.errands.is_free(_asker(current)),
             folder=str(self.shelf.settings.policies),
             token=current.token(HOME),
             cancel_token=current.token(f"{_REPORT}/cancel"),
@@ -327,6 +331,20 @@ def _by(current: Current, tenant: str) -> str:
     """Say who reads, for the events of a tenant."""
     person = current.person
     return person.user if person.tenant == tenant else f"{person.user} of {person.tenant}"
+
+
+def _asker(current: Current) -> Asker:
+    return Asker(current.person.tenant, current.person.user)
+
+
+def _asked(wish: Wish) -> JsonObject:
+    """Return what the log says that somebody asked for."""
+    return {
+        "revision": wish.revision,
+        "since": wish.since.isoformat() if wish.since is not None else "",
+        "until": wish.until.isoformat(),
+        "counters": wish.counters.value,
+    }
 
 
 def _key(wish: Wish) -> str:

@@ -23,13 +23,15 @@ AUDITED: dict[str, Any] = {
 
 
 @asynccontextmanager
-async def open_past(made: Path, folder: Path, rules: str = "") -> AsyncGenerator[House]:
+async def open_past(
+    made: Path, folder: Path, rules: str = "", settings: dict[str, Any] = AUDITED
+) -> AsyncGenerator[House]:
     """Open a house over a copy of a workspace; `rules` take the place of its policy file."""
     shutil.copytree(made, folder / "past")
     if rules:
         (written,) = (folder / "past/policies").glob("*.yaml")
         written.write_text(rules, encoding="utf-8")
-    async with open_house(folder / "past", AUDITED) as house:
+    async with open_house(folder / "past", settings) as house:
         yield house
 
 

@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from gateway.admin.errands import Errand, Errands, State
+from gateway.admin.errands import Asker, Errand, Errands, State
 from gateway.types.json import JsonObject
 from tests.helpers.cases import NOW
 
@@ -56,8 +56,11 @@ def errands(clock: Clock) -> Generator[Errands]:
         yield made
 
 
-def begin(errands: Errands, key: str, order: JsonObject) -> Errand | None:
-    return errands.begin(key, order, title=key, to=f"/{key}", tenant="acme", by="ann")
+ANN = Asker("acme", "ann")
+
+
+def begin(errands: Errands, key: str, order: JsonObject, by: Asker = ANN) -> Errand | None:
+    return errands.begin(key, order, title=key, to=f"/{key}", tenant="acme", by=by)
 
 
 async def over(errands: Errands, key: str) -> Errand:
@@ -76,14 +79,16 @@ async def test_work_is_done_in_a_process_of_its_own_and_its_result_is_found(
 ) -> None:
     begun = begin(errands, "a", diff())
     assert begun is not None
-    assert (begun.state, begun.result(), errands.running()) == (State.RUNNING, b"", begun)
+    assert (begun.state, begun.result(), errands.is_free(ANN)) == (State.RUNNING, b"", False)
     done = await over(errands, "a")
     assert (done.state, done.problem) == (State.DONE, "")
     assert b'"differing":0' in done.result()
-    assert errands.running() is None
+    assert errands.is_free(ANN)
 
 
-async def test_one_piece_is_under_way_at_a_time_until_it_is_cancelled(errands: Errands) -> None:
+async def test_one_piece_of_a_person_is_under_way_at_a_time_until_it_is_cancelled(
+    errands: Errands,
+) -> None:
     first = begin(errands, "a", diff())
     assert first is not None
     assert begin(errands, "b", diff()) is None
@@ -93,6 +98,46 @@ async def test_one_piece_is_under_way_at_a_time_until_it_is_cancelled(errands: E
     assert (first.state, first.result()) == (State.CANCELLED, b"")
     assert begin(errands, "b", diff()) is not None
     assert [each.key for each in errands.all()] == ["b", "a"]
+
+
+async def test_no_tenant_has_all_places(errands: Errands) -> None:
+    for user in ("ann", "ben"):
+        assert begin(errands, user, diff(), Asker("acme", user)) is not None
+    assert begin(errands, "cy", diff(), Asker("acme", "cy")) is None
+    eve = begin(errands, "eve", diff(), Asker("globex", "eve"))
+    assert eve is not None
+    assert begin(errands, "gus", diff(), Asker("globex", "gus")) is None  # three are all
+    errands.cancel("ann")
+    assert not errands.is_free(Asker("acme", "ann"))  # cy was there before
+    assert not errands.is_free(Asker("initech", "pam"))
+    assert begin(errands, "cy", diff(), Asker("acme", "cy")) is not None
+
+
+async def test_a_turn_is_kept_for_a_minute(errands: Errands, clock: Clock) -> None:
+    for user in ("ann", "ben"):
+        assert begin(errands, user, diff(), Asker("acme", user)) is not None
+    assert not errands.has_turn(Asker("acme", "cy"))
+    errands.cancel("ann")
+    assert not errands.has_turn(ANN)
+    clock.s += 61
+    assert errands.has_turn(ANN)
+
+
+async def test_nobody_drives_out_the_results_of_another_tenant(errands: Errands) -> None:
+    assert begin(errands, "eve", diff(), Asker("globex", "eve")) is not None
+    errands.cancel("eve")
+    for number in range(20):
+        assert begin(errands, f"a{number}", diff()) is not None
+        errands.cancel(f"a{number}")
+    kept = [each.key for each in errands.all()]
+    assert (len(kept), kept[-1], kept[0]) == (16, "eve", "a19")
+
+
+async def test_a_result_is_dropped(errands: Errands) -> None:
+    begin(errands, "a", diff())
+    errands.drop("a")
+    errands.drop("a")
+    assert errands.find("a") is None
 
 
 async def test_of_those_who_ask_at_the_same_time_one_is_served(errands: Errands) -> None:
@@ -128,10 +173,10 @@ async def test_what_fails_says_why(
 async def test_what_takes_too_long_is_ended(errands: Errands, clock: Clock) -> None:
     begun = begin(errands, "a", diff())
     assert begun is not None
-    clock.s += 1801
+    clock.s += 601
     found = errands.find("a")
     assert found is not None
-    assert (found.state, "half an hour" in found.problem) == (State.FAILED, True)
+    assert (found.state, "ten minutes" in found.problem) == (State.FAILED, True)
     assert begun.process.returncode is not None
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from gateway.admin.errands import RESULT
 from gateway.admin.guard import HEADERS
 from gateway.types.audit import Audit
-from tests.admin.house import open_house
+from tests.admin.house import PEOPLE, Answer, Browser, open_house
 from tests.admin.pasts import AUDITED, begun, ended, open_past, reported
 from tests.helpers.recorded import recorded
 from tests.helpers.replayed import NARROWER, OF_IBAN, WIDER
@@ -140,6 +141,12 @@ async def test_calls_and_reports_of_another_tenant_are_not_there(
         assert "No call was judged in this period" in own.text
 
 
+async def _once_more(browser: Browser, gone: Answer) -> Answer:
+    """Ask for a report again that is not kept any more."""
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', gone.text))
+    return await browser.post("/replay", {**fields, "token": gone.tokens["/replay"]})
+
+
 async def test_a_report_that_is_gone_is_made_again_by_its_address(
     made: Path, tmp_path: Path
 ) -> None:
@@ -149,30 +156,58 @@ async def test_a_report_that_is_gone_is_made_again_by_its_address(
         house.errands.close()
         gone = await ann.get(path)
         assert (gone.status, "is not kept any more" in gone.text) == (404, True)
-        fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', gone.text))
-        again = await ann.post("/replay", {**fields, "token": gone.tokens["/replay"]})
+        again = await _once_more(ann, gone)
         assert (again.status, again.headers["Location"]) == (303, path)
         made_again = (await ended(ann, path)).text
         assert re.findall(r"<h1>.*</h1>", made_again) == re.findall(r"<h1>.*</h1>", page.text)
 
 
-async def test_one_thing_is_done_at_a_time_and_can_be_cancelled(made: Path, tmp_path: Path) -> None:
+async def test_each_who_looks_at_a_report_is_in_the_log_once(made: Path, tmp_path: Path) -> None:
+    auditors = {"auditors": [{"tenant": "acme", "roles": ["finance-lead", "controller"]}]}
+    settings = {"admin": {**PEOPLE["admin"], **auditors}}
+    async with open_past(made, tmp_path, WIDER, settings) as house:
+        ann, ben = await house.logged_in(), await house.logged_in("ben")
+        path, _ = await reported(ann)
+        for _ in range(2):
+            assert "Grants more" in (await ben.get(path)).text
+            assert "Grants more" in (await ann.get(path)).text
+        first, second = await house.events("log_read")
+        assert (first["how"], first["by"]) == ("page /replay", "ann")
+        assert (second["how"], second["by"]) == ("page /replay/report", "ben")
+        assert second["asked"] == first["asked"]
+
+
+async def test_a_report_of_other_code_can_be_made_again(made: Path, tmp_path: Path) -> None:
+    async with open_past(made, tmp_path, WIDER) as house:
+        ann = await house.logged_in()
+        path, page = await reported(ann)
+        (errand,) = house.errands.all()
+        (errand.folder / RESULT).write_bytes(b'{"of_another_version":1}')
+        gone = await ann.get(path)
+        assert (gone.status, "is not kept any more" in gone.text) == (404, True)
+        again = await _once_more(ann, gone)
+        assert again.headers["Location"] == path
+        made_again = (await ended(ann, path)).text
+        assert re.findall(r"<h1>.*</h1>", made_again) == re.findall(r"<h1>.*</h1>", page.text)
+
+
+async def test_a_person_has_one_thing_done_at_a_time_and_can_cancel_it(
+    made: Path, tmp_path: Path
+) -> None:
     async with open_past(made, tmp_path) as house:
         ann, eve = await house.logged_in(), await house.logged_in("eve", "globex")
         first = await begun(ann)
         running = await ann.get(first.headers["Location"])
         assert 'http-equiv="refresh"' in running.text
-        busy = await begun(eve)
-        assert (busy.status, "something else is being worked out" in busy.text) == (409, True)
+        busy = await begun(ann, counters="simulated")
+        assert (busy.status, "a person has one thing under way" in busy.text) == (409, True)
+        assert (await begun(eve)).status == 303
         [key] = re.findall(r'name="key" value="(\w+)"', running.text)
         token = running.tokens["/replay/report/cancel"]
-        theirs = (await eve.get("/replay")).text
-        assert key not in theirs
+        assert key not in (await eve.get("/replay")).text
         stopped = await ann.post("/replay/report/cancel", {"token": token, "key": key})
         assert stopped.status == 303
         assert "It was cancelled" in (await ann.get(first.headers["Location"])).text
-        _, page = await reported(eve)
-        assert page.status == 200
 
 
 async def test_words_from_outside_are_words(tmp_path: Path) -> None:

@@ -36,10 +36,15 @@ async def test_an_order_is_carried_out_and_its_report_read_again(made: Workspace
 
         result = await replay_work.replayed(order, tell)
     report = replay_work.read(result)
+    assert report is not None
     assert (report.calls, report.same, report.faithful) == (3, 3, 3)
     assert (report.subject.revision, report.subject.tenant) == (candidate["id"], "acme")
     assert told[-1] == (1.0, 3)
     assert all(0 <= share <= 1 for share, _ in told)
+
+
+def test_a_report_of_other_code_is_none() -> None:
+    assert replay_work.read(b'{"subject":{},"of_another_version":1}') is None
 
 
 async def test_a_revision_that_is_not_kept_is_none(made: Workspace) -> None:
