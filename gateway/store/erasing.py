@@ -5,12 +5,18 @@ and not sent; and so does all that something may still be sent, checked or undon
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from gateway import jsontext
 from gateway.store.engine import Parameters, Transaction
 from gateway.types.json import Json
 from gateway.types.operations import ASKS_FIRST
 from gateway.types.values import value
+
+_TELLING: Final[Parameters] = {
+    "asks_first": ASKS_FIRST,
+    "gone": '"(shredded)"',  # JSON: what people see in place of arguments
+}
 
 
 @value
@@ -42,7 +48,7 @@ def left(transaction: Transaction, *, run: str, call: str, tenant: str, before: 
         "call_id": call,
         "tenant": tenant,
         "before": before,
-        "asks_first": ASKS_FIRST,
+        **_TELLING,
     }
     rows = transaction.fetch("calls_shredded", wanted)
     settled = [row.text("call_id") for row in rows if row.integer("is_settled")]
@@ -57,5 +63,5 @@ def erase(transaction: Transaction, calls: Sequence[str]) -> Erased:
     listed: list[Json] = list(calls)
     named: Parameters = {"calls": jsontext.dump(listed).decode()}
     requests = transaction.execute("erase_requests", named)
-    operations = transaction.execute("erase_operations", {**named, "asks_first": ASKS_FIRST})
+    operations = transaction.execute("erase_operations", {**named, **_TELLING})
     return Erased(operations=operations, requests=requests)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway import jsontext
 from gateway.store.retention import Hold
 from gateway.store.sealed_copies import Scope
 from gateway.store.store import Store
@@ -20,7 +21,7 @@ from tests.helpers.tampering import tamper
 async def sent(store: Store, call: str, **changes: Any) -> Operation:
     """Seal a call of the operation `call`, and send it."""
     await sealed(store, call=call)
-    asked = wanted(key=call, call_id=call, arguments="v1.asked", **changes)
+    asked = wanted(key=call, call_id=call, arguments="v1.asked", shown='{"who": "ana"}', **changes)
     return (await claim(store, asked)).operation
 
 
@@ -42,6 +43,9 @@ async def test_a_settled_operation_lets_go_of_what_was_sealed_of_its_call(
     found = await shred(store, scope)
     assert (found.copies, found.operations, found.open) == (1, 1, ())
     assert await kept(store, taken) == ("", "")
+    left = await store.operations.get(taken.op_id)
+    assert left is not None
+    assert jsontext.parse(left.shown) == "(shredded)"
 
 
 async def test_the_same_call_is_still_met_and_not_sent(store: Store) -> None:

@@ -124,7 +124,8 @@ WHERE ((:call_id <> '' AND sealed_copies.call_id = :call_id)
        OR (:run_id <> '' AND sealed_copies.run_id = :run_id)
        OR (:tenant <> '' AND sealed_copies.tenant = :tenant))
   AND sealed_copies.at < :before AND sealed_copies.shredded_at > 0
-  AND (operations.arguments <> '' OR operations.outcome <> '' OR EXISTS (
+  AND (operations.arguments <> '' OR operations.outcome <> '' OR operations.shown <> :gone
+       OR EXISTS (
       SELECT 1 FROM approvals WHERE approvals.op_id = operations.op_id
       AND (approvals.presented <> '' OR approvals.proposal <> '')
   ))
@@ -138,7 +139,7 @@ ORDER BY sealed_copies.call_id, operations.op_id;
 -- Let go of what settled operations of calls were asked for and answered, and of what undid them.
 -- What may still be sent, checked or undone stays; so do keys and states, by which the same call is
 -- known again and not sent.
-UPDATE operations SET arguments = '', outcome = ''
+UPDATE operations SET arguments = '', outcome = '', shown = :gone
 WHERE op_id IN (
     SELECT op_id FROM operations WHERE call_id IN (SELECT value FROM json_each(:calls))
     UNION
@@ -146,7 +147,7 @@ WHERE op_id IN (
     ON undoing.compensates = undone.op_id AND undoing.compensates <> ''
     WHERE undone.call_id IN (SELECT value FROM json_each(:calls))
 )
-  AND (arguments <> '' OR outcome <> '')
+  AND (arguments <> '' OR outcome <> '' OR shown <> :gone)
   AND state IN ('succeeded', 'failed_final', 'failed_retryable', 'compensated', 'denied',
                 'abandoned')
   AND check_at = 0 AND verification <> 'pending' AND evidence <> :asks_first
