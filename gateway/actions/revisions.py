@@ -53,17 +53,23 @@ class Built:
 
     @property
     def problem(self) -> str:
-        """The first thing that keeps the folder from being used, as one line; or nothing."""
+        """The first thing that keeps the folder from being used, and of how many; or nothing."""
         for error in self.errors:
             more = len(self.errors) - 1
             return f"{error} (and {more} more)" if more else str(error)
-        for finding in self.findings:
-            if finding.level is Level.ERROR:
-                return f"{finding.file}:{finding.line}:{finding.column}: {finding.message}"
+        if found := [each for each in self.findings if each.level is Level.ERROR]:
+            first, more = found[0], len(found) - 1
+            told = f"{first.file}:{first.line}:{first.column}: {first.message}"
+            return f"{told} (and {more} more)" if more else told
         if self.report is not None and self.report.failed:
-            first = next(result for result in self.report.results if not result.passed)
-            return f"{first.place}: policy test `{first.name}` fails: {first.problems[0]}"
+            return _failing(self.report)
         return ""
+
+
+def _failing(report: testing.Report) -> str:
+    first = next(result for result in report.results if not result.passed)
+    told = f"{first.place}: policy test `{first.name}` fails: {first.problems[0]}"
+    return f"{told} (1 of {report.failed} that fail)" if report.failed > 1 else told
 
 
 def read(folder: Path) -> Folder:

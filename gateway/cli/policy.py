@@ -92,6 +92,7 @@ def lint(path: Path, folder: Path | None, form: str, as_json: bool, strict: bool
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file for --record, such as policies/tests/incident.yaml; default: printed.",
 )
+@click.option("--verbose", is_flag=True, help="With a line for each test that passed.")
 @json_option
 def test(
     path: Path,
@@ -100,6 +101,7 @@ def test(
     report: Path | None,
     recorded: str,
     out: Path | None,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Run the policy's unit tests through all the checks that calls go through.
@@ -109,6 +111,16 @@ def test(
 
     Exit code 3 when the folder does not compile, 4 when a test fails, 1 when coverage is short.
     """
+    _refuse_mixed(
+        recorded,
+        **{
+            "--json": as_json,
+            "--junit": report,
+            "--coverage-min": coverage_min,
+            "--verbose": verbose,
+        },
+        out=out,
+    )
     built = policies(path, folder).built
     errors = [each for each in _found(built) if each.level is Level.ERROR]
     if errors:
@@ -122,7 +134,7 @@ def test(
         output.fail("there are no policy tests; write some in `tests/` of the policy folder")
     if report is not None:
         report.write_text(junit(outcome.results))
-    _tell(outcome, as_json=as_json)
+    _tell(outcome, as_json=as_json, verbose=verbose)
     if outcome.failed:
         raise SystemExit(output.EXIT_TESTS_FAILED)
     cover = outcome.coverage
@@ -131,7 +143,15 @@ def test(
         output.fail(f"coverage is {reached:.0f} %, below {coverage_min:.0f} %", output.EXIT_FAILED)
 
 
-def _tell(outcome: Report, *, as_json: bool) -> None:
+def _refuse_mixed(recorded: str, out: Path | None, **others: object) -> None:
+    """End the command where an option would be passed over: recording runs no tests."""
+    if out is not None and not recorded:
+        output.fail("--out is the file for --record; name a call or a run to record")
+    if recorded and (named := next((name for name, given in others.items() if given), "")):
+        output.fail(f"--record writes tests and runs none; leave it or {named} out")
+
+
+def _tell(outcome: Report, *, as_json: bool, verbose: bool) -> None:
     cover = outcome.coverage
     if as_json:
         output.as_json(
@@ -148,7 +168,7 @@ def _tell(outcome: Report, *, as_json: bool) -> None:
             }
         )
     else:
-        click.echo(outcome.text())
+        click.echo(outcome.text(verbose=verbose))
 
 
 command.add_command(explain)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gateway import jsontext
 from gateway.policy.clauses import in_words
 from gateway.policy.constraints import is_number
 from gateway.policy.obligations import strength
@@ -74,7 +75,9 @@ def _same(was: Json, now: Json) -> bool:
 
 
 def _shown(constraint: Constraint) -> str:
-    return f"`{constraint.expression}`" if constraint.expression else f"{constraint.value!r}"
+    if constraint.expression:
+        return f"`{constraint.expression}`"
+    return jsontext.dump(constraint.value).decode()
 
 
 def _limits(before: Sequence[Limit], after: Sequence[Limit]) -> Iterator[Difference]:

@@ -84,9 +84,13 @@ class Report:
         """How many cases failed."""
         return sum(not result.passed for result in self.results)
 
-    def text(self) -> str:
-        """Render for a terminal: a line a case, then the sums."""
-        lines = [_line(result) for result in self.results]
+    def text(self, *, verbose: bool = False) -> str:
+        """Render for a terminal: the sums, below a line for each case that failed.
+
+        With `verbose` those that passed have a line too, above the others.
+        """
+        shown = sorted(self.results, key=lambda each: not each.passed)
+        lines = [_line(each) for each in shown if verbose or not each.passed]
         cover = self.coverage
         decided = len(cover.rules) - len(cover.never_decided)
         sums = f"{len(self.results) - self.failed} passed, {self.failed} failed; "
@@ -219,7 +223,7 @@ def _argument_problems(expect: Expect, call: CallUnderTest, decision: Decision) 
         yield f"args: {error}"
         return
     if final != expect.args:
-        yield f"args: expected {expect.args}, got {final}"
+        yield f"args: expected {_json(expect.args)}, got {_json(final)}"
 
 
 def _result_problems(

@@ -67,6 +67,16 @@ def test_a_failing_policy_test_keeps_the_folder_out(tmp_path: Path) -> None:
     assert "tests/find.yaml:4" in found.problem
 
 
+def test_how_many_tests_fail_is_told_with_the_first(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, expect="deny")
+    written = (folder / "tests/find.yaml").read_text()
+    case = written.splitlines(keepends=True)[-1]
+    (folder / "tests/find.yaml").write_text(written + case.replace("sam finds", "sam looks") * 3)
+    problem = built(folder).problem
+    assert "policy test `sam finds` fails: decision: expected deny" in problem
+    assert problem.endswith("(1 of 4 that fail)")
+
+
 def test_a_condition_that_does_not_compile_keeps_the_folder_out(tmp_path: Path) -> None:
     """case: AUT-08"""
     policy = POLICY + "  - {id: typo, decision: deny, code: c, when: argumnts.path == 1}\n"

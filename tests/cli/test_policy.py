@@ -37,6 +37,19 @@ def test_a_test_that_fails_has_exit_code_4_and_says_what_came_instead(tmp_path: 
     assert code == 4
 
 
+def test_options_that_recording_would_pass_over_are_refused(tmp_path: Path) -> None:
+    words = a_folder(tmp_path)
+    junit = ("--junit", str(tmp_path / "r.xml"))
+    for extra in (("--json",), junit, ("--coverage-min", "50"), ("--verbose",)):
+        done = weighbridge("policy", "test", *words, "--record", "call_1", *extra)
+        assert done.exit_code == 2
+        assert done.stderr == (
+            f"weighbridge: --record writes tests and runs none; leave it or {extra[0]} out\n"
+        )
+    done = weighbridge("policy", "test", *words, "--out", str(tmp_path / "t.yaml"))
+    assert (done.exit_code, "the file for --record" in done.stderr) == (2, True)
+
+
 def test_coverage_below_what_is_asked_for_has_exit_code_1(tmp_path: Path) -> None:
     words = a_folder(tmp_path)
     done = weighbridge("policy", "test", *words, "--coverage-min", "51")

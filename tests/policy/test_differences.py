@@ -58,10 +58,10 @@ CONSTRAINTS = [
     (
         (constraint("acme", "set", "identity.tenant"),),
         (constraint("x", "set"),),
-        "`set` of `/a`: `identity.tenant` → 'x'",
+        '`set` of `/a`: `identity.tenant` → "x"',
         OTHER,
     ),
-    ((constraint(1, "set"),), (constraint(True, "set"),), "`set` of `/a`: 1 → True", OTHER),
+    ((constraint(1, "set"),), (constraint(True, "set"),), "`set` of `/a`: 1 → true", OTHER),
 ]
 
 

@@ -44,7 +44,28 @@ def report(*cases: str, valid: str = "") -> Report:
     ],
 )
 def test_a_case_passes_when_everything_it_names_comes_about(case: str) -> None:
-    assert report(f"name: it, {case}").text().startswith("PASS it\n1 passed, 0 failed")
+    assert report(f"name: it, {case}").text().startswith("1 passed, 0 failed")
+
+
+def test_failures_stand_last_and_passes_only_where_they_are_asked_for() -> None:
+    bad, good = (f"{REFUND % 50}, expect: {{decision: {each}}}" for each in ("deny", "allow"))
+    cases = load(HEAD + f"  - {{name: bad, {bad}}}\n  - {{name: good, {good}}}\n", file="t.yaml")
+    found = run(
+        cases.cases({each.tool: each for each in CONTRACTS}), EXAMPLE, validate=lambda _: ""
+    )
+    words = [line.split()[:2] for line in found.text(verbose=True).splitlines()]
+    assert words == [["PASS", "good"], ["FAIL", "bad"], ["1", "passed,"]]
+    assert [line.split()[:2] for line in found.text().splitlines()] == words[1:]
+
+
+def test_arguments_that_differ_are_told_as_json() -> None:
+    case = (
+        "call: crm.search_customers, args: {query: mär, limit: 200}, "
+        "expect: {decision: allow, args: {query: mär}}"
+    )
+    (result,) = report(f"name: it, {case}").results
+    assert 'args: expected {"query":"mär"}, got {' in result.problems[0]
+    assert "'" not in result.problems[0]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +82,7 @@ def test_a_case_passes_when_everything_it_names_comes_about(case: str) -> None:
         ),
         (f"{REFUND % 50}, expect: {{shadow: [x]}}", "shadow: expected x, got none"),
         (f"{REFUND % 50000}, expect: {{args: {{}}}}", "args: the call is denied"),
-        (f"{REFUND % 50}, expect: {{args: {{}}}}", "args: expected {}, got {'request_id': 'r'"),
+        (f"{REFUND % 50}, expect: {{args: {{}}}}", 'args: expected {}, got {"request_id":"r"'),
         (
             "call: crm.search_customers, args: {limit: x}, expect: {args: {}}",
             "args: `/limit` is not a number",
@@ -150,7 +171,7 @@ RESULT = (
 @pytest.mark.parametrize(
     ("left", "said"),
     [
-        (Left(value={"rows": [1]}), "PASS it"),
+        (Left(value={"rows": [1]}), "1 passed, 0 failed"),
         (Left(value={"rows": []}), 'result: expected {"rows":[1]}, got {"rows":[]}'),
         (Left(problem="it has no rows"), "result: it has no rows"),
     ],
