@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gateway.actions import questions
-from gateway.cli import disclosing, opening, output, shelf
+from gateway.cli import disclosing, giving, opening, output, shelf
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
@@ -48,6 +48,7 @@ def history(path: Path, since: str, limit: int, as_json: bool) -> None:
     async def find() -> tuple[list[JsonObject], str]:
         async with opening.opened(path) as store:
             await disclosing.told(store, "policy history", {"since": since, "limit": limit})
+            await giving.note_archived(store, wanted.since)
             found = await questions.page(store.events, wanted, limit=limit, newest_first=True)
             newest = next(iter(await store.revisions.latest(1)), None)
             return [event.json() for event in found.events], newest.id if newest is not None else ""

@@ -9,7 +9,16 @@ import click
 from gateway import __version__, jsontext
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_showing import showing
-from gateway.cli import definitions, disclosing, opening, output, pastime, replay_show, sealed
+from gateway.cli import (
+    definitions,
+    disclosing,
+    giving,
+    opening,
+    output,
+    pastime,
+    replay_show,
+    sealed,
+)
 from gateway.cli import transcript as transcripts
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option
@@ -160,6 +169,7 @@ async def _replayed(
         times = {"since": str(span.since or ""), "until": str(span.until or "")}
         asked: JsonObject = {"tenant": span.tenant, "run": span.run, **times}
         await disclosing.told(store, "replay", asked, tenant=span.tenant)
+        await giving.note_archived(store, span.since)
         watched = await Watched.of(store.events, span)
 
         def told(calls: int) -> None:

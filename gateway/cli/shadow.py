@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gateway.actions import questions
-from gateway.cli import disclosing, opening, output
+from gateway.cli import disclosing, giving, opening, output
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
@@ -52,6 +52,7 @@ def command(path: Path, since: str, until: str, tenant: str, only: str, as_json:
         asked: JsonObject = {"tenant": tenant, "since": since, "until": until, "rule": only}
         async with opening.opened(path) as store:
             await disclosing.told(store, "policy shadow", asked, tenant=tenant)
+            await giving.note_archived(store, wanted.since)
             async for event in questions.each(store.events, wanted):
                 for seen in glimpses(event.json()):
                     if only in ("", seen.rule):

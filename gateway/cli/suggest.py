@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gateway.actions.suggestion import Draft, drafted
-from gateway.cli import disclosing, opening, output, shelf
+from gateway.cli import disclosing, giving, opening, output, shelf
 from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
@@ -72,6 +72,7 @@ async def _found(path: Path, span: Span) -> list[Past]:
     asked: JsonObject = {"tenant": span.tenant, "tool": span.tool, **times}
     async with opening.opened(path) as store:
         await disclosing.told(store, "policy suggest", asked, tenant=span.tenant)
+        await giving.note_archived(store, span.since)
         async for past in pasts(store.events, span):
             found.append(past)
             if len(found) > _MOST:

@@ -137,3 +137,15 @@ def test_what_left_for_archives_is_told_where_the_time_is_about_it(
             assert place.run("events", *words, *period, *form).stderr.startswith(LEFT)
     assert LEFT not in place.run("events", *words, "--since", "2100-01-01").stderr
     assert place.run("events", "ask", "rule-changes", "--rule", "a").stderr.startswith(LEFT)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("policy", "shadow"), ("policy", "suggest"), ("policy", "history"), ("replay",)],
+)
+def test_whoever_judges_by_the_past_is_told_which_part_of_it_left(
+    place: Workspace, words: tuple[str, ...]
+) -> None:
+    _archived(place)
+    assert LEFT in place.run(*words, "--since", "2020-01-01").stderr
+    assert LEFT not in place.run(*words, "--since", "0s").stderr
