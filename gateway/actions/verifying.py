@@ -11,7 +11,7 @@ from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
 from gateway.events.verifying import Mark, Report, Row, Verifier
-from gateway.store import pages, seals
+from gateway.store import indexes, pages, seals
 from gateway.store.engine import Transaction
 from gateway.store.pages import Bounds
 
@@ -110,6 +110,7 @@ async def _further(reader: Reader, bounds: Bounds) -> list[Fault]:
         for seq in bounds.strays
     ]
     found += await reader.read(seals.strays)
+    found += await reader.read(indexes.faults)
     for level in bounds.odd:
         odd = partial(pages.odd_tiles, level=level, covered=bounds.covered)
         found += await reader.read(odd)

@@ -22,7 +22,11 @@ _AT_ONCE: Final = """\
 WITH found (number, body) AS ({query})
 SELECT COUNT(*), group_concat(number), group_concat(length(CAST(body AS BLOB))),
        CAST(group_concat(body, '') AS BLOB) FROM found"""
-_OWN: Final = {"rows_after": "rows_after_by_json"}  # statements that it does better
+_OWN: Final = {  # statements that it does better, or in its own way
+    "rows_after": "rows_after_by_json",
+    "index_names": "index_names_of_sqlite",
+    "index_counts": "index_counts_of_sqlite",
+}
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
 _NO_TEXT: Final = "Could not decode to UTF-8"
 _REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)

@@ -1,6 +1,10 @@
+import pytest
+
+from gateway import jsontext
 from gateway.events.faults import FaultKind
 from gateway.store import pages
 from gateway.store.store import Store
+from gateway.types.json import Json
 from tests.helpers.databases import Connect
 from tests.helpers.tampering import checkpoint, tamper, write
 
@@ -78,6 +82,24 @@ async def test_a_value_of_another_type_is_wrong_and_no_crash(
     assert second.wrong is not None
     assert first.wrong(first.body).kind is FaultKind.MALFORMED
     assert second.wrong(second.body).kind is FaultKind.COLUMNS
+
+
+@pytest.mark.parametrize("tool", ["x://" + "a" * 300, 5, 5.0, True, {"a": 1}, [1]])
+async def test_what_a_column_never_has_is_doubted_and_wrong(
+    store: Store, connect: Connect, store_url: str, tool: Json
+) -> None:
+    """A text that is not cut, and what is no text: queries by it find nothing."""
+    await write(store, 1, body={"tool": tool})
+    with connect().reading() as reading:
+        (row,) = pages.page(reading, after=0, last=1).rows
+    assert row.wrong is None or row.wrong(row.body).kind is None
+    text = tool if isinstance(tool, str) else jsontext.dump(tool).decode()
+    for each in (text, "1" if tool is True else text):
+        tamper(store_url, f"UPDATE events SET tool = '{each}'")
+        with connect().reading() as reading:
+            (row,) = pages.page(reading, after=0, last=1).rows
+        assert row.wrong is not None
+        assert row.wrong(row.body).what.endswith(": `tool`")
 
 
 async def test_roots_of_before_and_tiles_above_are_held_against_tiles(

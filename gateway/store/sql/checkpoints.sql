@@ -15,23 +15,40 @@ FROM events WHERE seq > :after AND seq <= :last ORDER BY seq;
 -- The same for SQLite, without those of which it sees itself that all columns say what the event
 -- says: in its own code, which takes a fourth of the time. Events of the gateway itself are always
 -- among them, as they may name keys. It fails where one of them is no JSON.
+-- `+` keeps a number from being compared as its text; objects and lists are extracted as texts, so
+-- what may be one is doubted; and a column has no more than 256 characters of a longer text.
 SELECT seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision, rule, status,
        trace_id, body
 FROM events WHERE seq > :after AND seq <= :last AND NOT coalesce(
     kind <> 'admin' AND typeof(body) = 'text' AND typeof(at) = 'integer'
-    AND json_extract(body, '$.id') = id
+    AND json_extract(body, '$.id') = +id
     AND json_extract(body, '$.ts') = strftime('%Y-%m-%dT%H:%M:%S', at / 1000000, 'unixepoch')
         || printf('.%06dZ', at % 1000000)
-    AND json_extract(body, '$.kind') = kind AND json_extract(body, '$.stage') = stage
-    AND coalesce(json_extract(body, '$.tenant'), '') = tenant
-    AND coalesce(json_extract(body, '$.run'), '') = run_id
-    AND coalesce(json_extract(body, '$.call'), '') = call_id
-    AND coalesce(json_extract(body, '$.trace_id'), '') = trace_id
-    AND coalesce(json_extract(body, '$.actor.user'), '') = actor_user
-    AND coalesce(json_extract(body, '$.body.tool'), '') = tool
-    AND coalesce(json_extract(body, '$.body.decision'), '') = decision
-    AND coalesce(json_extract(body, '$.body.rule'), '') = rule
-    AND coalesce(json_extract(body, '$.body.status'), '') = status,
+    AND json_extract(body, '$.kind') = +kind AND json_extract(body, '$.stage') = +stage
+    AND coalesce(json_extract(body, '$.tenant'), '') = +tenant
+    AND coalesce(json_extract(body, '$.run'), '') = +run_id
+    AND coalesce(json_extract(body, '$.call'), '') = +call_id
+    AND coalesce(json_extract(body, '$.trace_id'), '') = +trace_id
+    AND coalesce(json_extract(body, '$.actor.user'), '') = +actor_user
+    AND coalesce(json_extract(body, '$.body.tool'), '') = +tool
+    AND coalesce(json_extract(body, '$.body.decision'), '') = +decision
+    AND coalesce(json_extract(body, '$.body.rule'), '') = +rule
+    AND coalesce(json_extract(body, '$.body.status'), '') = +status
+    AND max(
+        length(tenant), length(run_id), length(call_id), length(trace_id), length(actor_user),
+        length(tool), length(decision), length(rule), length(status)
+    ) <= 256
+    AND tenant NOT BETWEEN '[' AND '\' AND run_id NOT BETWEEN '[' AND '\' AND
+    call_id NOT BETWEEN '[' AND '\' AND trace_id NOT BETWEEN '[' AND '\' AND
+    actor_user NOT BETWEEN '[' AND '\' AND tool NOT BETWEEN '[' AND '\' AND
+    decision NOT BETWEEN '[' AND '\' AND rule NOT BETWEEN '[' AND '\' AND
+    status NOT BETWEEN '[' AND '\'
+    AND (max(tenant, run_id, call_id, trace_id, actor_user, tool, decision, rule, status) < '{'
+        OR tenant NOT BETWEEN '{' AND '|' AND run_id NOT BETWEEN '{' AND '|' AND
+        call_id NOT BETWEEN '{' AND '|' AND trace_id NOT BETWEEN '{' AND '|' AND
+        actor_user NOT BETWEEN '{' AND '|' AND tool NOT BETWEEN '{' AND '|' AND
+        decision NOT BETWEEN '{' AND '|' AND rule NOT BETWEEN '{' AND '|' AND
+        status NOT BETWEEN '{' AND '|'),
     0)
 ORDER BY seq;
 
@@ -89,3 +106,35 @@ SELECT id FROM events WHERE seq = :seq;
 -- name: ids_begun
 -- Ids between two, as many as show whether it is one.
 SELECT id FROM events WHERE id BETWEEN :least AND :most ORDER BY id LIMIT 2;
+
+-- name: index_names
+-- The indexes of the events.
+SELECT indexname AS name FROM pg_indexes
+WHERE tablename = 'events' AND schemaname = current_schema();
+
+-- name: index_names_of_sqlite
+-- The same.
+SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'events';
+
+-- name: index_counts
+-- Nothing: only SQLite can say what an index holds.
+SELECT 0 AS events WHERE 1 = 0;
+
+-- name: index_counts_of_sqlite
+-- How many events there are by the table, and by each of its indexes; `count(*)` would ask the
+-- smallest index, whichever is named.
+SELECT count(*) AS events, coalesce(sum(run_id <> ''), 0) AS of_runs,
+    coalesce(sum(decision IN ('deny', 'require_approval')), 0) AS refused,
+    coalesce(sum(kind IN ('admin', 'approval')), 0) AS of_people,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY sqlite_autoindex_events_1) AS by_number,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY sqlite_autoindex_events_2) AS by_id,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY events_by_call) AS events_by_call,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY events_by_trace) AS events_by_trace,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY events_by_time) AS events_by_time,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY events_of_run
+     WHERE run_id <> '') AS events_of_run,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY events_refused
+     WHERE decision IN ('deny', 'require_approval')) AS events_refused,
+    (SELECT coalesce(sum(1), 0) FROM events INDEXED BY events_of_people
+     WHERE kind IN ('admin', 'approval')) AS events_of_people
+FROM events NOT INDEXED;
