@@ -54,6 +54,9 @@ def contracts() -> str:
     )
 
 
+_IS_READING = """body LIKE '%"action":"log_read"%'"""
+
+
 @dataclass(frozen=True)
 class Recorded:
     """What a host did in one run, and where that lies."""
@@ -67,12 +70,20 @@ class Recorded:
         return ["--config", str(self.folder / "config.yaml")]
 
     def log(self) -> list[Any]:
-        """Return all that the store holds of the past."""
+        """Return all that the store holds of the past, but for who read it."""
+        others = [
+            f"SELECT * FROM {each}" for each in ("runs", "operations", "approvals", "revisions")
+        ]
+        return self._found(f"SELECT * FROM events WHERE NOT {_IS_READING}", *others)
+
+    def reads(self) -> list[Any]:
+        """Return who read the log, and what for."""
+        [found] = self._found(f"SELECT body FROM events WHERE {_IS_READING} ORDER BY seq")
+        return [json.loads(body)["body"] for (body,) in found]
+
+    def _found(self, *queries: str) -> list[Any]:
         with closing(sqlite3.connect(f"file:{self.folder}/store.db?mode=ro", uri=True)) as store:
-            return [
-                store.execute(f"SELECT * FROM {table}").fetchall()
-                for table in ("events", "runs", "operations", "approvals", "revisions")
-            ]
+            return [store.execute(query).fetchall() for query in queries]
 
 
 async def record(gateway: Gateway, folder: Path) -> Recorded:
@@ -149,6 +160,7 @@ async def playing(
 
 
 async def test_a_host_gets_the_recorded_answers_in_their_order(recorded: Recorded) -> None:
+    reads = len(recorded.reads())
     before, pids = recorded.log(), record_of(recorded.folder, "alpha").pids()
     report = recorded.folder / "report.json"
     async with playing(recorded, "--report", str(report)) as (url, process, said):
@@ -187,6 +199,8 @@ async def test_a_host_gets_the_recorded_answers_in_their_order(recorded: Recorde
         "alpha__plain",
     ]
     assert recorded.log() == before
+    [read] = recorded.reads()[reads:]
+    assert (read["how"], read["asked"]) == ("playback", {"run": recorded.run})
     assert record_of(recorded.folder, "alpha").pids() == pids
 
 
@@ -239,6 +253,7 @@ async def test_what_was_redacted_stays_so_and_clients_take_it(recorded: Recorded
 
 
 async def test_a_host_that_starts_its_servers_gets_the_same_over_stdio(recorded: Recorded) -> None:
+    reads = len(recorded.reads())
     before, report = recorded.log(), recorded.folder / "stdio.json"
     server = StdioServerParameters(
         command=sys.executable,
@@ -258,6 +273,8 @@ async def test_a_host_that_starts_its_servers_gets_the_same_over_stdio(recorded:
     summary = json.loads(report.read_text())
     assert [len(summary[each]) for each in ("played", "missed")] == [1, 1]
     assert recorded.log() == before
+    [read] = recorded.reads()[reads:]
+    assert (read["how"], read["asked"]) == ("playback", {"run": recorded.run})
 
 
 async def test_a_run_is_played_to_its_own_tenant_alone(recorded: Recorded) -> None:
