@@ -1,6 +1,6 @@
 """A draft of the narrowest rules from what was allowed, tried on the very calls it is made from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -39,7 +39,7 @@ def drafted(pasts: Sequence[Past], revision: Revision, *, of: str, tool: str = "
     With `tool`, they are all of one, and only what is granted of that can be unused.
     """
     allowed = [past for past in pasts if past.decided is DecisionEffect.ALLOW]
-    rules = suggesting.suggest(allowed, revision.contracts)
+    rules = suggesting.suggest(allowed, revision.contracts, _scopes(revision.policy.rules))
     granted = unused(*_granting(revision, tool), pasts)
     text = suggesting.draft(rules, of=of, unused=granted)
     enforced = compile_policy([load(text.replace("mode: shadow\n", "", 1), file="draft.yaml")])
@@ -50,6 +50,14 @@ def drafted(pasts: Sequence[Past], revision: Revision, *, of: str, tool: str = "
         calls=len(allowed),
         missed=tuple(past for past in allowed if not _allows(enforced, past, revision)),
     )
+
+
+def _scopes(rules: Sequence[CompiledRule]) -> Mapping[str, frozenset[str]]:
+    """Return the scopes that rules ask for, all or some of them, by rule."""
+    return {
+        rule.id: rule.matcher.scopes_all | (rule.matcher.scopes_any or frozenset())
+        for rule in rules
+    }
 
 
 def _granting(revision: Revision, tool: str) -> tuple[Sequence[CompiledRule], Sequence[Contract]]:

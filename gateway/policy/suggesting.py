@@ -35,15 +35,23 @@ class Suggestion:
     notes: tuple[str, ...] = ()
 
 
-def suggest(allowed: Iterable[Past], contracts: Mapping[str, Contract]) -> tuple[Suggestion, ...]:
-    """Draft one rule for each thing that was used, by the method it was used with."""
+def suggest(
+    allowed: Iterable[Past],
+    contracts: Mapping[str, Contract],
+    asked: Mapping[str, frozenset[str]] | None = None,
+) -> tuple[Suggestion, ...]:
+    """Draft one rule for each thing that was used, by the method it was used with.
+
+    `asked` has the scopes that rules ask for, by rule: of those that callers had, the draft asks
+    for these and for those of the contract; what else a key could do was not needed.
+    """
     found: dict[Subject, list[Past]] = {}
     for past in allowed:
         server = past.server if past.kind is Kind.RESOURCE else ""
         found.setdefault((past.kind, past.method, past.key, server), []).append(past)
     taken: set[str] = set()
     return tuple(
-        _suggestion(subject, pasts, contracts.get(subject[2]), taken)
+        _suggestion(subject, pasts, contracts.get(subject[2]), taken, asked or {})
         for subject, pasts in sorted(found.items())
     )
 
@@ -82,14 +90,20 @@ def counted(number: int, word: str) -> str:
 
 
 def _suggestion(
-    subject: Subject, pasts: Sequence[Past], contract: Contract | None, taken: set[str]
+    subject: Subject,
+    pasts: Sequence[Past],
+    contract: Contract | None,
+    taken: set[str],
+    asked: Mapping[str, frozenset[str]],
 ) -> Suggestion:
+    needed = contract.scopes if contract is not None else frozenset[str]()
+    needed = needed.union(*(asked.get(past.rule, frozenset()) for past in pasts))
     kind, method, key, _ = subject
     terms, notes = _conditions(pasts, contract)
     return Suggestion(
         id=_id(key if pasts[0].is_use else f"{key}.{method}", taken),
         subject=subject,
-        match=_match(subject, pasts),
+        match=_match(subject, pasts, needed),
         when=" && ".join(terms),
         calls=len(pasts),
         users=len({(past.actor.tenant, past.actor.user) for past in pasts}),
@@ -113,14 +127,14 @@ def _glob_note(kind: Kind, key: str) -> Iterator[str]:
         yield f"its {kind} has a wild sign in its name, which the pattern takes for any text"
 
 
-def _match(subject: Subject, pasts: Sequence[Past]) -> JsonObject:
+def _match(subject: Subject, pasts: Sequence[Past], needed: frozenset[str]) -> JsonObject:
     kind, method, key, server = subject
     found: JsonObject = {f"{kind.value}s": [key]}
     if server:
         found["servers"] = [server]
     if not pasts[0].is_use or kind is not Kind.TOOL:
         found["methods"] = [method.value]
-    found |= _people(pasts)
+    found |= _people(pasts, needed)
     found["tenants"] = list[Json](sorted({past.actor.tenant for past in pasts}))
     found["phases"] = list[Json](dict.fromkeys(sorted(past.phase.value for past in pasts)))
     templates = {past.template for past in pasts}
@@ -131,10 +145,10 @@ def _match(subject: Subject, pasts: Sequence[Past]) -> JsonObject:
     return found
 
 
-def _people(pasts: Sequence[Past]) -> JsonObject:
+def _people(pasts: Sequence[Past], needed: frozenset[str]) -> JsonObject:
     """Return roles that all who called have; else some of which each has one; else who they are."""
     found: JsonObject = {}
-    scopes = _common([past.actor.scopes for past in pasts])
+    scopes = _common([past.actor.scopes for past in pasts]) & needed
     if scopes:
         found["scopes"] = {"all": list[Json](sorted(scopes))}
     held = [past.actor.roles for past in pasts]

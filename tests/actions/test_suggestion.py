@@ -116,7 +116,8 @@ def test_the_draft_allows_no_more_than_was_seen() -> None:
     assert effect(refund(50, phase=Phase.FINALIZING)) is deny
     assert effect(refund(50, actor=replace(SAM, tenant="globex"))) is deny
     assert effect(refund(50, actor=replace(SAM, roles=frozenset({"viewer"})))) is deny
-    assert effect(refund(50, actor=replace(SAM, scopes=frozenset()))) is deny
+    unscoped = refund(50, actor=replace(SAM, scopes=frozenset()))
+    assert effect(unscoped) is DecisionEffect.ALLOW  # neither contract nor rule asks for a scope
     assert effect(refund(50, arguments={"amount": 5, "currency": "EUR", "note": "x"})) is deny
 
 

@@ -40,7 +40,6 @@ def test_a_rule_names_who_called_from_where_and_when() -> None:
     )
     assert found.match == {
         "tools": ["payments.refund"],
-        "scopes": {"all": ["crm:read", "mail:send", "payments:write"]},
         "roles": {"all": ["support"]},
         "tenants": ["acme", "globex"],
         "phases": ["acting"],
@@ -48,6 +47,18 @@ def test_a_rule_names_who_called_from_where_and_when() -> None:
     }
     assert (found.calls, found.users, found.by) == (2, 2, ("payments.refund.small",))
     assert found.id == "suggested.payments.refund"
+
+
+def test_of_the_scopes_that_callers_had_only_those_are_asked_for_that_something_needs() -> None:
+    known = {
+        **KNOWN,
+        "payments.refund": replace(KNOWN["payments.refund"], scopes=frozenset({"crm:read"})),
+    }
+    (found,) = suggest([a_past()], known)
+    assert found.match["scopes"] == {"all": ["crm:read"]}
+    asked = {"payments.refund.small": frozenset({"payments:write", "never:held"})}
+    (found,) = suggest([a_past()], known, asked)
+    assert found.match["scopes"] == {"all": ["crm:read", "payments:write"]}
 
 
 def test_people_without_a_role_in_common_have_one_of_few_or_are_named() -> None:
