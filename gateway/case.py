@@ -57,6 +57,7 @@ class Injected:
     headers: Mapping[str, str]
 
 
+_UNCLASSIFIED: Final = "unclassified"
 _UNDECIDED: Final = Decision()
 # A model is shown nothing of these: words that a person may choose from, and news of a change.
 _FOR_PEOPLE: Final = frozenset({Method.COMPLETE, Method.SUBSCRIBE})
@@ -82,7 +83,7 @@ class Case:
     arguments: JsonObject | None = None  # None: unchecked, and never sent
     effect: Effect = Effect.DESTRUCTIVE
     risk: Risk = Risk.CRITICAL
-    risk_reason: str = "unclassified"
+    risk_reason: str = _UNCLASSIFIED
     held: str = ""  # why a person has to decide, when a check other than policy says so
     notes: tuple[str, ...] = ()
     decision: Decision = _UNDECIDED
@@ -90,6 +91,11 @@ class Case:
     # Learned by the claim of a call that may change something:
     operation: Operation | None = None
     injected: Injected | None = None
+
+    @property
+    def is_classified(self) -> bool:
+        """Whether a check has said what the call does; until then the worst is assumed."""
+        return self.risk_reason != _UNCLASSIFIED
 
     @property
     def is_plain_read(self) -> bool:

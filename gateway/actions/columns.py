@@ -85,6 +85,15 @@ def _outcome(told: Told) -> str:
             return _text(body.get("stop_reason") or event.get("phase"))
         case EventKind.SIDE_EFFECT:
             return _first(body, ("state", "status"))
+        case EventKind.RETRIEVAL:
+            count = body.get("count")
+            return f"{count} document{'' if count == 1 else 's'}" if count else "nothing"
+        case EventKind.MODEL_TURN:
+            return "failed" if body.get("error") else _first(body, ("status", "model"))
+        case EventKind.TOOL_CALL:
+            return _first(body, ("status",)) or _text(event.get("stage"))
+        case EventKind.ADMIN if body.get("action") == "log_read":
+            return f"log_read {_text(body.get('how'))}".rstrip()
         case _:
             return _first(body, ("status", "action"))
 
@@ -93,6 +102,8 @@ def _who(told: Told) -> str:
     """Say who brought it about; of a request, for whom: the one who asked for the call."""
     event, body = told.event, told.body
     user = _text(_object(event.get("actor")).get("user"))
+    if event.get("kind") == EventKind.ADMIN.value:
+        return user or _first(body, ("by", "account", "user"))
     if event.get("kind") != EventKind.APPROVAL.value:
         return user
     requester = _text(_object(body.get("requester")).get("user"))
@@ -139,7 +150,11 @@ COLUMNS: Final[Mapping[str, Column]] = {
     "kind": _event("kind"),
     "stage": _event("stage"),
     "tenant": _event("tenant"),
-    "who": Column(_who, "`actor.user`; of a request for approval, for whom as well"),
+    "who": Column(
+        _who,
+        "`actor.user`; of a request for approval, for whom as well; of `admin` events `body.by`, "
+        "or else `body.account`, `body.user`",
+    ),
     "user": _actor("user"),
     "client": _actor("client"),
     "auth": _actor("auth_method"),
@@ -149,7 +164,7 @@ COLUMNS: Final[Mapping[str, Column]] = {
     "tool": _body("tool", "name"),
     "effect": _body("effect"),
     "risk": _body("risk"),
-    "outcome": Column(_outcome, "what came of it in one word, by kind"),
+    "outcome": Column(_outcome, "what came of it in a word or two, by kind"),
     "decision": _body("decision"),
     "status": _body("status"),
     "code": _body("code"),

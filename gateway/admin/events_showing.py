@@ -104,6 +104,9 @@ def line_of(event: StoredEvent) -> EventLine:
     body = _object(told.get("body"))
     action = _text(body, "action") if told_line.kind == "admin" else ""
     said = told_line.detail or _asked(body) or _first(body.get("errors"))
+    by, user = told_line.by or _text(body, "by"), _text(body, "user")
+    if action == "login_link_made":  # by an account of the machine, for a person
+        by, said = by or _text(body, "account"), said or f"for {user}"
     detail = visible(in_words(said))
     title = _title(told_line, action)
     return EventLine(
@@ -117,7 +120,7 @@ def line_of(event: StoredEvent) -> EventLine:
         title=title,
         is_verb=title.partition(" ")[0] in _VERBS,
         tool=visible(told_line.tool),
-        who=visible(told_line.by or _text(body, "by") or _text(body, "user")),
+        who=visible(by or user),
         rule=visible(told_line.rule),
         detail=detail if len(detail) <= _LONGEST else f"{detail[:_LONGEST]}…",
         run=_text(told, "run"),

@@ -132,7 +132,7 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
             tasks.cancel_scope.cancel()
             owned.cancel_scope.cancel()
             servers_told()
-    wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="told to"))
+    wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="it was told to"))
 
 
 async def _last_checkpoint(gateway: Gateway) -> None:

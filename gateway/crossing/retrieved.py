@@ -23,8 +23,8 @@ class Retrieved:
 
 def retrieved(case: Case, outcome: Answer | Refusal, books: Books) -> Retrieved | None:
     """Name what an answer brought into play; None when it retrieved nothing."""
-    if not isinstance(outcome, Answer) or outcome.status is Status.INPUT_REQUIRED:
-        return None
+    if not isinstance(outcome, Answer) or outcome.status is not Status.OK:
+        return None  # what failed, or asks back, brought nothing into play
     if case.effect is not Effect.READ:
         return None
     match case.call.method:

@@ -102,8 +102,9 @@ class Ticket:
         record.actor = case.actor
         record.run_id = case.run_id
         record.phase = str(case.phase)
-        record.effect = case.effect
-        record.risk = case.risk
+        # Of what no check has classified, only what people reviewed is known.
+        known = case if case.is_classified else case.contract
+        record.effect, record.risk = known.effect, known.risk
         record.level = case.contract.audit.level or self.owner.level
         record.decision = case.decision
         record.revision = case.revision.id

@@ -50,6 +50,16 @@ def test_every_event_says_something_in_every_column_without_a_fault(event: Any) 
         ({"kind": EventKind.RUN, "phase": "failed", "body": {"stop_reason": "failed"}}, "failed"),
         ({"kind": EventKind.SIDE_EFFECT, "body": {"state": "succeeded"}}, "succeeded"),
         ({"kind": EventKind.ADMIN, "body": {"action": "log_read"}}, "log_read"),
+        (
+            {"kind": EventKind.ADMIN, "body": {"action": "log_read", "how": "tail"}},
+            "log_read tail",
+        ),
+        ({"stage": Stage.STARTED, "body": {}}, "started"),
+        ({"kind": EventKind.RETRIEVAL, "body": {"count": 2}}, "2 documents"),
+        ({"kind": EventKind.RETRIEVAL, "body": {"count": 1}}, "1 document"),
+        ({"kind": EventKind.RETRIEVAL, "body": {"count": 0}}, "nothing"),
+        ({"kind": EventKind.MODEL_TURN, "body": {"model": "m-1"}}, "m-1"),
+        ({"kind": EventKind.MODEL_TURN, "body": {"model": "m-1", "error": "x"}}, "failed"),
     ],
 )
 def test_one_word_says_what_came_of_it(changes: dict[str, Any], outcome: str) -> None:
@@ -80,6 +90,12 @@ def test_of_a_request_it_is_told_who_and_for_whom(user: str, cast: str, who: str
         kind=EventKind.APPROVAL, stage=Stage.DECIDED, body=body, actor=an_actor(user=user)
     )
     assert cells(event, "who") == (who,)
+
+
+def test_of_what_a_gateway_notes_it_is_told_who_brought_it_about() -> None:
+    for body, who in (({"account": "root", "by": "ada"}, "ada"), ({"account": "root"}, "root")):
+        event = an_event(kind=EventKind.ADMIN, stage=Stage.RECORDED, body=body, actor=None)
+        assert cells(event, "who") == (who,)
 
 
 def test_people_see_other_columns_of_requests_and_of_runs() -> None:

@@ -50,6 +50,12 @@ def test_lines_stand_under_their_days_and_long_reasons_are_cut() -> None:
     assert lines[0].detail == "x" * 280 + "…"
 
 
+def test_a_link_was_made_by_the_account_of_the_machine_for_a_person() -> None:
+    body = {"action": "login_link_made", "user": "ana", "account": "root", "until": "x"}
+    shown = line_of(kept(kind=EventKind.ADMIN, stage=Stage.RECORDED, body=body, actor=None))
+    assert (shown.who, shown.title, shown.detail) == ("root", "made a login link", "for ana")
+
+
 def test_what_was_redacted_is_said_in_words() -> None:
     body = {"query": '{"$redacted":"personal","hmac":"h","len":2}', "count": 3}
     shown = line_of(kept(kind=EventKind.RETRIEVAL, stage=Stage.RECORDED, body=body))

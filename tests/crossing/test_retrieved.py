@@ -44,11 +44,11 @@ def test_a_resource_is_told_with_a_digest_of_what_left() -> None:
     assert (document.id, bool(document.digest), found.sources) == ("n://1", True, ["n://1"])
 
 
-def test_nothing_is_retrieved_by_a_write_a_question_a_refusal_or_a_prompt() -> None:
+def test_nothing_is_retrieved_by_a_write_a_question_a_refusal_a_failure_or_a_prompt() -> None:
     read = a_case(effect=Effect.READ)
     assert retrieved(a_case(effect=Effect.WRITE), Answer(result=HITS), BOOKS) is None
     assert retrieved(read, Refusal(status=Status.DENIED, reason="no"), BOOKS) is None
-    asked = Answer(result={}, status=Status.INPUT_REQUIRED)
-    assert retrieved(read, asked, BOOKS) is None
+    for status in (Status.INPUT_REQUIRED, Status.TOOL_FAILED):
+        assert retrieved(read, Answer(result=HITS, status=status), BOOKS) is None
     prompt = a_case(call=a_call(method=Method.GET_PROMPT), effect=Effect.READ)
     assert retrieved(prompt, Answer(result=HITS), BOOKS) is None

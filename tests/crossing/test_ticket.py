@@ -10,7 +10,15 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered
 from gateway.types.outcomes import Answer, Finished, Status
 from gateway.types.relay import AskOutcome, Inquiry
-from tests.helpers.cases import a_call, a_contract, a_prompt, a_resource, a_revision, a_tool
+from tests.helpers.cases import (
+    a_call,
+    a_contract,
+    a_definition,
+    a_prompt,
+    a_resource,
+    a_revision,
+    a_tool,
+)
 from tests.helpers.pipelines import Answering, Log, a_pipeline, digest
 from tests.helpers.shelves import Law, Shelf
 
@@ -53,6 +61,16 @@ CONTENTS: list[Json] = [
     {"uri": URI, "text": "MARK2", "_meta": {"version": "7"}},
     {"uri": "crm://notes/2", "blob": "QQ=="},
 ]
+
+
+async def test_what_is_refused_unclassified_has_the_effect_that_people_reviewed() -> None:
+    tool = a_tool(a_definition(properties={"id": {"type": "string"}}))
+    contract, log = a_contract(tool), Log()
+    law = Law(a_revision([contract], POLICY))
+    await a_pipeline(Shelf((tool,)), law, Answering(), log).handle(a_call("crm__find", {"id": 1}))
+    assert log.events[-1].body["status"] == Status.INVALID_ARGUMENTS
+    told = {(event.body.get("effect"), event.body.get("risk")) for event in log.events}
+    assert told == {(contract.effect, contract.risk)}
 
 
 async def test_a_read_resource_is_authorised_ended_and_retrieved() -> None:
