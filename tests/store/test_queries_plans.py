@@ -69,6 +69,8 @@ def _of_sqlite(path: str, text: str) -> str:
 
 
 def _of_postgres(url: str, text: str) -> str:
+    listed = r"jsonb_array_elements_text(CAST(\1 AS jsonb)) AS each(value)"
+    text = re.sub(r"json_each\((:[a-z_]+)\)", listed, text)  # as `queries.psycopg_form` has it
     # Without values, as a prepared statement is planned; of an empty table it would read it all.
     nulls = re.sub(r"(?<![:\w]):([a-z_]+)", "NULL", text)
     number = iter(range(1, 100))
