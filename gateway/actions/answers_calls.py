@@ -24,7 +24,7 @@ REVIEWS: Final = (
     *("time", "tenant", "tool", "requester", "outcome", "approvers", "separate", "roles"),
     *("channel", "assurance", "needed", "waited_s", "reason", "rule", "request", "call", "seq"),
 )
-READERS: Final = ("time", "how", "by", "account", "tenant", "about", "asked", "events", "seq")
+READERS: Final = ("time", "how", "by", "account", "tenant", "asked", "events", "seq", "about")
 OUTCOMES: Final = ("denied", "approved", "expired", "voided", "used")
 _STAGES: Final[Mapping[str, str]] = {
     Stage.EXPIRED: "expired",

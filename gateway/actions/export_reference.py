@@ -42,7 +42,8 @@ forms.
 
 UTF-8, lines end with CR LF, the first has the names. Names and their order stay; new columns
 come at the end. A cell that begins with `=`, `+`, `-`, `@`, a tab or a line end, be it after
-spaces, stands behind an apostrophe, so that no spreadsheet takes it for a formula. Line ends,
+spaces, stands behind an apostrophe, so that no spreadsheet takes it for a formula; so does what
+follows a `;` like one, since some spreadsheets begin a cell there, quotes or not. Line ends,
 tabs, control and bidi characters are written as `\\u{{…}}`: a row is a line, and a terminal is
 not led astray. JSON has every character as it is.
 
