@@ -32,6 +32,8 @@ class Showing:
     narrower: Sequence[Group]
     other: Sequence[Group]
     workload: Sequence[Asked]
+    idle: Sequence[tuple[str, str]]  # rules that held for no call, with their places
+    elsewhere: str  # of how many others no server was called
     command: str
 
 
@@ -55,7 +57,7 @@ class Links:
 
 def showing(report: Report) -> Showing:
     """Return what a page says of a report."""
-    subject = report.subject
+    report, subject = text.alike(report), report.subject
     begin, end = subject.since or report.first, subject.until or report.last
     return Showing(
         title=_title(report),
@@ -66,6 +68,8 @@ def showing(report: Report) -> Showing:
         narrower=report.of(Lean.NARROWER),
         other=report.of(Lean.OTHER),
         workload=[_asked(each, report.weeks) for each in report.workload],
+        idle=report.idle_here,
+        elsewhere=text.elsewhere(report) if report.elsewhere else "",
         command=command(report),
     )
 

@@ -194,7 +194,10 @@ def _class(before: Judgement, after: Judgement) -> Iterator[Lean]:
 
 
 def agree(recorded: Judgement, again: Judgement) -> bool:
-    """Whether judging again says what the event does, in all that the event has."""
+    """Whether judging again says what the event does, in all that the event has.
+
+    Of a call that no check had classified events have the class of its contract, or the worst.
+    """
     one, other = recorded, again
     return (
         one.effect is other.effect
@@ -202,8 +205,8 @@ def agree(recorded: Judgement, again: Judgement) -> bool:
         and one.code == other.code
         and one.rule == other.rule
         and one.matched == other.matched
-        and one.does is other.does
-        and one.risk is other.risk
+        and (other.does is None or one.does is other.does)
+        and (other.risk is None or one.risk is other.risk)
         and one.phase == other.phase
         and one.keep == other.keep
         and one.shadow == other.shadow

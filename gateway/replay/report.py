@@ -141,11 +141,17 @@ class Report:
     unattended: tuple[Outside, ...] = ()  # nobody would have been asked any more
     workload: tuple[Work, ...] = ()
     idle: tuple[tuple[str, str], ...] = ()  # rules that held for no call: (id, file:line)
+    elsewhere: frozenset[str] = frozenset()  # of these: about servers that no call used
     unused: tuple[Unused, ...] = ()  # permissions
     faithful: int = 0  # calls whose own revision says again what the log does
     unfaithful: tuple[Example, ...] = ()  # and does not: a fault, or somebody changed the log
     unchecked: int = 0  # their own revision is not in the store
     tools: tuple[ToolReport, ...] = ()  # where other definitions were given
+
+    @property
+    def idle_here(self) -> tuple[tuple[str, str], ...]:
+        """Rules that held for no call although there were calls of a server that they name."""
+        return tuple(each for each in self.idle if each[0] not in self.elsewhere)
 
     @property
     def caution(self) -> str:
@@ -222,7 +228,10 @@ def as_json(report: Report) -> JsonObject:
             {"people": each.people, "before": each.before, "after": each.after}
             for each in report.workload
         ],
-        "idle_rules": [{"rule": rule, "place": place} for rule, place in report.idle],
+        "idle_rules": [
+            {"rule": rule, "place": place, "server_was_called": rule not in report.elsewhere}
+            for rule, place in report.idle
+        ],
         "unused_permissions": [each.as_json() for each in report.unused],
         "self_check": {
             "same": report.faithful,

@@ -9,6 +9,19 @@ from gateway.replay.replaying import Replay
 from gateway.replay.report import Report
 from gateway.replay.tally import Tally
 from gateway.replay.types import Counters, Subject
+from gateway.revision import Revision
+
+
+def _folder(candidate: Revision) -> str:
+    """Return what stands before the names of its files in places of rules."""
+    files = {rule.place.rpartition(":")[0] for rule in candidate.policy.rules}
+    found = {
+        file.removesuffix(name)
+        for file in files
+        for name in candidate.texts
+        if "/" not in name and file.endswith(f"/{name}")
+    }
+    return found.pop() if len(found) == 1 else ""
 
 
 def _quietly(calls: int) -> None:
@@ -37,8 +50,10 @@ async def reported(
             since=span.since,
             until=span.until,
             tenant=span.tenant,
+            folder=_folder(candidate),
         ),
         rules={rule.id: rule.place for rule in candidate.policy.rules},
+        servers={rule.id: rule.matcher.named_servers() for rule in candidate.policy.rules},
         permissions=Permissions.of(candidate),
     )
     calls = 0

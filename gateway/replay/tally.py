@@ -124,6 +124,8 @@ class Tally:
 
     subject: Subject
     rules: Mapping[str, str]
+    servers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """Those that a rule names; none: it is about any."""
     permissions: Permissions = field(default_factory=lambda: Permissions(granted={}))
     _counts: Counter[Grade] = field(default_factory=Counter[Grade])
     _runs: set[str] = field(default_factory=set[str])
@@ -142,6 +144,7 @@ class Tally:
     _asked: Counter[str] = field(default_factory=Counter[str])
     _asking: Counter[str] = field(default_factory=Counter[str])
     _held: set[str] = field(default_factory=set[str])
+    _called: set[str] = field(default_factory=set[str])
     _faith: Counter[bool | None] = field(default_factory=Counter[bool | None])
     _unfaithful: list[Example] = field(default_factory=list[Example])
 
@@ -150,6 +153,7 @@ class Tally:
         call = compared.recorded
         self._counts[compared.grade] += 1
         self._tenants.add(call.tenant)
+        self._called.add(call.server)
         if call.run:
             self._runs.add(call.run)
         self._revisions.setdefault(call.revision)
@@ -191,11 +195,16 @@ class Tally:
             unattended=self._unattended.told(),
             workload=_workload(self._asked, self._asking),
             idle=tuple((id, at) for id, at in self.rules.items() if id not in self._held),
+            elsewhere=frozenset(id for id in self.rules if self._is_elsewhere(id)),
             unused=self.permissions.unused(),
             faithful=self._faith[True],
             unfaithful=tuple(self._unfaithful),
             unchecked=self._faith[None],
         )
+
+    def _is_elsewhere(self, rule: str) -> bool:
+        named = self.servers.get(rule, frozenset())
+        return rule not in self._held and bool(named) and named.isdisjoint(self._called)
 
     def _checked(self, compared: Compared) -> None:
         self._faith[compared.is_faithful] += 1

@@ -9,6 +9,7 @@ from gateway.replay.examples import Example
 from gateway.replay.report import Group, Outside, Report, Sum, Unknown, said
 from gateway.replay.types import Why
 from gateway.types.leans import Lean
+from gateway.types.values import replaced
 
 _HEADS: Final = (
     (Lean.WIDER, "GRANTS MORE (review each)"),
@@ -30,6 +31,7 @@ _DEMANDS: Final = {
 
 def lines(report: Report) -> Iterator[str]:
     """Yield the lines of a report; names from outside are as they are."""
+    report = alike(report)
     yield from _head(report)
     if not report.calls:
         yield ""
@@ -141,7 +143,9 @@ def _idle(report: Report) -> Iterator[str]:
     if report.idle:
         yield ""
         yield "RULES that held for no call"
-        yield from (f"  {_said(rule, place)}" for rule, place in report.idle)
+        yield from (f"  {_said(rule, place)}" for rule, place in report.idle_here)
+        if report.elsewhere:
+            yield f"  {elsewhere(report)}"
 
 
 def _unused(report: Report) -> Iterator[str]:
@@ -168,6 +172,29 @@ def _check(report: Report) -> Iterator[str]:
             yield f"  {where(each)}"
     if report.unchecked:
         yield f"  {counted(report.unchecked, 'call')}: the store has not kept their revision"
+
+
+def elsewhere(report: Report) -> str:
+    """Say how many rules held for no call since nothing of their servers was called."""
+    rules = counted(len(report.elsewhere), "rule")
+    return f"and {rules} about servers that no call of this period used (JSON names them)"
+
+
+def alike(report: Report) -> Report:
+    """Return a report whose places have one form: files by their names, as revisions keep them."""
+    folder = report.subject.folder
+    if not folder:
+        return report
+    groups = tuple(
+        replaced(
+            each,
+            was_at=each.was_at.removeprefix(folder),
+            now_at=each.now_at.removeprefix(folder),
+        )
+        for each in report.groups
+    )
+    idle = tuple((rule, place.removeprefix(folder)) for rule, place in report.idle)
+    return replaced(report, groups=groups, idle=idle)
 
 
 def way(before: str, after: str, why: Sequence[Why]) -> str:

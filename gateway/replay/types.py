@@ -301,4 +301,5 @@ class Subject:
     until: datetime | None = None
     tenant: str = ""
     before: tuple[str, ...] = ()  # the revisions that calls were judged by, in order
+    folder: str = ""  # what stands before names of the candidate's files, and of no earlier ones
     definitions: str = ""  # of tools, where other ones were given: a digest over them

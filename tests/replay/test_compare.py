@@ -198,3 +198,10 @@ def test_two_judgements_agree_by_what_events_tell() -> None:
     )
     assert agree(told, known)
     assert not agree(told, replaced(known, rule="b"))
+
+
+def test_a_call_that_no_check_had_classified_agrees_with_whatever_class_its_event_tells() -> None:
+    again = replaced(DENY, does=None, risk=None)
+    for does, risk in ((Effect.WRITE, Risk.LOW), (Effect.DESTRUCTIVE, Risk.CRITICAL)):
+        assert agree(replaced(DENY, does=does, risk=risk), again)
+    assert not agree(again, replaced(DENY, does=Effect.WRITE))
