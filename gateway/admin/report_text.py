@@ -45,6 +45,8 @@ def _json(value: Any) -> Json:
             return {str(name): _json(each) for name, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - of any values
         case tuple() | list():
             return [_json(each) for each in value]  # pyright: ignore[reportUnknownVariableType] - of any values
+        case frozenset():
+            return [_json(each) for each in sorted(value)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - of texts
         case _:
             return {each.name: _json(getattr(value, each.name)) for each in fields(value)}
 
@@ -60,6 +62,8 @@ def _made(kind: Any, told: Json) -> Any:
     if isinstance(told, list) and origin is tuple:
         kinds = [arguments[0]] * len(told) if arguments[-1] is ... else [*arguments]
         return tuple(_made(of, each) for of, each in zip(kinds, told, strict=True))
+    if isinstance(told, list) and origin is frozenset:
+        return frozenset(_made(arguments[0], each) for each in told)
     if isinstance(told, dict) and origin is Mapping:
         return {name: _made(arguments[1], each) for name, each in told.items()}
     if isinstance(told, dict) and is_dataclass(kind):

@@ -1,6 +1,11 @@
 """A report goes from one process to another whole, or not at all."""
 
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
+from enum import Enum
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -57,6 +62,26 @@ CHANGES: list[JsonObject] = [
     {"groups": None},
     {"subject": None},
 ]
+
+
+def test_every_field_of_a_report_is_of_a_kind_that_can_be_read() -> None:
+    known, plain = set[Any](), set[Any]()
+
+    def look(kind: Any) -> None:
+        if get_origin(kind) is not None or isinstance(kind, UnionType):
+            assert get_origin(kind) in (Union, UnionType, tuple, frozenset, Mapping)
+            for each in get_args(kind):
+                look(each)
+        elif is_dataclass(kind):
+            if kind not in known:
+                known.add(kind)
+                for each in fields(kind):
+                    look(get_type_hints(kind)[each.name])
+        elif not (isinstance(kind, type) and issubclass(kind, Enum)):
+            plain.add(kind)
+
+    look(Report)
+    assert plain <= {str, int, float, bool, datetime, type(None), ...}
 
 
 @pytest.mark.parametrize("change", CHANGES)
