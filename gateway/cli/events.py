@@ -61,10 +61,10 @@ def query(
     wanted = selection(given, since, until)
     most = None if is_all or limit == 0 else limit
 
-    async def give() -> bool:
+    async def give() -> tuple[int, bool]:
         async with opened(path) as store:
             origin = await outgoing.origin(store.checkpoints) if form in outgoing.FORMS else ""
-            _, is_more = await giving.give(
+            count, is_more = await giving.give(
                 store,
                 wanted,
                 giving.giver(form, names, rows.put, origin=origin),
@@ -74,10 +74,12 @@ def query(
                 limit=most,
                 newest_first=newest,
             )
-            return is_more
+            return count, is_more
 
-    is_more = run_async(give)
+    count, is_more = run_async(give)
     rows.flush()
+    if not count:
+        click.echo("(nothing fits)", err=True)
     if is_more:
         click.echo(f"(the first {most}; --limit gives more)", err=True)
 

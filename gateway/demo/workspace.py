@@ -129,15 +129,23 @@ class Workspace:
             "admin": {
                 "address": f"127.0.0.1:{ports.admin}",
                 "accounts": list(_PEOPLE),
+                # So that /events, /policies and /replay open for them, on a store that is kept.
+                "auditors": [{"tenant": "acme", "roles": ["finance-lead"], "sees": ["*"]}],
                 "api_keys": [{**_HOST, "hash": hash_key(self.host_key)}],
             },
             "approvals": {"hold": {"default": "1200ms"}},  # by then the agent is told to come back
             "identity": {"api_keys": [self._entry(tenant) for tenant in self.keys]},
+            "events": {"checkpoints": {"to": [{"file": str(self.copies)}]}},
             "store": "sqlite:///weighbridge.db",
             "policies": "policies",
         }
         text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
         self.config.write_text(text, encoding="utf-8")
+
+    @property
+    def copies(self) -> Path:
+        """Where checkpoints go as well, for whoever has the log verified against them."""
+        return self.config.parent / "checkpoints.jsonl"
 
     def _entry(self, tenant: str) -> Json:
         identity: JsonObject = {"id": f"{tenant}-agent", "hash": hash_key(self.keys[tenant])}

@@ -134,6 +134,13 @@ def test_what_is_neither_time_nor_age_is_a_wrong_call(text: str, place: Workspac
     )
 
 
+def test_that_nothing_fits_is_told_beside_the_table(place: Workspace) -> None:
+    kept(place, an_event())
+    for name, form in (("nobody", ()), ("noone", ("--json",))):  # who read is of that tenant
+        done = place.run("events", "query", "--tenant", name, *form)
+        assert (done.exit_code, done.stderr) == (0, "(nothing fits)\n")
+
+
 def test_a_limit_is_told_when_it_may_have_cut(place: Workspace) -> None:
     kept(place, *(an_event(call=name) for name in ("one", "two", "three")))
     done = place.run("events", "query", "--limit", "2")

@@ -23,6 +23,8 @@ def test_the_configuration_loads_and_lets_each_tenants_key_in(tmp_path: Path) ->
         each.name for each in settings.policies.glob("*.yaml")
     }
     assert {each.tenant for each in settings.admin.accounts} == {"acme"}
+    assert [each.roles for each in settings.admin.auditors] == [{"finance-lead"}]
+    assert len(settings.events.checkpoints.to) == 1
     assert (settings.listen.endpoint.port, settings.admin.endpoint.port) == (0, 4712)
     keys = ApiKeys(settings.identity.api_keys)
     for tenant, key in made.keys.items():
