@@ -17,6 +17,8 @@ from gateway.events import upkeep
 from gateway.events.checkpoints import Checkpoint
 from gateway.types.events import Event
 
+_FEW = "fewer than 256 events come before that, and only whole 256 can go"
+
 
 @click.command(
     "archive", epilog="Example: weighbridge events archive --before 400d --out 2025.archive"
@@ -96,4 +98,4 @@ def _tell(found: Archived, file: Path, *, as_json: bool) -> None:
         output.one_line(f"{found.digest}")
         output.one_line(f"(no more could go: {found.stop})")
     else:
-        output.one_line(f"nothing to archive: {found.stop}; only 256 events at a time can go")
+        output.one_line(f"nothing to archive: {found.stop}; {_FEW}")

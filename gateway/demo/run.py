@@ -43,7 +43,11 @@ from gateway.errors import first_cause
 from gateway.types.json import JsonObject
 
 BOOKS: Final = Totals(customers=6, notes=2, opened=3, refunds=4, cancelled=1, refunded_cents=44500)
-_LOOKS: Final = ("events query --decision deny", "events verify", "replay --since 1h")
+_LOOKS: Final = (
+    "events query --decision deny",
+    "events verify --checkpoint {copies}",
+    "replay --since 1h",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = folder / workspace.CONFIG
         print(f"kept for a look: {folder}", file=sys.stderr)
         for words in _LOOKS if config.is_file() else ():
-            print(f"  weighbridge {words} --config {config}", file=sys.stderr)
+            shown = words.format(copies=folder / "checkpoints.jsonl")
+            print(f"  weighbridge {shown} --config {config}", file=sys.stderr)
     else:
         shutil.rmtree(folder)
     return 0 if good else 1

@@ -67,6 +67,7 @@ def test_a_hold_keeps_everything(place: Workspace) -> None:
     assert code == 0
     assert "nothing to archive: event" in said
     assert "on hold, of tenant `acme`" in said
+    assert "fewer than 256 events come before that" in said
     assert not (place.folder / "old.archive").exists()
 
 

@@ -96,6 +96,7 @@ def test_a_demo_that_can_not_start_ends_with_1_and_keeps_its_logs(
     said = capsys.readouterr().err
     assert "weighbridge: gateway is not ready" in said
     assert f"kept for a look: {tmp_path}" in said
-    for words in ("events query --decision deny", "events verify", "replay --since 1h"):
+    for words in ("events query --decision deny", "replay --since 1h"):
         assert f"  weighbridge {words} --config {tmp_path}" in said
+    assert f"  weighbridge events verify --checkpoint {tmp_path}" in said
     assert len(list(tmp_path.glob("*/gateway.log"))) == 1
