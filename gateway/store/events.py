@@ -139,7 +139,8 @@ class EventLog:
         Raises StoreUnavailable when too many events wait, and none of these was taken; how many
         were refused is recorded as soon as the log works again.
         """
-        if durable or not self._gathers():
+        # A sealed copy may be large, and has to find room.
+        if durable or any(each.sealed for each in events) or not self._gathers():
             self._write_down()
             entries = [self._entry(event, durable=durable) for event in events]
             self._backlog.append(entries, owed=owed, now=self._clock.now)
