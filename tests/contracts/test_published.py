@@ -32,17 +32,17 @@ def test_several_servers_stand_side_by_side_each_in_a_form_of_its_own() -> None:
     assert found == {"alpha": {"pay": PAY}, "beta": {"find": FIND}, "gamma": {}}
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ({}, "no definitions of tools in it"),
-        ("tools", "no definitions of tools in it"),
-        ({"alpha": 1}, "`alpha` has no list of tools"),
-        ({"tools": [{"inputSchema": {}}]}, "tool 1 of its list has no `name`"),
-        ([PAY, {**PAY, "title": "x"}], "has `pay` twice, in two forms"),
-        ({"tools": [PAY], "nextCursor": "2"}, "one page of several"),
-    ],
-)
+REFUSED: list[tuple[Any, str]] = [
+    ({}, "no definitions of tools in it"),
+    ("tools", "no definitions of tools in it"),
+    ({"alpha": 1}, "`alpha` has no list of tools"),
+    ({"tools": [{"inputSchema": {}}]}, "tool 1 of its list has no `name`"),
+    ([PAY, {**PAY, "title": "x"}], "has `pay` twice, in two forms"),
+    ({"tools": [PAY], "nextCursor": "2"}, "one page of several"),
+]
+
+
+@pytest.mark.parametrize(("value", "said"), REFUSED)
 def test_anything_else_is_refused_with_its_place(value: object, said: str) -> None:
     with pytest.raises(FileError, match=said):
         read(value)
