@@ -138,7 +138,7 @@ class CompiledPolicy:
         shadow = _shadow(about.shadow, view) if about.shadow else ()
         word = self._word(held, view) if failure is None else _failed(failure, EVALUATION_ERROR)
         decision = self._decision(word, matched, view, shadow)
-        if failure is None and not about.shadow and word.demands is _NOTHING:
+        if failure is None and not about.shadow and not any(r.obligations.are_any for r in held):
             about.remember(matched, decision)
         return decision
 

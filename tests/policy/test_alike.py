@@ -77,6 +77,20 @@ rules:
     assert [each.constraints[0].value for each in found] == [2, 3]
 
 
+def test_what_fails_for_the_arguments_of_one_request_is_no_answer_to_the_next() -> None:
+    rules = policy(
+        """
+rules:
+  - id: pay
+    decision: allow
+    limits: [{id: money, per: [tenant], sum: args.amount, max: 100, window: 1h}]
+"""
+    )
+    amounts = (1, -1, 2, "much", 3)
+    found = [rules.decide(asked(arguments={"amount": each})) for each in amounts]
+    assert [each.effect.value for each in found] == ["allow", "deny", "allow", "deny", "allow"]
+
+
 def test_a_decision_names_the_revision_in_force() -> None:
     rules = policy(TEXT)
     assert rules.decide(asked()).revision == ""
