@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from gateway.replay.counters import exceeded
 from gateway.replay.types import Recorded
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
@@ -44,7 +45,10 @@ class Operations:
             return ""
         intent = (call.tenant, call.actor.user, call.run, call.tool, call.digest)
         last = self._last.get(intent) if call.digest else None
-        op = _told(call) or _guessed(call, last, window_s or ASSUMED_S)
+        # A repeat takes nothing, so what a limit had no room for was none, whatever it looks like.
+        op = _told(call) or (
+            call.call if exceeded(call) else _guessed(call, last, window_s or ASSUMED_S)
+        )
         again = last is not None and last.op == op
         took_place = call.is_executed or (again and last is not None and last.took_place)
         if call.digest:
