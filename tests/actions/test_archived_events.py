@@ -5,25 +5,35 @@ from pathlib import Path
 
 import pytest
 
+from gateway import ids
 from gateway.actions import exporting
 from gateway.actions.archived_events import ArchivedEvents
 from gateway.actions.archiving import Archived, Archiving
 from gateway.clock import SystemClock
 from gateway.errors import ConfigurationError, LogChanged
+from gateway.events import upkeep
 from gateway.store.events import EventFilter
 from gateway.store.store import Store
 from gateway.types.events import Event
 from tests.actions.test_standalone import verified
 from tests.helpers.cases import NOW
-from tests.helpers.events import an_event
 from tests.helpers.tampering import SIGNER, by, checkpoint, write
 
 ORIGIN = SIGNER.name
 
 
 def _event(found: Archived, root: bytes) -> Event:
-    del found, root
-    return an_event(tenant="")
+    return upkeep.archived(
+        id=ids.ulid(),
+        at=NOW,
+        first=found.first,
+        last=found.last,
+        root=root.hex(),
+        file="file",
+        digest=found.digest,
+        by="ada",
+        account="ada",
+    )
 
 
 async def archived(store: Store, path: Path, most: int = 256) -> None:

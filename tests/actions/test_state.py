@@ -12,7 +12,9 @@ from gateway import jsontext
 from gateway.actions.state import Snapshot, counted_here, is_dead
 from gateway.types.json import Json
 
-LISTS = {"servers", "quarantined", "unpinned", "unreviewed", "changed", "telemetry", "identity"}
+LISTS = {"servers", "quarantined", "unpinned", "unreviewed", "changed", "telemetry", "identity"} | {
+    "proposed"
+}
 
 
 def test_everything_of_a_snapshot_is_stored_under_its_own_name() -> None:
@@ -31,6 +33,7 @@ def test_everything_of_a_snapshot_is_stored_under_its_own_name() -> None:
         "changed": ("crm.c",),
         "store": {"ok": True},
         "telemetry": ({"signal": "traces"},),
+        "proposed": ({"revision": "sha256:b"},),
         "identity": ("https://idp: 503",),
         "approvals": {"pending": 2},
         "checkpoints": {"size": 12},

@@ -138,7 +138,7 @@ async def work(world: World) -> None:
 async def test_events_are_found_by_several_values_of_several_filters(world: World) -> None:
     words = ("--tool", "alpha.find", "--tool", "alpha.wipe", "--kind", "authorization")
     found = await world.lines("events", "query", *words)
-    assert [each["body"]["rule"] for each in found] == ["finding", "wiping"]
+    assert {each["body"]["rule"] for each in found} == {"finding", "wiping"}
     denied = await world.lines(
         *("events", "query", "--decision", "deny", "--rule", "wiping", "--actor", "sam"),
         *("--tenant", "acme", "--since", "1h"),

@@ -231,19 +231,30 @@ async def test_gateways_that_share_a_database_and_the_key_open_what_each_has_sea
                 (found,) = gateway.command("events", "unseal", paid)
                 assert found["arguments"] == {"iban": IBAN}
             tenant = one.events("--call", first)[0]["tenant"]
-            assert two.command("events", "shred", "--tenant", tenant) == [{"copies": 2, "keys": 2}]
+            (gone,) = two.command("events", "shred", "--tenant", tenant)
+            assert (gone["copies"], gone["keys"], gone["open"]) == (2, 2, [])
             assert ran(one, "events", "unseal", second)[0] == 1
-            third = await call(one, iban=IBAN)
-            assert two.command("events", "unseal", third)[0]["arguments"] == {"iban": IBAN}
+            other = IBAN[::-1]  # of the first the answer is gone with the copy
+            third = await call(one, iban=other)
+            assert two.command("events", "unseal", third)[0]["arguments"] == {"iban": other}
             sealing_key.rename(tmp_path / "lost")
             assert ran(two, "events", "unseal", third)[0] == 2
+
+
+# The event and the row beside it: a row that says another time than its event is put right.
+TEN_DAYS_AGO = (
+    "UPDATE sealed_copies SET at = at - 864000000000 WHERE call_id = '{call}'",
+    "UPDATE events SET at = at - 864000000000, body = replace(body, "
+    "substr(json_extract(body, '$.ts'), 1, 10), "
+    "date(substr(json_extract(body, '$.ts'), 1, 10), '-10 days')) WHERE call_id = '{call}'",
+)
 
 
 async def test_what_is_old_enough_is_destroyed_by_itself(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/one/store.db"
     async with serving(tmp_path / "one", url) as gateway:
         paid, later = await call(gateway, iban=IBAN), await call(gateway, iban=IBAN)
-    tamper(url, f"UPDATE sealed_copies SET at = at - 864000000000 WHERE call_id = '{paid}'")
+    tamper(url, *(text.format(call=paid) for text in TEN_DAYS_AGO))
     keep = {"sealing": {"keep": "1d"}}
     async with serving(tmp_path / "one", url, events=keep) as gateway:
         told = await house.event(tmp_path / "one", action="log_shredded")
