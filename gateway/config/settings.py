@@ -29,6 +29,7 @@ from gateway.config.section import Section, Unique
 from gateway.config.servers import ServerName, ServerSettings
 from gateway.config.units import Duration, Size, Word
 from gateway.types.actors import person
+from gateway.types.decisions import Mode
 from gateway.types.own import Own
 
 _OWN: Final = [each.value for each in Own]
@@ -285,6 +286,11 @@ class OperationsSettings(Section):
 class Settings(Section):
     """The configuration of one gateway."""
 
+    mode: Mode = Field(
+        default=Mode.ENFORCE,
+        description="`observe` lets every call pass as it came and records what would have been "
+        "decided; `weighbridge enforce` switches (docs/how-to/observe.md)",
+    )
     servers: dict[ServerName, ServerSettings] = Field(
         default_factory=dict, description="the tool servers behind the gateway, by name"
     )

@@ -12,6 +12,13 @@ from gateway.types.tools import Effect, Risk
 from gateway.types.values import value
 
 
+class Mode(StrEnum):
+    """What decisions are for; texts are values of files and events, shared, and stable."""
+
+    ENFORCE = "enforce"  # what is decided is done
+    OBSERVE = "observe"  # what is decided is recorded, and every call passes
+
+
 class DecisionEffect(StrEnum):
     """Strongest first: deny > require_approval > allow."""
 
