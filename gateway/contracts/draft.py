@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gateway.contracts.guess import Guess
 from gateway.contracts.pins import pinned
 from gateway.jsontext import escape
 from gateway.types.guarantees import Compensation, CompensationClass
@@ -50,7 +51,17 @@ class Draft:
     """A drafted contract, and for each guess why it was made."""
 
     contract: Contract
-    reasons: tuple[str, ...]
+    guesses: tuple[Guess, ...]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why each guess was made, one line each, as comments of a contract file."""
+        return tuple(guess.why for guess in self.guesses)
+
+
+def reasons(tool: Tool) -> tuple[Guess, ...]:
+    """Return what is guessed about a tool, and why: first the effect, then the rest."""
+    return draft(tool).guesses
 
 
 def draft(tool: Tool) -> Draft:
@@ -58,10 +69,19 @@ def draft(tool: Tool) -> Draft:
     effect, risk, reason = _by_name(tool.name)
     effect, risk, raised = _raised(effect, risk, tool.definition)
     sensitive = dict(_sensitive(tool.definition.get("inputSchema"), ""))
-    noted = [f"{found} by its name: {pointer}" for pointer, found in sensitive.items()]
+    noted = [
+        Guess(
+            field="sensitive",
+            value={pointer: found.value},
+            why=f"{found} by its name: {pointer}",
+        )
+        for pointer, found in sensitive.items()
+    ]
     is_open = _map(tool.definition.get("annotations")).get("openWorldHint") is True
     if is_open:
-        noted.append("external: its server says that it reaches out to an open world")
+        trust = SourceTrust.EXTERNAL
+        why = "external: its server says that it reaches out to an open world"
+        noted.append(Guess(field="results.trust", value=trust.value, why=why))
     contract = Contract(
         tool=tool.key,
         pin=tool.pin,
@@ -73,7 +93,8 @@ def draft(tool: Tool) -> Draft:
         result_trust=SourceTrust.EXTERNAL if is_open else SourceTrust.TENANT,
         compensation=None if effect is Effect.READ else _NO_WAY_BACK,
     )
-    return Draft(contract=contract, reasons=(reason, *raised, *noted))
+    judged = [Guess(field="effect", value=effect.value, why=why) for why in (reason, *raised)]
+    return Draft(contract=contract, guesses=(*judged, *noted))
 
 
 def words(name: str) -> list[str]:
