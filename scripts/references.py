@@ -4,13 +4,14 @@ import json
 import sys
 from pathlib import Path
 
-from gateway.actions import export_reference
+from gateway.actions import export_reference, file_schemas
 from gateway.admin import openapi
 from gateway.config import reference as config_reference
 from gateway.events import schemas as event_schemas
 from gateway.policy.methods import USE
 from gateway.results import envelope
 from gateway.types import outcomes
+from gateway.yamltext.editors import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -62,6 +63,8 @@ def pages() -> dict[Path, str]:
     }
     api = json.dumps(openapi.document(), indent=2, ensure_ascii=False)
     found[REFERENCE / "api.json"] = f"{api}\n"
+    for name in KINDS:
+        found[REFERENCE / "schemas" / f"{name}.json"] = file_schemas.render(name)
     for kind in event_schemas.KINDS:
         path = REFERENCE / "events" / event_schemas.file_name(kind)
         found[path] = event_schemas.render(kind).decode()

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "events": ("gateway.cli.event_log", "read the event log, and prove it"),
     "replay": ("gateway.cli.replay", "judge past calls by other policies"),
     "keys": ("gateway.cli.keys", "make API keys"),
+    "schema": ("gateway.cli.schema", "print JSON Schemas of files, for editors"),
 }
 
 

@@ -5,7 +5,14 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from gateway import jsontext
@@ -76,9 +83,22 @@ def _check_claim(path: str) -> str:
 Name = Annotated[str, AfterValidator(_check_name)]
 ClaimPath = Annotated[str, AfterValidator(_check_claim), Word("claim")]
 Scope = Annotated[str, AfterValidator(_check_scope)]
-KeyId = Annotated[str, AfterValidator(_check_key_id)]
-KeyHash = Annotated[str, AfterValidator(_check_hash), Word("hash")]
-Moment = Annotated[datetime, BeforeValidator(_parse_moment), Word("date or time")]
+KeyId = Annotated[
+    str,
+    AfterValidator(_check_key_id),
+    WithJsonSchema({"type": "string", "pattern": f"^{_KEY_ID.pattern}$"}),
+]
+KeyHash = Annotated[
+    str,
+    AfterValidator(_check_hash),
+    Word("hash"),
+    WithJsonSchema({"type": "string", "pattern": f"^{_HASH.pattern}$"}),
+]
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_parse_moment, json_schema_input_type=str),
+    Word("date or time"),
+]
 
 
 class LocalSettings(Section):
@@ -153,7 +173,7 @@ class JwtSettings(Section):
         default=(), description="scopes that every token must have"
     )
 
-    @field_validator("audience", mode="before")
+    @field_validator("audience", mode="before", json_schema_input_type=str | list[str])
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         if value in ([], ""):

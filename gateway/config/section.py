@@ -16,6 +16,14 @@ def _check_list(value: object) -> object:
     return cast("object", value)
 
 
+def or_text(schema: dict[str, Any]) -> None:
+    """Let the JSON Schema of a section take a text in its place, as its model does."""
+    whole = {**schema}
+    schema.clear()
+    schema["description"] = whole.pop("description", "")
+    schema["anyOf"] = [{"type": "string"}, whole]
+
+
 Many: TypeAlias = Annotated[tuple[Item, ...], BeforeValidator(_check_list)]
 Unique: TypeAlias = Annotated[frozenset[Item], BeforeValidator(_check_list)]
 

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PrivateAttr,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from gateway.config.addresses import Url
@@ -61,8 +68,16 @@ def _check_no_nul(text: str) -> str:
     return text
 
 
-ServerName = Annotated[str, AfterValidator(_check_server_name)]
-Variable = Annotated[str, AfterValidator(_check_variable)]
+ServerName = Annotated[
+    str,
+    AfterValidator(_check_server_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{_SERVER_NAME.pattern}$"}),
+]
+Variable = Annotated[
+    str,
+    AfterValidator(_check_variable),
+    WithJsonSchema({"type": "string", "pattern": f"^{_VARIABLE.pattern}$"}),
+]
 ProcessText = Annotated[str, AfterValidator(_check_no_nul)]
 
 

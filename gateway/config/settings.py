@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self, cast
 from urllib.parse import SplitResult
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from gateway.approvals.agreeing import Say
@@ -25,7 +25,7 @@ from gateway.config.approvals import ApprovalsSettings
 from gateway.config.events import EventsSettings
 from gateway.config.identity import IdentitySettings
 from gateway.config.runs import RunsSettings
-from gateway.config.section import Section, Unique
+from gateway.config.section import Section, Unique, or_text
 from gateway.config.servers import ServerName, ServerSettings
 from gateway.config.units import Duration, Size, Word
 from gateway.types.actors import person
@@ -190,6 +190,8 @@ class ListenSettings(Section):
 class StoreSettings(Section):
     """Where events, runs, operations and approvals are kept; a text is short for its `url`."""
 
+    model_config = ConfigDict(json_schema_extra=or_text)
+
     url: StoreUrl = Field(
         default="sqlite:///weighbridge.db",
         description="`sqlite:///` and a path (relative ones start beside this file), or "
@@ -290,6 +292,11 @@ class Settings(Section):
         default=Mode.ENFORCE,
         description="`observe` lets every call pass as it came and records what would have been "
         "decided; `weighbridge enforce` switches (docs/how-to/observe.md)",
+    )
+    env_file: Path | None = Field(
+        default=None,
+        description="file of variables for `${VAR}`, `NAME=value` a line, readable by its owner "
+        "alone; a value in it comes before one of the environment",
     )
     servers: dict[ServerName, ServerSettings] = Field(
         default_factory=dict, description="the tool servers behind the gateway, by name"

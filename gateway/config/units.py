@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -70,5 +70,19 @@ def format_size(size: int) -> str:
     return str(size)
 
 
-Duration = Annotated[float, BeforeValidator(parse_duration), Word("duration")]
-Size = Annotated[int, BeforeValidator(parse_size), Word("size")]
+# As JSON Schemas have it, which know nothing of what is behind a validator.
+_DurationText = Annotated[str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})? ?(ms|s|m|h|d)$")]
+_SizeText = Annotated[
+    str, Field(pattern=r"^([0-9]{1,19}|[0-9]{1,12}(\.[0-9]{1,6})? ?(B|kB|KB|KiB|MB|MiB|GB|GiB))$")
+]
+
+Duration = Annotated[
+    float,
+    BeforeValidator(parse_duration, json_schema_input_type=_DurationText),
+    Word("duration"),
+]
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size, json_schema_input_type=int | _SizeText),
+    Word("size"),
+]

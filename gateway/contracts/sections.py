@@ -3,7 +3,15 @@
 import re
 from typing import Annotated, Final, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from gateway.jsontext import tokens
@@ -84,10 +92,17 @@ def _tool(value: str) -> str:
     return value
 
 
+# A pointer begins so; what else it may hold takes more than a pattern.
+_Begins: Final = WithJsonSchema({"type": "string", "pattern": "^/"})
 Spot = Annotated[str, AfterValidator(_spot)]  # the same, or empty for all of it
-Pointer = Annotated[str, AfterValidator(_pattern)]  # with `*` for any key or index
+Pointer = Annotated[str, AfterValidator(_pattern), _Begins]  # with `*` for any key or index
 OneField = Annotated[Pointer, AfterValidator(_one_field)]
-Duration = Annotated[float, BeforeValidator(_duration)]
-Window = Annotated[float, BeforeValidator(_window)]
-ToolName = Annotated[str, AfterValidator(_tool)]
+_TIME: Final = r"[0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)"
+_DurationText = Annotated[str, Field(pattern=f"^{_TIME}$")]
+_WindowText = Annotated[str, Field(pattern=f"^({_TIME}|run)$")]
+Duration = Annotated[float, BeforeValidator(_duration, json_schema_input_type=_DurationText)]
+Window = Annotated[float, BeforeValidator(_window, json_schema_input_type=_WindowText)]
+ToolName = Annotated[
+    str, AfterValidator(_tool), WithJsonSchema({"type": "string", "pattern": r"^[^.\s]+\.\S+$"})
+]
 Words = Annotated[str, Field(min_length=1, max_length=2000)]

@@ -12,11 +12,15 @@ from gateway.contracts.sections import duration_text, said
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract
 from gateway.yamltext import resolve
+from gateway.yamltext.editors import schema_line
 
-_HEAD = """\
+_HEAD = (
+    schema_line("contracts")
+    + """\
 # Tool contracts: what each tool does and how it is guarded. Look at every line of an entry that
 # says `reviewed: false`, correct it, and set it to true; until then nobody has vouched for it.
 """
+)
 _WIDTH = 100
 _STRING = "tag:yaml.org,2002:str"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, BeforeValidator, Field, StrictInt, model_validator
 
@@ -28,6 +28,11 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+NameOrNames: TypeAlias = Annotated[
+    tuple[Name, ...], BeforeValidator(_listed, json_schema_input_type=Name | tuple[Name, ...])
+]
+
+
 class Caller(Model):
     """Somebody who calls tools."""
 
@@ -50,7 +55,7 @@ class Expect(Model):
     factors: dict[Name, StrictInt] | None = None
     risk: Risk | None = None
     args: dict[str, AnyJson] | None = None
-    shadow: Annotated[tuple[Name, ...], BeforeValidator(_listed)] | None = None
+    shadow: NameOrNames | None = None
     phase: Phase | None = None
     result: dict[str, AnyJson] | None = None  # what leaves of the one that the case gives
 
@@ -156,7 +161,7 @@ class PolicyTestModel(Model):
     api_version: Annotated[Literal["weighbridge/v1"], Field(alias="apiVersion")] = API_VERSION
     kind: Literal["PolicyTest"] = "PolicyTest"
     policies: tuple[Name, ...] = ()
-    tools: Annotated[tuple[Name, ...], BeforeValidator(_listed)] = ()
+    tools: NameOrNames = ()
     now: AwareDatetime = _NOW
     callers: dict[Name, Caller]
     defaults: Defaults = Defaults()

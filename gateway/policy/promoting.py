@@ -13,6 +13,7 @@ from gateway.types.actors import Actor
 from gateway.types.causes import Cause
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Kind
+from gateway.yamltext.editors import schema_line
 
 _TARGET: Final = {Kind.TOOL: "call", Kind.RESOURCE: "resource", Kind.PROMPT: "prompt"}
 _NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -67,6 +68,7 @@ def file(promoted: Sequence[Promoted], *, of: str, timed: bool) -> str:
     """Return the text of a file of tests; what could not be promoted is a comment in it."""
     names = callers(each.past.actor for each in promoted if not each.fault)
     lines = [
+        schema_line("policy-test").rstrip(),
         f"# Recorded: {of}. The origin of arguments counts as shown in tests.",
         f"apiVersion: {API_VERSION}",
         "kind: PolicyTest",

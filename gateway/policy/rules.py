@@ -26,7 +26,8 @@ from gateway.types.tools import Effect, Kind, Risk
 API_VERSION = "weighbridge/v1"
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smhd])")
+_RULE_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 
 
 def _duration(value: object) -> float:
@@ -40,7 +41,7 @@ def _duration(value: object) -> float:
 
 
 def _rule_id(value: object) -> object:
-    if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", value):
+    if isinstance(value, str) and not re.fullmatch(_RULE_ID, value):
         raise ValueError("an id has letters, digits, `.`, `_` and `-` only")
     return value
 
@@ -56,8 +57,15 @@ def _window(value: object) -> float:
     return RUN_S if value == "run" else _duration(value)
 
 
-Seconds: TypeAlias = Annotated[float, BeforeValidator(_duration)]
-RuleId: TypeAlias = Annotated[str, BeforeValidator(_rule_id)]
+# The types with `Text` at their end are for JSON Schemas: how the same is written in a file.
+SecondsText: TypeAlias = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?[smhd]$")]
+WindowText: TypeAlias = Annotated[str, Field(pattern=r"^([0-9]+(\.[0-9]+)?[smhd]|run)$")]
+IdText: TypeAlias = Annotated[str, Field(pattern=f"^{_RULE_ID}$")]
+MethodText: TypeAlias = list[Method | Literal["*"]]
+Seconds: TypeAlias = Annotated[
+    float, BeforeValidator(_duration, json_schema_input_type=SecondsText)
+]
+RuleId: TypeAlias = Annotated[str, BeforeValidator(_rule_id, json_schema_input_type=IdText)]
 Name: TypeAlias = Annotated[str, Field(min_length=1)]
 Names: TypeAlias = Annotated[tuple[Name, ...], Field(min_length=1)]
 SetName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -94,7 +102,12 @@ class Match(Model):
     """Structured conditions; each that is given must hold."""
 
     methods: (
-        Annotated[tuple[Method, ...], BeforeValidator(_methods), Field(min_length=1)] | None
+        Annotated[
+            tuple[Method, ...],
+            BeforeValidator(_methods, json_schema_input_type=MethodText),
+            Field(min_length=1),
+        ]
+        | None
     ) = None
     tools: Names | None = None
     resources: Names | None = None
@@ -168,7 +181,7 @@ class LimitRule(Model):
     id: RuleId
     per: Annotated[tuple[Per, ...], Field(min_length=1)]
     max: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    window: Annotated[float, BeforeValidator(_window)]
+    window: Annotated[float, BeforeValidator(_window, json_schema_input_type=WindowText)]
     sum: Name | None = None
 
 

@@ -3,7 +3,15 @@
 import re
 from typing import Annotated, Final, Literal, TypeAlias, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictInt,
+    WithJsonSchema,
+    model_validator,
+)
 
 from gateway.jsontext import tokens
 from gateway.policy.rules import API_VERSION, Model, Name, Names, Seconds
@@ -62,7 +70,10 @@ FieldName: TypeAlias = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"), AfterValidator(_field_name)
 ]
 TemplateName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-ToolName: TypeAlias = Annotated[str, AfterValidator(_tool)]
+ToolName: TypeAlias = Annotated[
+    str, AfterValidator(_tool), WithJsonSchema({"type": "string", "pattern": r"^[^.\s]+\.\S+$"})
+]
+EnteredPhase: TypeAlias = Literal["planning", "retrieving", "acting", "finalizing"]
 ToolNames: TypeAlias = tuple[ToolName, ...]
 Guards: TypeAlias = tuple[Name, ...]
 Count: TypeAlias = Annotated[StrictInt, Field(ge=1)]
@@ -98,7 +109,11 @@ class LimitsSection(Model):
     calls: Count | None = None
     writes: Annotated[StrictInt, Field(ge=0)] | None = None
     tokens: Count | None = None
-    money: Annotated[tuple[MoneySection, ...], BeforeValidator(_listed), Field(max_length=4)] = ()
+    money: Annotated[
+        tuple[MoneySection, ...],
+        BeforeValidator(_listed, json_schema_input_type=MoneySection | tuple[MoneySection, ...]),
+        Field(max_length=4),
+    ] = ()
 
 
 class TemplateSection(Model):
@@ -107,9 +122,10 @@ class TemplateSection(Model):
     mode: Mode = Mode.AUTO
     objective: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     fields: dict[FieldName, FieldSection] = Field(default_factory=dict[str, FieldSection])
-    phases: Annotated[dict[Phase, PhaseSection], BeforeValidator(_phases)] = Field(
-        default_factory=dict[Phase, PhaseSection]
-    )
+    phases: Annotated[
+        dict[Phase, PhaseSection],
+        BeforeValidator(_phases, json_schema_input_type=dict[EnteredPhase, PhaseSection]),
+    ] = Field(default_factory=dict[Phase, PhaseSection])
     during_wait: ToolNames = ()
     completed_when: Guards = ()
     limits: LimitsSection = LimitsSection()

@@ -12,6 +12,7 @@ from gateway.policy.past import Past
 from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract, Kind
+from gateway.yamltext.editors import schema_line
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _ID: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -59,6 +60,7 @@ def suggest(
 def draft(suggestions: Sequence[Suggestion], *, of: str, unused: Sequence[str] = ()) -> str:
     """Return a file of rules in shadow mode; `of` says what it was made from."""
     lines = [
+        schema_line("policy").rstrip(),
         f"# Drafted from what was allowed: {of}. Nothing is enforced by this file: look at every",
         "# rule, compare (`weighbridge policy shadow`), then remove the line `mode`.",
         "# What the rules named here demand beside (constrain, limits, output) is not drafted.",

@@ -17,9 +17,12 @@ _LONGEST_WORD = 40  # longer inputs are no misspelt words
 
 
 def validate(model: type[Model], document: YamlDocument, *, file: str) -> Model:
-    """Return the model of a document, or raise `FilesError` with all faults in file order."""
+    """Return the model of a document, or raise `FilesError` with all faults in file order.
+
+    A key is known by its name in the file alone, not by what the model calls it.
+    """
     try:
-        return model.model_validate(document.value)
+        return model.model_validate(document.value, by_alias=True, by_name=False)
     except ValidationError as error:
         faults = {_fault(model, document, details, file) for details in _plain(error)}
         raise FilesError(sorted(faults, key=_order)) from None
