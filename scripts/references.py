@@ -12,6 +12,7 @@ from gateway.policy.methods import USE
 from gateway.results import envelope
 from gateway.types import outcomes
 from gateway.yamltext.editors import KINDS
+from scripts import pages_cli, pages_events, pages_keys, pages_rest
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -60,6 +61,11 @@ def pages() -> dict[Path, str]:
         REFERENCE / "statuses.md": statuses(),
         REFERENCE / "config.md": config_reference.render(),
         REFERENCE / "event-exports.md": export_reference.render(),
+        REFERENCE / "cli.md": pages_cli.render(),
+        REFERENCE / "contract-keys.md": pages_keys.contracts(),
+        REFERENCE / "policy-keys.md": pages_keys.policy(),
+        REFERENCE / "event-fields.md": pages_events.render(),
+        REFERENCE / "rest.md": pages_rest.render(),
     }
     api = json.dumps(openapi.document(), indent=2, ensure_ascii=False)
     found[REFERENCE / "api.json"] = f"{api}\n"

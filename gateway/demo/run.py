@@ -86,7 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0 if good else 1
 
 
-def _options(argv: Sequence[str] | None) -> Options:
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the options of the demo."""
     parser = argparse.ArgumentParser(
         prog="weighbridge demo",
         description="Play the main job: two agents, three tool servers, one gateway.",
@@ -101,7 +102,11 @@ def _options(argv: Sequence[str] | None) -> Options:
         metavar="PROGRAM",
         help="the `mcp-server-time` to put behind the gateway too",
     )
-    parsed = parser.parse_args(argv)
+    return parser
+
+
+def _options(argv: Sequence[str] | None) -> Options:
+    parsed = parser().parse_args(argv)
     return Options(keep=parsed.keep, as_json=parsed.json, time_server=parsed.time_server)
 
 

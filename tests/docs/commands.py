@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import click
@@ -149,12 +149,12 @@ def _of(parameter: click.Parameter, value: object) -> str:
     if not given:
         is_missing = parameter.required and parameter.envvar is None
         return f"`{parameter.human_readable_name}` is missing" if is_missing else ""
-    kind = cast("Any", parameter.type)  # its values may be of any type
-    if not isinstance(kind, click.Choice | click.types.IntParamType):
+    if not isinstance(parameter.type, click.Choice | click.types.IntParamType):
         return ""
+    convert: Callable[[str, click.Parameter, None], object] = cast("Any", parameter.type).convert
     for each in given:
         try:
-            kind.convert(each, parameter, None) if not each.startswith("$") else None
+            convert(each, parameter, None) if not each.startswith("$") else None
         except click.UsageError as error:
             return error.format_message()
     return ""

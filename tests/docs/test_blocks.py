@@ -35,6 +35,8 @@ def checked(block: Block, folder: Path) -> str:
 
 
 def of_yaml(block: Block, folder: Path) -> Iterator[str]:
+    if all(line.startswith("#") for line in block.text.split("\n") if line.strip()):
+        return  # a comment, such as the first line of a file
     kind = block.about if block.note == "check" else ""
     kind = kind or completing.kind_of(block.text, block.place)
     if kind not in completing.READ:
