@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 
 from gateway.actions import review, revisions
-from gateway.actions.agreement import FIRST, Agreement
+from gateway.actions.agreement import FIRST, Agreed, Agreement
 from gateway.actions.comparing import compare
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError, FileError, StoreUnavailable
@@ -117,7 +117,7 @@ class Activation:
             self._refused = ""
         if agreed is not None:
             await self.keep(agreed.revision, agreed.by)
-            self._switched(agreed.revision, agreed.by)
+            self._agreed(agreed, agreed.by)
             self.problem = ""
             await self.reload("another revision is in force")  # what the folder says may differ
         self.proposed = await self.agreement.waiting()
@@ -136,7 +136,7 @@ class Activation:
             if agreed is not None:
                 because = f"start ({agreed.by})"
                 await self.keep(agreed.revision, because)
-                self._switched(agreed.revision, because)
+                self._agreed(agreed, because)
                 return
         except StoreUnavailable as error:
             raise ConfigurationError(f"what people agreed on can't be read: {error}") from error
@@ -144,6 +144,13 @@ class Activation:
         if self._current is None:
             raise ConfigurationError(outcome.problem)
         await agreement.adopt(self._current)
+
+    def _agreed(self, agreed: Agreed, because: str) -> None:
+        """Put in force what people agreed on, with what was found when it was proposed."""
+        self.warnings = agreed.warnings
+        is_compared = self._current is not None and self._current.id == agreed.base
+        change = agreed.change if is_compared else None
+        self._switched(agreed.revision, because, tests=agreed.tests, change=change)
 
     async def _proposed(
         self,

@@ -4,7 +4,7 @@ The folder of a gateway only proposes. So gateways with different folders still 
 and whoever writes files alone changes nothing.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -13,13 +13,14 @@ from gateway.actions import revisions
 from gateway.approvals import agreeing
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError, FileError
-from gateway.revision import Revision
+from gateway.revision import Revision, Unreviewed
 from gateway.store.revisions import StoredRevision
 from gateway.types.approvals import Approver
 from gateway.types.json import JsonObject
 from gateway.types.proposals import Backing, Proposal, ProposalState
 
 FIRST: Final = "first start: nobody has agreed to it"
+_BEFORE: Final = "what was in force before"
 _SHOWN: Final = 12
 _OVER: Final = {
     ProposalState.REJECTED: "people have turned revision {revision} down; change the files, or "
@@ -64,6 +65,10 @@ class Agreed:
     id: str
     revision: Revision
     by: str
+    base: str = ""  # what it was compared with; empty where nobody was asked
+    warnings: int = 0
+    tests: int = 0  # that passed when it was proposed
+    change: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +96,15 @@ class Agreement:
             found = await self._adopted(stored)
         if found.revision == but:
             return None
-        return Agreed(id=found.revision, revision=self._compiled(found), by=await self._who(found))
+        return Agreed(
+            id=found.revision,
+            revision=self._compiled(found),
+            by=await self._who(found),
+            base=found.base,
+            warnings=found.warnings,
+            tests=found.tests,
+            change=found.change or None,
+        )
 
     async def adopt(self, revision: Revision) -> None:
         """Take a first revision as agreed on: there is none that it could replace."""
@@ -148,6 +161,9 @@ class Agreement:
         return found
 
     async def _adopted(self, stored: StoredRevision) -> Proposal:
+        texts = _folder(stored.texts)
+        unreviewed = revisions.unreviewed_of(stored.id, texts) or Unreviewed.REFUSE
+        built = revisions.build(texts, unreviewed=unreviewed, at=self.clock.now())
         made = Proposal(
             id=ids.new("prop"),
             revision=stored.id,
@@ -156,16 +172,15 @@ class Agreement:
             because=stored.activated_by,
             people=0,
             texts=stored.texts,
+            warnings=len(built.warnings),
+            tests=len(built.report.results) if built.report is not None else 0,
         )
         await self.proposals.adopt(made)
         return await self.proposals.agreed() or made  # another gateway may have been first
 
     def _compiled(self, found: Proposal) -> Revision:
         """Return the revision of exactly the digest that people agreed to."""
-        try:
-            texts = revisions.folder_of(found.texts)
-        except KeyError:  # a folder that no policy has
-            texts = revisions.folder_of({})
+        texts = _folder(found.texts)
         unreviewed = revisions.unreviewed_of(found.revision, texts)
         if unreviewed is None:
             raise ConfigurationError(
@@ -182,7 +197,15 @@ class Agreement:
 
     async def _who(self, found: Proposal) -> str:
         names = [each.person.user for each in await self.proposals.backings(found.id)]
-        return f"agreed by {', '.join(names)}" if names else found.because
+        return f"agreed by {', '.join(names)}" if names else _BEFORE
+
+
+def _folder(texts: Mapping[str, str]) -> revisions.Folder:
+    """Return the folder that texts are of; an empty one for what no policy folder has."""
+    try:
+        return revisions.folder_of(texts)
+    except KeyError:
+        return revisions.folder_of({})
 
 
 def _short(id: str) -> str:

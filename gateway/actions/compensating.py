@@ -216,7 +216,7 @@ class Compensating:
         if contract is None:
             return {}
         results = {**contract.sensitive, **contract.sensitive_results}
-        found = concealed.values(known.args, contract.sensitive)
+        found = concealed.named(known.args) | concealed.values(known.args, contract.sensitive)
         for data in (known.result, known.old):
             found |= concealed.values(data, results)
         return found

@@ -161,12 +161,10 @@ class Playback:
 
     def _missed(self, call: ProposedCall, miss: Miss) -> Finished:
         refusal = Refusal(
-            status=Status.DENIED,
+            status=Status.NOT_RECORDED,
             code=miss.code,
             rule=RULE,
             reason=miss.reason,
-            next=f"nothing is carried out in a playback of {self.tape.run}; "
-            "make a call that it has",
             details=tuple(near_as_json(near) for near in miss.near),
         )
         subject = envelope.Subject(

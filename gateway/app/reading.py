@@ -94,7 +94,7 @@ def _run(case: Case) -> Place | None:
 def _concealed(case: Case, known: Known) -> dict[str, Sensitivity]:
     """Return what may stand in no event of a read: it is filled with values of another call."""
     contract = case.contract
-    found = concealed.values(known.args, contract.sensitive)
+    found = concealed.named(known.args) | concealed.values(known.args, contract.sensitive)
     for data in (known.result, known.old):
         found |= concealed.values(data, {**contract.sensitive, **contract.sensitive_results})
     return {**found, **case.call.concealed}

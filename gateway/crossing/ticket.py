@@ -292,13 +292,13 @@ class Ticket:
         events: list[Event] = []
         if not self._authorized and case is not None:
             events.append(self._denied(self._denial))  # the verdict, not what became of it
-        reason, original, result = "", None, None
+        reason, next_step, original, result = "", "", None, None
         if isinstance(outcome, Answer):
             result = outcome.result
             tenant = record.call.principal.tenant
             record.result_digest = self.owner.digest(tenant, outcome.result)
         else:
-            reason, original = outcome.reason, outcome.original
+            reason, next_step, original = outcome.reason, outcome.next, outcome.original
         events.append(
             build.ended(
                 record,
@@ -306,6 +306,7 @@ class Ticket:
                 id=ids.ulid(),
                 at=at,
                 reason=reason,
+                next_step=next_step,
                 original=original,
                 result=result,
             )

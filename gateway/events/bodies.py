@@ -160,6 +160,7 @@ ENDED: Final = an_object(
         "error_class": one_of(ErrorClass),
         "code": TEXT,
         "reason": TEXT,
+        "next": about(TEXT, "what its caller was told to do, where its status does not tell"),
         "rule": TEXT,
         "executed": one_of(Execution),
         "error_code": about(WHOLE, "a JSON-RPC error code from the downstream"),
@@ -174,14 +175,8 @@ ENDED: Final = an_object(
     },
     _TOOL_OPTIONAL
     | {
-        "error_class",
-        "reason",
-        "rule",
-        "error_code",
-        "downstream_us",
-        "result_digest",
-        "original",
-        "result",
+        *("error_class", "reason", "next", "rule", "error_code", "downstream_us"),
+        *("result_digest", "original", "result"),
     },
 )
 RETRIEVAL: Final = an_object(

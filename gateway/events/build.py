@@ -16,6 +16,7 @@ from gateway.events import (
     concealed,
     decisions,
     effects,
+    hiding,
     levels,
     markers,
     originals,
@@ -39,7 +40,6 @@ from gateway.types.tools import Effect, Kind
 from gateway.types.values import replaced
 
 _NAME: Final = 128  # characters of a name that a caller made up
-_REASON: Final = 1_000
 _URI: Final = 2_000
 _NO_TAGS: Final[concealed.Tags] = {}
 _UNDECIDED: Final = Decision()
@@ -67,7 +67,7 @@ def authorization(
         "decision": str(DecisionEffect.DENY) if denied else str(decision.effect),
         "status": str(Status.OK) if refusal is None else str(refusal.status),
         "code": (refusal.code if refusal is not None else "") or decision.code,
-        "reason": _reason(record, redactor, reason),
+        "reason": hiding.text(record, redactor, reason),
         "rule": (refusal.rule if refusal is not None else "") or decision.rule,
         "revision": decision.revision or record.revision,
         "arguments": capped(arguments.value),
@@ -119,11 +119,13 @@ def ended(
     id: str,
     at: datetime,
     reason: str = "",
+    next_step: str = "",
     original: JsonObject | None = None,
     result: JsonObject | None = None,
 ) -> Event:
     """Say how a call ended: the one final event that every call has, whatever became of it.
 
+    `next_step` is what its caller was told to do, where that is not what its status always says;
     `original` is a downstream's result that did not leave as it was, `result` what did leave.
     """
     row = TABLE[record.status]
@@ -138,8 +140,10 @@ def ended(
     }
     if row.error_class is not None:
         body["error_class"] = str(row.error_class)
-    if reason and not _may_quote(record):
-        body["reason"] = _reason(record, redactor, reason)
+    if reason and not hiding.may_quote(record):
+        body["reason"] = hiding.text(record, redactor, reason)
+        if next_step:
+            body["next"] = hiding.text(record, redactor, next_step)
     if record.decision is not None and record.decision.rule:
         body["rule"] = record.decision.rule
     if record.error_code is not None:
@@ -202,7 +206,7 @@ def side_effect(
             value, tenant=tenant, tags=concealed.tagged(value, tags, record.call.concealed)
         ),
         digest=lambda value: redactor.digest(value, tenant=tenant),
-        text=lambda text: _reason(record, redactor, text),
+        text=lambda text: hiding.text(record, redactor, text),
     )
     body = _tool(record, redactor) | told.body
     event = _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
@@ -233,7 +237,7 @@ def model_turn(
         text=redactor.text,
     )
     if error and record.level is not Level.METADATA:
-        body["error"] = _reason(record, redactor, error)
+        body["error"] = hiding.text(record, redactor, error)
     stage = Stage.FAILED if result is None else Stage.FINISHED
     return _event(record, body, EventKind.MODEL_TURN, stage, id=id, at=at)
 
@@ -246,7 +250,7 @@ def question(
     body = _tool(record, redactor) | questions.described(
         inquiry,
         digest=lambda value: redactor.digest(value, tenant=tenant),
-        text=lambda text: _reason(record, redactor, text),
+        text=lambda text: hiding.text(record, redactor, text),
     )
     stage = questions.stage_of(inquiry.outcome)
     return _event(record, body, EventKind.AUTHORIZATION, stage, id=id, at=at)
@@ -292,7 +296,9 @@ def _tenant(record: CallRecord) -> str:
 
 def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) -> Redacted:
     own = record.contract.sensitive if record.contract is not None else _NO_TAGS
-    hidden = _tagged(record)
+    hidden = hiding.tagged(record)
+    if arguments is not record.call.arguments:
+        hidden = {**concealed.named(record.call.arguments), **hidden}
     redacted = redactor.value(
         arguments, tenant=_tenant(record), tags=concealed.tagged(arguments, own, hidden)
     )
@@ -302,7 +308,10 @@ def _arguments(record: CallRecord, redactor: Redactor, arguments: JsonObject) ->
 def _result(record: CallRecord, redactor: Redactor, result: JsonObject) -> Json:
     """Return as much of a result as may be kept; it may repeat arguments."""
     tenant, sent = _tenant(record), record.call.arguments
-    hidden = {**concealed.named(sent), **record.call.concealed}
+    named = concealed.named(sent)
+    if concealed.are_too_many(named):
+        return markers.erased(markers.SIZE)
+    hidden = {**named, **record.call.concealed}
     kept = originals.kept(
         result,
         record.contract,
@@ -334,42 +343,11 @@ def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
     return named
 
 
-def _may_quote(record: CallRecord) -> bool:
-    """Whether a reason may have words of a server that are not kept at the level of the call.
-
-    Of what was sent, now or when the same was called before: status, code and class tell the rest.
-    """
-    was_sent = record.sent_ns > 0 or record.op_id != "" or record.error_code is not None
-    return record.level is Level.METADATA and was_sent
-
-
-def _reason(record: CallRecord, redactor: Redactor, reason: str) -> str:
-    """Return a text as it may be kept; a server may repeat what it was sent."""
-    if not reason:
-        return ""
-    hidden = _concealed(record)
-    if hidden is None:
-        return markers.in_text(markers.erased(markers.SIZE))
-    hidden = {**concealed.named(record.call.arguments), **hidden}
-    return redactor.text(concealed.in_text(reason[: 2 * _REASON], hidden))[:_REASON]
-
-
-def _concealed(record: CallRecord) -> concealed.Concealed | None:
-    return levels.hidden(record.call.arguments, _tagged(record), record.level)
-
-
-def _tagged(record: CallRecord) -> concealed.Concealed:
-    tags = record.contract.sensitive if record.contract is not None else None
-    if not tags:
-        return record.call.concealed
-    return {**concealed.values(record.call.arguments, tags), **record.call.concealed}
-
-
 def _snapshot(
     record: CallRecord, redactor: Redactor, snapshot: snapshots.Snapshot, at: datetime
 ) -> JsonObject:
     def redact(value: Json) -> Redacted:
-        hidden = _concealed(record)
+        hidden = hiding.hidden(record)
         if hidden is None:
             return Redacted(value=markers.erased(markers.SIZE))
         tags = concealed.tagged(value, _NO_TAGS, hidden)
@@ -379,7 +357,7 @@ def _snapshot(
     if tool is not None and tool.kind is Kind.RESOURCE and record.resource[:_URI] != tool.name:
         snapshot = replaced(snapshot, hides_uri=True)
     told = snapshots.described(
-        snapshot, at=at, redact=redact, text=lambda text: _reason(record, redactor, text)
+        snapshot, at=at, redact=redact, text=lambda text: hiding.text(record, redactor, text)
     )
     return {"snapshot": told} if told else {}
 
@@ -392,7 +370,7 @@ def _repeats(record: CallRecord, redactor: Redactor) -> JsonObject:
         return {}
     if asked is None:
         return {}
-    return {"repeats": {"op": asked.op_id, "reason": _reason(record, redactor, asked.reason)}}
+    return {"repeats": {"op": asked.op_id, "reason": hiding.text(record, redactor, asked.reason)}}
 
 
 def _elapsed_us(start_ns: int, end_ns: int) -> int:

@@ -7,10 +7,12 @@ in another argument, and in calls that the gateway makes with it, to check or un
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
 from gateway import jsontext
-from gateway.events import literals
+from gateway.errors import JsonError
+from gateway.events import literals, markers
 from gateway.events.patterns import names_secret
 from gateway.events.scanner import marker
 from gateway.types.json import Json, JsonObject, JsonPointer
@@ -19,6 +21,15 @@ from gateway.types.tools import Sensitivity
 _SHORTEST: Final = 3  # characters: anything shorter stands in innocent texts everywhere
 _WHOLE: Final = 5  # shorter ones count as whole words only
 _TELLING: Final = 6  # shorter ones under such a key may be any word: none, basic, page
+_HIDDEN: Final = [marker(each.value) for each in Sensitivity]
+_MOST: Final = 256  # values under telling keys that are looked for, and in all
+_MOST_CHARACTERS: Final = 16_384
+_MOST_OPENED: Final = 64  # texts of one value that are read as JSON
+_LONGEST_OPENED: Final = 1 << 16  # characters of one
+_TELLS: Final = re.compile(
+    "pass|pwd|secret|token|key|auth|cookie|credential|jwt|bearer|assertion|cvv|cvc|otp",
+    re.IGNORECASE,
+)
 _CUT: Final = "…"  # what a text of the gateway ends a quotation with that was too long
 
 Tags = Mapping[JsonPointer, Sensitivity]
@@ -38,21 +49,48 @@ def values(value: Json, tags: Tags) -> dict[str, Sensitivity]:
 
 
 def named(value: Json) -> dict[str, Sensitivity]:
-    """Return the texts under keys that say that they are secret: a server may repeat them."""
+    """Return the texts under keys that say that they are secret: they may stand elsewhere as well.
+
+    Keys of JSON inside of a text count. No more are returned than `are_too_many`.
+    """
     found: dict[str, Sensitivity] = {}
     level: list[Json] = [value]
-    while level:
+    opened = 0
+    while level and not are_too_many(found):
         item = level.pop()
-        if isinstance(item, list):
+        if isinstance(item, str) and opened < _MOST_OPENED and _may_tell(item):
+            opened += 1
+            level.append(_read(item))
+        elif isinstance(item, list):
             level += item
         elif isinstance(item, dict):
             for key, member in item.items():
                 if not names_secret(key):
                     level.append(member)
                     continue
-                texts = (text for _, text in _leaves(member, ""))
-                found |= {text: Sensitivity.SECRET for text in texts if len(text) >= _TELLING}
+                texts = (text for _, text in _leaves(member, "") if len(text) >= _TELLING)
+                found |= dict.fromkeys(islice(texts, _MOST), Sensitivity.SECRET)
+    for hidden in _HIDDEN:
+        found.pop(hidden, None)
     return found
+
+
+def are_too_many(concealed: Concealed) -> bool:
+    """Whether values are too many or too long to look for each: then nothing may be kept."""
+    return len(concealed) >= _MOST or sum(map(len, concealed)) > _MOST_CHARACTERS
+
+
+def _may_tell(text: str) -> bool:
+    """Whether a text may be JSON with a telling key in it."""
+    is_jsonish = text.lstrip()[:1] in ("{", "[", '"') and len(text) <= _LONGEST_OPENED
+    return is_jsonish and ("\\" in text or _TELLS.search(text) is not None)
+
+
+def _read(text: str) -> Json:
+    try:
+        return jsontext.parse_result(text.encode())
+    except (JsonError, UnicodeEncodeError):
+        return None
 
 
 def tagged(value: Json, tags: Tags, concealed: Concealed) -> Tags:
@@ -92,6 +130,8 @@ def _without_beginning(text: str, secret: str, put: str) -> str:
 
 def _leaves(value: Json, pointer: JsonPointer) -> Iterator[tuple[JsonPointer, str]]:
     match value:
+        case dict() if markers.is_marker(value):
+            return
         case dict() as members:
             for key, member in members.items():
                 yield from _leaves(member, f"{pointer}/{jsontext.escape(key)}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from gateway.events import digits
@@ -32,6 +33,7 @@ _NAMES: Final = (
     r"|signing[_-]?key|authorization|credentials?"
 )
 _SHORTEST_OPAQUE: Final = 20
+_LONGEST_KEY: Final = 64  # characters of a key that is remembered
 
 
 def _random(text: str) -> int:
@@ -221,5 +223,12 @@ _SECRET_ENDS: Final = (
 
 def names_secret(key: str) -> bool:
     """Whether a key of an object says that its value is a secret, in any way of writing it."""
+    return _names_secret(key) if len(key) > _LONGEST_KEY else _known(key)
+
+
+def _names_secret(key: str) -> bool:
     plain = "".join(filter(str.isalnum, key.casefold()))
     return plain in SECRET_KEYS or plain.endswith(_SECRET_ENDS)
+
+
+_known = lru_cache(maxsize=4_096)(_names_secret)  # most calls have the keys of others

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
 from typing import Final
 
 from gateway import jsontext
@@ -25,8 +27,15 @@ class Walk:
     """One pass over one value; remembers where it changed what."""
 
     def __init__(
-        self, scanner: Scanner, quick: QuickLook, profile: Profile, key: Callable[[], bytes]
+        self,
+        scanner: Scanner,
+        quick: QuickLook,
+        profile: Profile,
+        key: Callable[[], bytes],
+        again: Scanner | None = None,
     ) -> None:
+        """Begin; `again` finds what stands under a telling key wherever else it stands."""
+        self._again = again
         self._scanner = scanner
         self._quick = quick
         self._profile = profile
@@ -50,6 +59,8 @@ class Walk:
         self._nodes += 1
         if isinstance(value, str):
             return self._text(value, pointer)
+        if isinstance(value, int | float | Decimal) and self._is_named(str(value)):
+            return self._hidden(value, Sensitivity.SECRET, pointer)
         if isinstance(value, int) and self._profile.personal and digits.is_card(str(value)):
             return self._hidden(str(value), Sensitivity.PERSONAL, pointer)
         if not isinstance(value, dict | list) or not value or markers.is_marker(value):
@@ -77,7 +88,10 @@ class Walk:
 
     def _name(self, key: str, taken: JsonObject) -> str:
         """Return a key as it may be kept; keys of free maps can be secrets themselves."""
-        cut = self._scanner.cut(key)
+        known = self._again.cut(key) if self._again is not None else None
+        cut = self._scanner.cut(key if known is None else known.text)
+        if known is not None:
+            cut = replace(cut, count=cut.count + known.count)
         if not cut.count:
             return cut.text
         self.count += cut.count
@@ -92,6 +106,10 @@ class Walk:
         if value is None or isinstance(value, bool) or value in ("", [], {}):
             return False
         return not self._is_hidden(value)
+
+    def _is_named(self, text: str) -> bool:
+        """Whether the whole text stands under a telling key elsewhere."""
+        return self._again is not None and self._again.cut(text).whole is not None
 
     def _is_hidden(self, value: Json) -> bool:
         return markers.is_marker(value) or value in (marker("secret"), marker("personal"))
@@ -115,9 +133,15 @@ class Walk:
             places.append(pointer)
 
     def _text(self, text: str, pointer: JsonPointer) -> Json:
+        known = self._again.cut(text) if self._again is not None else None
+        if known is not None and known.whole is not None and self._profile.objects:
+            return self._hidden(text, Sensitivity.SECRET, pointer)
         opened = self._json(text, pointer) if text.lstrip()[:1] in ("{", "[", '"') else None
         if opened is not None:
             return self._capped(opened)
+        if known is not None and known.count:
+            self._note(self.masked, pointer)
+            text = known.text
         cut = self._scanner.cut(text[:_READ] if self._profile.max_text < _READ else text)
         if cut.count:
             if cut.whole is not None and self._profile.objects:
@@ -138,12 +162,13 @@ class Walk:
 
     def _json(self, text: str, pointer: JsonPointer) -> str | None:
         """Redact JSON inside a text; None if the text is to be taken as a text."""
-        if self._opened >= _NESTED or not self._scanner.suspects(text, jsonish=True):
+        is_told = self._again is not None and self._again.cut(text).count > 0
+        if self._opened >= _NESTED or not (is_told or self._scanner.suspects(text, jsonish=True)):
             return None
         value = _parsed(text)
         if not isinstance(value, dict | list | str):
             return None
-        keys = self._quick.clean(value)
+        keys = self._quick.clean(value) if not is_told else None
         if keys is not None and (keys == len(_KEY.findall(text)) or _is_strict(text)):
             return text
         self._opened += 1

@@ -128,6 +128,7 @@ def _outcome(
         code=_text(body.get("code")),
         rule=_text(body.get("rule")),
         executed=Execution(_text(body.get("executed"))),
+        next=_text(body.get("next")),
         original=_playable(original) if isinstance(original, dict) and is_whole else None,
         error=WireError(code=code, message=reason) if isinstance(code, int) else None,
         approval=_approval(story),

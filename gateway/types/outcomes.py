@@ -55,6 +55,7 @@ class Status(StrEnum):
     RESULT_INVALID = "result_invalid"
     RESULT_TOO_LARGE = "result_too_large"
     AUDIT_UNAVAILABLE = "audit_unavailable"
+    NOT_RECORDED = "not_recorded"  # by a playback alone, which has no other answers than a run's
     INTERNAL = "internal"
 
 
@@ -211,6 +212,11 @@ TABLE: Mapping[Status, StatusRow] = {
         error_class=ErrorClass.ENVIRONMENT,
         retryable=True,
         next="the call was not sent because it could not be recorded; try again later",
+    ),
+    Status.NOT_RECORDED: StatusRow(
+        error_class=ErrorClass.ENVIRONMENT,
+        retryable=False,
+        next="nothing is carried out while a recorded run is played; make a call that it has",
     ),
     Status.INTERNAL: StatusRow(
         error_class=ErrorClass.ENVIRONMENT,

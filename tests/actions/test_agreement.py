@@ -1,5 +1,6 @@
 """What people agree on is in force, whatever the folder of a gateway says."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -198,6 +199,28 @@ async def test_where_the_rule_is_new_what_was_in_force_counts_as_agreed_on(tmp_p
     again = await started(tmp_path, table, SHUT)
     assert again.current().id == before.id
     assert len(await table.open()) == 1
+
+
+async def test_a_restart_and_a_switch_say_how_many_tests_pass(tmp_path: Path) -> None:
+    table, shipped = Table(), Path(__file__).parents[2] / "policies"
+    shutil.copytree(shipped, tmp_path, dirs_exist_ok=True)
+    await an_activation(tmp_path, table).start()
+    activation = an_activation(tmp_path, table)
+    await activation.start()
+    said = [because for _, because in table.kept if because != "start"]
+    assert said == [FIRST, "start (what was in force before)"]
+    many = [each.tests for each in table.told]
+    assert len(many) == 2
+    assert many[0] == many[1] > 0
+    desk = tmp_path / "desk.yaml"
+    desk.write_text(desk.read_text() + "# changed\n")
+    await activation.reload("a file changed")
+    table.settle(ProposalState.AGREED, "ann", "bo")
+    await activation.follow()
+    assert table.told[-1].tests == many[0]
+    change = table.told[-1].change
+    assert change is not None
+    assert change["wider"] == change["narrower"] == 0
 
 
 async def test_a_gateway_does_not_start_by_what_it_can_not_read(tmp_path: Path) -> None:

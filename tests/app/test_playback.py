@@ -8,7 +8,7 @@ from gateway.replay.takes import Take
 from gateway.replay.tape import Tape
 from gateway.servers.names import Naming
 from gateway.types.calls import Method, ProposedCall
-from gateway.types.outcomes import Answer, Finished, Refusal, Status, WireError
+from gateway.types.outcomes import TABLE, Answer, Finished, Refusal, Status, WireError
 from gateway.types.refused import TurnedAway, TurnedAwayFor
 from gateway.types.runs import Phase
 from gateway.types.tools import Listed
@@ -85,11 +85,13 @@ async def test_a_miss_says_that_nothing_was_carried_out_and_what_is_near() -> No
     finished = await playing().handle(asked(arguments={"id": "i-2"}))
     outcome = said(finished)["weighbridge/outcome"]
     assert (outcome["status"], outcome["code"], outcome["rule"], outcome["executed"]) == (
-        "denied",
+        "not_recorded",
         "not_recorded",
         "gateway.playback",
         "no",
     )
+    assert outcome["next"] == TABLE[Status.NOT_RECORDED].next
+    assert "[not_recorded] " in str(finished.result["content"])
     assert outcome["details"] == [{"call": "call_1", "name": "crm__find", "differs": ["/id"]}]
     assert said(finished)[PLAYED] == {"run": RUN, "missed": True}
 

@@ -63,3 +63,20 @@ def test_values_under_keys_of_secrets_are_found_at_any_depth_and_words_are_not()
     assert concealed.named(sent) == dict.fromkeys(
         ("hunter-two", "desk-4711", "1234567"), Sensitivity.SECRET
     )
+
+
+def test_a_telling_key_in_json_inside_of_a_text_counts_and_what_is_hidden_already_does_not() -> (
+    None
+):
+    inside: JsonObject = {"body": '{"a": "{\\"password\\": \\"hunter-two\\"}"}', "b": '{"token": 1'}
+    assert concealed.named(inside) == {"hunter-two": SECRET}
+    done: JsonObject = {"password": {"$redacted": "secret"}, "token": "[redacted:secret]"}
+    assert concealed.named(done) == {}
+
+
+def test_there_is_an_end_to_what_is_looked_for() -> None:
+    many: JsonObject = {"rows": [{"password": f"secret-{n}"} for n in range(5_000)]}
+    assert concealed.are_too_many(concealed.named(many))
+    assert concealed.are_too_many(concealed.named({"token": [f"t-{n:06}" for n in range(5_000)]}))
+    assert concealed.are_too_many(concealed.named({"token": "x" * 20_000}))
+    assert not concealed.are_too_many(HIDDEN)

@@ -280,3 +280,49 @@ def test_a_number_that_tells_keys_apart_is_not_taken_for_a_part_of_a_secret() ->
     assert isinstance(once, dict)
     assert len(once) == 2
     assert redact(once) == Redacted(value=once)
+
+
+def test_what_stands_under_a_telling_key_is_hidden_where_it_stands_once_more() -> None:
+    sent: JsonObject = {
+        "login": {"password": "hunter-two", "pin": "b"},
+        "again": "hunter-two",
+        "note": "log in with hunter-two, or aHVudGVyLXR3bw==",
+        "inside": '{"hint": "hunter-two", "n": 1}',
+        "hunter-two": 1,
+        "other": "hunter",
+    }
+    found = redact(sent)
+    assert "hunter-two" not in str(found.value)
+    assert found.value == {
+        "login": {"password": SECRET, "pin": "b"},
+        "again": SECRET,
+        "note": "log in with [redacted:secret], or [redacted:secret]w==",
+        "inside": '{"hint":{"$redacted":"secret"},"n":1}',
+        "[redacted:secret]": 1,
+        "other": "hunter",
+    }
+    assert {"/login/password", "/again"} <= {*found.erased}
+    assert {"/note", "/inside"} <= {*found.masked}
+    assert redact(found.value).value == found.value
+
+
+def test_numbers_under_a_telling_key_are_hidden_once_more_and_short_words_are_not() -> None:
+    found = redact(
+        {"password": 4711_4712, "n": 4711_4712, "m": 47, "token": "page", "kind": "page"}
+    )
+    assert found.value == {
+        **{"password": SECRET, "n": SECRET, "m": 47},
+        **{"token": SECRET, "kind": "page"},
+    }
+
+
+def test_more_secrets_than_can_be_looked_for_leave_nothing() -> None:
+    rows: Json = [{"password": f"secret-{n}", "note": f"secret-{n}"} for n in range(400)]
+    found = redact({"rows": rows})
+    assert (found.value, found.erased) == ({"$redacted": "size"}, ("",))
+
+
+def test_approvers_see_what_a_model_says_twice() -> None:
+    sent: JsonObject = {"to": "eve@example.com", "password": "eve@example.com"}
+    shown = redact(sent, profile=RESULTS).value
+    assert shown == {"to": "eve@example.com", "password": "[redacted:secret]"}

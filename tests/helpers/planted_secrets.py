@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import quote
 
+TWICE: Final = "-".join(("correct", "horse", "battery", "staple"))
+"""A secret that looks like none: only a key says so, and it stands elsewhere as well."""
+
 PLACES: Final = ("arguments", "results", "errors", "names", "urls", "nested")
 
 

@@ -231,10 +231,10 @@ async def test_a_call_that_is_not_in_the_record_names_what_is(recorded: Recorded
         summary = json.loads(said.read_text().splitlines()[-1])
     outcomes = [each.meta["weighbridge/outcome"] for each in told if each.meta]
     assert [(each["status"], each["code"]) for each in outcomes] == [
-        ("denied", "not_recorded"),
-        ("denied", "result_not_kept"),
-        ("denied", "not_recorded"),
-        ("denied", "not_recorded"),
+        ("not_recorded", "not_recorded"),
+        ("not_recorded", "result_not_kept"),
+        ("not_recorded", "not_recorded"),
+        ("not_recorded", "not_recorded"),
     ]
     assert outcomes[0]["details"][0]["differs"] == ["/q"]
     assert "the audit level of `alpha.plain` was `request`" in outcomes[1]["reason"]

@@ -22,7 +22,7 @@ from tests.helpers import forked
 from tests.helpers.fake_server import Script, Step, record_of, text, tool, until_async
 from tests.helpers.gateway import Gateway, outcome, running
 from tests.helpers.otlp_receiver import OtlpReceiver, otlp_receiver
-from tests.helpers.planted_secrets import KINDS, PLACES, core, found_in, planted
+from tests.helpers.planted_secrets import KINDS, PLACES, TWICE, core, found_in, planted
 from tests.helpers.webhooks import Receiver, receiving
 from tests.journeys import house
 from tests.journeys.house import Json
@@ -37,7 +37,8 @@ rules:
     match: {tools: [alpha.hold]}
     approval: {approvers: {roles: [lead]}}
 """
-NOTE, HOLD, LOOK = tool("note"), tool("hold"), tool("look")
+KEPT = {**text(f"kept {TWICE}"), "structuredContent": {"login": {"as": TWICE}, "for": TWICE}}
+NOTE, HOLD, LOOK, KEEP = tool("note"), tool("hold"), tool("look"), tool("keep")
 GIVE = [tool(f"give_{kind}") for kind in KINDS]
 NEST = [tool(f"nest_{kind}") for kind in KINDS]
 FAIL = [tool(f"fail_{kind}") for kind in KINDS]
@@ -48,6 +49,7 @@ SERVED = [LOOK, *GIVE, *NEST, *FAIL, *WRONG]
 def steps() -> dict[str, list[Step]]:
     """Return what the server answers: secrets in results, in errors, and as JSON in a text."""
     found: dict[str, list[Step]] = {"note": [{"reply": text("noted")}], "hold": []}
+    found["keep"] = [{"reply": KEPT}]
     for kind in KINDS:
         said, wrong = planted(kind, "results"), planted(kind, "errors")
         inside = json.dumps({"config": json.dumps({"hint": planted(kind, "nested")})})
@@ -63,6 +65,7 @@ def steps() -> dict[str, list[Step]]:
 def contracts() -> str:
     return house.contracts(
         house.contract(NOTE, effect=Effect.WRITE, risk=Risk.LOW),
+        house.contract(KEEP, effect=Effect.WRITE, risk=Risk.LOW),
         house.contract(HOLD, effect=Effect.WRITE, risk=Risk.MEDIUM),
         *(house.contract(each) for each in SERVED),
     )
@@ -99,6 +102,9 @@ async def walk(place: Place) -> None:
     talk = {"vscode.conversationId": "one"}
     started = await place.gateway.call("run_start", {"objective": "look into it"}, _meta=talk)
     place.run = str(started["structuredContent"]["run_id"])
+    twice = {"password": TWICE, "text": f"log in with {TWICE}", "deep": [{"again": TWICE}]}
+    for tried in ("look", "keep"):
+        await place.call(f"alpha__{tried}", {**twice}, alone=tried == "keep")
     for kind in KINDS:
         argument, nested = planted(kind, "arguments"), planted(kind, "nested")
         url, name = planted(kind, "urls"), planted(kind, "names")
@@ -122,7 +128,7 @@ async def walk(place: Place) -> None:
 async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Place]:
     folder = tmp_path_factory.mktemp("planted")
     script = Script(
-        tools=[NOTE, HOLD, *SERVED],
+        tools=[NOTE, HOLD, KEEP, *SERVED],
         on_call=steps(),
         resources=[{"uri": "mem://one", "name": "one"}],
         on_method={"resources/read": [{"reply": {"contents": []}}]},
@@ -164,6 +170,7 @@ def none_in(*data: bytes) -> None:
     """Hold that none of the secrets is in what was said, and name those that are."""
     assert data
     assert [found for each in data for found in found_in(each)] == []
+    assert [each for each in data if TWICE.encode() in each] == []
 
 
 def test_there_are_twenty_kinds_and_each_place_has_its_own() -> None:
@@ -175,6 +182,7 @@ def test_there_are_twenty_kinds_and_each_place_has_its_own() -> None:
 
 async def test_every_secret_was_really_there(place: Place) -> None:
     sent = json.dumps(record_of(place.folder, "alpha").messages()).encode()
+    assert sent.count(TWICE.encode()) >= 6
     for kind in KINDS:
         there = {each for found, each in found_in(sent) if found == kind}
         assert {"arguments", "urls", "nested", "names"} <= there, kind
@@ -294,6 +302,7 @@ async def test_none_is_on_any_page(place: Place) -> None:
     assert sum(page.startswith("/events/") for page in pages) >= 20
     leaking = {page: found for page, body in pages.items() if (found := found_in(body))}
     assert leaking == {}
+    assert [page for page, body in pages.items() if TWICE.encode() in body] == []
 
 
 async def crawled(

@@ -77,6 +77,13 @@ def decided(call: str = "call_1", **body: Any) -> dict[str, Any]:
     }
 
 
+async def test_a_refusal_says_again_what_to_do_next() -> None:
+    log = Log(decided(), ended(status="denied", executed="no", reason="why", next="ask for less"))
+    (take,) = await takes(log, RUN, nothing)
+    assert isinstance(take.outcome, Refusal)
+    assert take.outcome.next == "ask for less"
+
+
 async def nothing(op: str) -> Answer | Refusal | None:
     del op
 

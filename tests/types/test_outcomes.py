@@ -55,6 +55,7 @@ CLASSES = {
     "result_invalid": "tool",
     "result_too_large": "tool",
     "audit_unavailable": "environment",
+    "not_recorded": "environment",
     "internal": "environment",
 }
 
