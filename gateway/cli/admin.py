@@ -12,19 +12,13 @@ from gateway.cli import output
 from gateway.cli.ledger import opened, run
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.clock import SystemClock
 from gateway.config.admin import AccountSettings
 from gateway.config.settings import Settings
 from gateway.events import logins as events
 
 
-@click.group("admin", cls=PlainGroup)
-def command() -> None:
-    """Log in at the listener for people, where approvals are decided."""
-
-
-@command.command("login", epilog="Example: weighbridge admin login --user ann")
+@click.command("login", epilog="Example: weighbridge admin login --user ann")
 @config_option
 @click.option("--user", default="", help="Whose account; needed where there are several.")
 @click.option("--tenant", default="", help="Its tenant; needed where users share a name.")

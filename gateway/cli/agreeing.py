@@ -172,9 +172,6 @@ def reject(revision: str, path: Path, name: str, reason: str, as_json: bool) -> 
     _tell(run(work), who, as_json=as_json, verb="turned down")
 
 
-COMMANDS: Final = (proposals, propose, activate, reject)
-
-
 def _shared(path: Path) -> Settings:
     settings = load(path).settings
     if not settings.activation.is_shared:

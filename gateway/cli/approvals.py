@@ -10,11 +10,10 @@ from gateway.actions import approvals
 from gateway.approvals import lines
 from gateway.approvals.lines import Row
 from gateway.approvals.matching import same_person
-from gateway.cli import decide, output, sheet
+from gateway.cli import output, sheet
 from gateway.cli.ledger import opened, run
 from gateway.cli.moments import age, earlier, left
 from gateway.cli.options import config_option, json_option
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.crossing.showing import shown
 from gateway.store.approvals import ApprovalFilter
 from gateway.types.approvals import Approval, ApprovalState, Choice, Vote
@@ -40,16 +39,7 @@ _DECIDED: Final = {
 _JUDGED: Final = frozenset({ApprovalState.PENDING, *_DECIDED})
 
 
-@click.group("approvals", cls=PlainGroup)
-def command() -> None:
-    """List calls that wait for a person's decision, look at one, and decide."""
-
-
-for _each in decide.COMMANDS:
-    command.add_command(_each)
-
-
-@command.command("list", epilog="Example: weighbridge approvals list --tenant acme")
+@click.command("list", epilog="Example: weighbridge approvals list --tenant acme")
 @config_option
 @click.option(
     "--state",
@@ -107,9 +97,7 @@ def list_approvals(
         click.echo(f"(the first {limit}; --limit gives more)", err=True)
 
 
-@command.command(
-    "show", epilog="Example: weighbridge approvals show apr_01KB2Y8H6Z3M4N5P6Q7R8S9T0V"
-)
+@click.command("show", epilog="Example: weighbridge approvals show apr_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
 @click.argument("approval_id", metavar="REQUEST")
 @config_option
 @click.option("--full", is_flag=True, help="Long values to their ends.")

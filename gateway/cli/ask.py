@@ -9,7 +9,7 @@ import click
 from gateway.actions import answers_calls, approvals
 from gateway.actions.sampling import Sample
 from gateway.approvals import lines
-from gateway.cli import ask_policy, output, verify
+from gateway.cli import output, verify
 from gateway.cli.answering import (
     Period,
     answer,
@@ -19,42 +19,12 @@ from gateway.cli.answering import (
     write,
 )
 from gateway.cli.ledger import Ledger
-from gateway.cli.options import json_option
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.crossing.showing import shown as shown_of
 from gateway.events.verifying import Report
 from gateway.types.json import JsonObject
 
 
-@click.group(
-    "ask",
-    cls=PlainGroup,
-    invoke_without_command=True,
-    epilog="Example: weighbridge events ask --json, or weighbridge events ask decided --since 24h",
-)
-@json_option
-@click.pass_context
-def command(context: click.Context, as_json: bool) -> None:
-    """Answer a question that auditors ask; without one, list them.
-
-    Each answer is a table, or lines of JSON (--json), or CSV (--csv); and each is in the log.
-    """
-    if context.invoked_subcommand is not None:
-        if as_json:
-            output.fail(f"`--json` goes behind `{context.invoked_subcommand}`")
-        return
-    found = {
-        name: (command.commands[name].help or "").strip().split("\n", maxsplit=1)[0]
-        for name in command.list_commands(context)
-    }
-    if as_json:
-        output.as_json([{"question": name, "about": about} for name, about in found.items()])
-        return
-    for name, about in found.items():
-        click.echo(f"{name:<15} {about}")
-
-
-@command.command(
+@click.command(
     epilog="Example: weighbridge events ask decided --tenant acme --since 2026-05-01 "
     "--until 2026-06-01"
 )
@@ -103,7 +73,7 @@ def decided(
     )
 
 
-@command.command(epilog="Example: weighbridge events ask reviews --since 90d --breaches")
+@click.command(epilog="Example: weighbridge events ask reviews --since 90d --breaches")
 @question_options
 @period_options
 @sample_options
@@ -137,7 +107,7 @@ def reviews(path: Path, form: str, period: Period, sample: Sample | None, breach
         raise SystemExit(output.EXIT_FAILED)
 
 
-@command.command(epilog="Example: weighbridge events ask shown --request apr_01KB2Y8H6Z3M4N5P6Q")
+@click.command(epilog="Example: weighbridge events ask shown --request apr_01KB2Y8H6Z3M4N5P6Q")
 @question_options
 @click.option("--request", required=True, help="Id of a request for approval.")
 def shown(path: Path, form: str, request: str) -> None:
@@ -171,7 +141,7 @@ def shown(path: Path, form: str, request: str) -> None:
     answer(path, "shown", find, form=form, columns=columns, asked=about, is_of_log=False)
 
 
-@command.command(epilog="Example: weighbridge events ask readers --since 30d --csv")
+@click.command(epilog="Example: weighbridge events ask readers --since 30d --csv")
 @question_options
 @period_options
 def readers(path: Path, form: str, period: Period) -> None:
@@ -193,7 +163,7 @@ def readers(path: Path, form: str, period: Period) -> None:
     )
 
 
-@command.command(
+@click.command(
     epilog="Example: weighbridge events ask complete --checkpoint /mnt/audit/checkpoints.jsonl"
 )
 @question_options
@@ -215,7 +185,3 @@ def complete(path: Path, form: str, files: tuple[Path, ...], given: tuple[str, .
     write(form, ("part", "first", "last", "what"), verify.parts(report))
     if not report.is_whole:
         raise SystemExit(output.EXIT_FAILED)
-
-
-for each in (ask_policy.who_could, ask_policy.rule_changes, ask_policy.policy_changes):
-    command.add_command(each)

@@ -201,9 +201,6 @@ def reopen(approval_id: str, path: Path, name: str, as_json: bool) -> None:
     _person(path, approval_id, name, as_json, lambda work, who: work.reopen(who, approval_id))
 
 
-COMMANDS: Final = (approve, deny, withdraw, cancel, reopen)
-
-
 def _vote(path: Path, approval_id: str, wish: _Wish, as_json: bool) -> None:
     """Show the request where somebody looks, ask him, and cast his vote."""
     if wish.is_sure and not wish.binding:

@@ -1,10 +1,7 @@
 """Files with what `tools/list` gave, as `weighbridge replay --schemas` takes them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
-
-import click
 
 from gateway.actions import redefining
 from gateway.actions.redefining import Broken
@@ -19,20 +16,6 @@ from gateway.replay.report import Report
 from gateway.revision import Revision
 from gateway.types.values import replaced
 from gateway.yamltext.models import suggest
-
-Command = TypeVar("Command", bound=Callable[..., None])
-
-
-def option(command: Command) -> Command:
-    """Add `--schemas`."""
-    return click.option(
-        "--schemas",
-        "files",
-        multiple=True,
-        metavar="[SERVER=]FILE",
-        help="Other definitions of tools: a result of `tools/list`, or an object with one for "
-        "each server, as `tools list --definitions` writes it. May be given several times.",
-    )(command)
 
 
 def given(files: tuple[str, ...], path: Path, revision: Revision) -> Redefined | None:

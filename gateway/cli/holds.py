@@ -9,7 +9,6 @@ from gateway.cli import output
 from gateway.cli.opening import opened, run
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.clock import SystemClock
 from gateway.events import upkeep
 from gateway.store.retention import Hold
@@ -20,16 +19,7 @@ _RUN = click.option("--run", "run_id", default="", help="All events of a run.")
 _BY = click.option("--by", default="", help="Who wants it; default: the user of this machine.")
 
 
-@click.group(
-    "hold",
-    cls=PlainGroup,
-    epilog="Example: weighbridge events hold add --tenant acme --reason 'case 4711'",
-)
-def command() -> None:
-    """Keep events of a tenant or a run from being archived, as a legal hold asks for."""
-
-
-@command.command(epilog="Example: weighbridge events hold add --tenant acme --reason 'case 4711'")
+@click.command(epilog="Example: weighbridge events hold add --tenant acme --reason 'case 4711'")
 @config_option
 @_TENANT
 @_RUN
@@ -62,7 +52,7 @@ def add(path: Path, tenant: str, run_id: str, reason: str, by: str, as_json: boo
     output.one_line(f"events of {hold} stay" if is_new else f"events of {hold} stay already")
 
 
-@command.command("list", epilog="Example: weighbridge events hold list --json")
+@click.command("list", epilog="Example: weighbridge events hold list --json")
 @config_option
 @json_option
 def list_holds(path: Path, as_json: bool) -> None:
@@ -96,7 +86,7 @@ def list_holds(path: Path, as_json: bool) -> None:
     )
 
 
-@command.command(epilog="Example: weighbridge events hold remove --tenant acme")
+@click.command(epilog="Example: weighbridge events hold remove --tenant acme")
 @config_option
 @_TENANT
 @_RUN

@@ -5,17 +5,11 @@ import click
 from gateway.cli import output
 from gateway.cli.moments import later
 from gateway.cli.options import json_option
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.config.admin import RUN_SCOPES
 from gateway.identity import apikeys
 
 
-@click.group("keys", cls=PlainGroup)
-def command() -> None:
-    """Make API keys; the gateway keeps only their hashes."""
-
-
-@command.command(
+@click.command(
     epilog="Examples: weighbridge keys new sam-laptop --user sam --tenant acme --role support "
     "--scope payments:write --expires 90d; weighbridge keys new desk --user desk-bot --tenant acme "
     "--admin --scope run:manage --scope run:phase"

@@ -2,17 +2,21 @@
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
+from click.shell_completion import CompletionItem
 
 from gateway.cli.wrong_calls import PlainGroup
 
+# For each name, `module` or `module:attribute`, and what the command is for.
+Table: TypeAlias = Mapping[str, tuple[str, str]]
+
 
 class LateGroup(PlainGroup):
-    """A group by a table: for each name, `module` or `module:attribute`, and what it is for."""
+    """A group by a table, which imports a command's module when that command is named."""
 
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **more: Any) -> None:
+    def __init__(self, *args: Any, table: Table, **more: Any) -> None:
         super().__init__(*args, **more)
         self._table = table
 
@@ -22,12 +26,24 @@ class LateGroup(PlainGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, importing its module."""
-        if cmd_name not in self._table:
-            return None
-        module, _, attribute = self._table[cmd_name][0].partition(":")
-        return getattr(importlib.import_module(module), attribute or "command")
+        return named(self._table[cmd_name][0]) if cmd_name in self._table else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in self._table.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a name without importing any; options as every command does."""
+        found = [
+            CompletionItem(name, help=about)
+            for name, (_, about) in self._table.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def named(place: str) -> Any:
+    """Return what stands at `module` or `module:attribute`; a module's own is its `command`."""
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute or "command")

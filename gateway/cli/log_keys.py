@@ -12,7 +12,6 @@ from gateway.cli import output
 from gateway.cli.opening import fine, opened, run
 from gateway.cli.options import config_option, json_option, load
 from gateway.cli.people import who
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.clock import SystemClock
 from gateway.config.settings import Settings
 from gateway.events import copies, notes, upkeep
@@ -22,12 +21,7 @@ from gateway.types.json import JsonObject
 _TRIES = 5  # a gateway may make a checkpoint in between, so the event is said again
 
 
-@click.group("keys", cls=PlainGroup, epilog="Example: weighbridge events keys show")
-def command() -> None:
-    """Make, show and replace the key that signs checkpoints; make the one that seals."""
-
-
-@command.command(epilog="Example: weighbridge events keys new --origin example.com/weighbridge")
+@click.command(epilog="Example: weighbridge events keys new --origin example.com/weighbridge")
 @config_option
 @click.option("--origin", default="", help="Name of the log; default: `events.checkpoints.origin`.")
 @click.option(
@@ -53,7 +47,7 @@ def new(path: Path, origin: str, file: Path | None, as_json: bool) -> None:
     output.one_line(f"public key, for whoever verifies:    {made.key}")
 
 
-@command.command(epilog="Example: weighbridge events keys seal --file /etc/weighbridge/sealing.key")
+@click.command(epilog="Example: weighbridge events keys seal --file /etc/weighbridge/sealing.key")
 @config_option
 @click.option(
     "--file", type=click.Path(path_type=Path), default=None, help="Default: as configured."
@@ -77,7 +71,7 @@ def seal(path: Path, file: Path | None, as_json: bool) -> None:
     output.one_line("keep a copy of it elsewhere: without it nothing that is sealed is ever read")
 
 
-@command.command(epilog="Example: weighbridge events keys show --json")
+@click.command(epilog="Example: weighbridge events keys show --json")
 @config_option
 @json_option
 def show(path: Path, as_json: bool) -> None:
@@ -94,7 +88,7 @@ def show(path: Path, as_json: bool) -> None:
         output.one_line(f"{key}{'  (replaced)' if number else ''}")
 
 
-@command.command(epilog="Example: weighbridge events keys rotate")
+@click.command(epilog="Example: weighbridge events keys rotate")
 @config_option
 @click.option("--by", default="", help="Who wants it; default: the user of this machine.")
 @json_option

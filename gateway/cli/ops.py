@@ -10,14 +10,13 @@ import click
 from gateway import jsontext
 from gateway.actions import operations
 from gateway.actions.operations import Resolving
-from gateway.cli import compensate, disclosing, output
+from gateway.cli import disclosing, output
 from gateway.cli.ledger import opened as opened_ledger
 from gateway.cli.ledger import run
 from gateway.cli.moments import age, earlier
 from gateway.cli.opening import opened
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.clock import SystemClock
 from gateway.store.events import EventFilter
 from gateway.store.operations import OperationFilter
@@ -27,15 +26,7 @@ from gateway.types.operations import Operation, OpState
 _HEADERS: Final = ("operation", "state", "verification", "tool", "for", "age", "evidence")
 
 
-@click.group("ops", cls=PlainGroup)
-def command() -> None:
-    """List operations, settle those of which nobody knows, and undo what can be undone."""
-
-
-command.add_command(compensate.command)
-
-
-@command.command("list", epilog="Example: weighbridge ops list --state indeterminate --since 24h")
+@click.command("list", epilog="Example: weighbridge ops list --state indeterminate --since 24h")
 @config_option
 @click.option("--state", type=click.Choice([state.value for state in OpState]), default=None)
 @click.option("--tenant", default="")
@@ -78,7 +69,7 @@ def list_operations(
         click.echo(f"(the first {limit}; --limit gives more)", err=True)
 
 
-@command.command("show", epilog="Example: weighbridge ops show op_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
+@click.command("show", epilog="Example: weighbridge ops show op_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
 @click.argument("op_id", metavar="OP")
 @config_option
 @json_option
@@ -108,7 +99,7 @@ def show(op_id: str, path: Path, as_json: bool) -> None:
         _tell(found)
 
 
-@command.command(
+@click.command(
     epilog="Example: weighbridge ops resolve op_01KB2Y8H6Z3M4N5P6Q7R8S9T0V --happened "
     '--evidence "refund 77 is in the ledger"'
 )

@@ -2,9 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
-
-import click
 
 from gateway.actions import revisions
 from gateway.cli import output, shelf
@@ -13,26 +10,6 @@ from gateway.clock import SystemClock
 from gateway.errors import FileError
 from gateway.revision import Revision, Unreviewed
 from gateway.store.store import Store
-
-Command = TypeVar("Command", bound=Callable[..., None])
-
-
-def candidate_options(command: Command) -> Command:
-    """Add the options that name what past calls are judged by."""
-    folder = click.Path(path_type=Path, file_okay=False, exists=True)
-    for option in (
-        click.option(
-            "--revision", "named", default="", help="A kept revision in place of a folder."
-        ),
-        click.option("--contracts", type=folder, help="Contracts in place of those of the folder."),
-        click.option(
-            "--policies",
-            type=folder,
-            help="The folder to judge by; default: the one that the configuration names.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 def candidate(path: Path, policies: Path | None, contracts: Path | None, named: str) -> Revision:

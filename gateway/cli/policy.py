@@ -6,25 +6,14 @@ import click
 
 from gateway import __version__
 from gateway.actions import revisions
-from gateway.cli import agreeing, output
-from gateway.cli.difference import command as diff
-from gateway.cli.explain import command as explain
-from gateway.cli.history import history, show
+from gateway.cli import output
 from gateway.cli.options import config_option, json_option
 from gateway.cli.policies import folder_option, policies
 from gateway.cli.recording import record
-from gateway.cli.shadow import command as shadow
-from gateway.cli.suggest import command as suggest
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.policy import findings
 from gateway.policy.findings import Finding, Level
 from gateway.policy.junit import junit
 from gateway.policy.testing import Report
-
-
-@click.group("policy", cls=PlainGroup)
-def command() -> None:
-    """Check the policy before it decides, and see what a change of it does."""
 
 
 def _found(built: revisions.Built) -> list[Finding]:
@@ -34,7 +23,7 @@ def _found(built: revisions.Built) -> list[Finding]:
     return sorted([*errors, *others], key=lambda each: each.order)
 
 
-@command.command(epilog="Example: weighbridge policy lint --policies policies --format github")
+@click.command(epilog="Example: weighbridge policy lint --policies policies --format github")
 @config_option
 @folder_option
 @click.option(
@@ -68,7 +57,7 @@ def lint(path: Path, folder: Path | None, form: str, as_json: bool, strict: bool
         raise SystemExit(output.EXIT_FAILED)
 
 
-@command.command(epilog="Example: weighbridge policy test --coverage-min 90 --junit report.xml")
+@click.command(epilog="Example: weighbridge policy test --coverage-min 90 --junit report.xml")
 @config_option
 @folder_option
 @click.option(
@@ -169,13 +158,3 @@ def _tell(outcome: Report, *, as_json: bool, verbose: bool) -> None:
         )
     else:
         click.echo(outcome.text(verbose=verbose))
-
-
-command.add_command(explain)
-command.add_command(diff)
-command.add_command(shadow)
-command.add_command(history)
-command.add_command(show)
-command.add_command(suggest)
-for _each in agreeing.COMMANDS:
-    command.add_command(_each)

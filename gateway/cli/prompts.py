@@ -6,17 +6,11 @@ import click
 
 from gateway.cli import offers, output
 from gateway.cli.options import config_option, json_option, load
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.types.json import JsonObject
 from gateway.types.tools import Tool
 
 
-@click.group("prompts", cls=PlainGroup)
-def command() -> None:
-    """List the prompts of the configured servers."""
-
-
-@command.command("list", epilog="Example: weighbridge prompts list --role support")
+@click.command("list", epilog="Example: weighbridge prompts list --role support")
 @config_option
 @offers.asker_options
 @json_option

@@ -1,67 +1,33 @@
 """`weighbridge replay`: past calls under other policies or contracts; no server is ever called."""
 
-import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 
-from gateway import __version__, jsontext
-from gateway.admin.rendering import Pages
-from gateway.admin.replay_showing import showing
-from gateway.cli import (
-    definitions,
-    disclosing,
-    giving,
-    opening,
-    output,
-    pastime,
-    replay_show,
-    sealed,
+from gateway.cli import late
+from gateway.cli.flags import candidate_options, config_option, schemas_option
+from gateway.cli.groups import REPLAY
+from gateway.cli.late import LateGroup
+
+# What the modules behind it know, said here as well so that help needs none of them.
+COUNTERS: Final = ("recorded", "simulated")
+FORMS: Final = ("text", "json", "html", "junit", "sarif")
+WANTED: Final = (
+    "grants-more",
+    "grants-less",
+    "changed",
+    "undecidable",
+    "invalid-arguments",
+    "schema-breaks",
+    "refused-calls",
 )
-from gateway.cli import transcript as transcripts
-from gateway.cli.moments import earlier
-from gateway.cli.options import config_option
-from gateway.cli.progress import Bar
-from gateway.cli.wrong_calls import PlainGroup
-from gateway.replay import junit, sarif, text, transcript_forms
-from gateway.replay.fitting import Fitting
-from gateway.replay.history import Span
-from gateway.replay.redefined import Redefined
-from gateway.replay.replaying import Replay
-from gateway.replay.report import Report, Wanted, as_json
-from gateway.replay.reporting import reported
-from gateway.replay.types import Counters
-from gateway.replay.watching import Watched
-from gateway.revision import Revision
-from gateway.types.json import JsonObject
-from gateway.types.values import replaced
-
-_EVERY = 250  # calls, after which it is said how far it is
-
-
-def _as_text(report: Report, fail_on: tuple[Wanted, ...]) -> str:
-    del fail_on
-    return "\n".join(map(output.on_one_line, text.lines(report)))
-
-
-def _as_html(report: Report, fail_on: tuple[Wanted, ...]) -> str:
-    del fail_on
-    return Pages().file("replay_file", report=report, showing=showing(report))
-
-
-_FORMS: Mapping[str, Callable[[Report, tuple[Wanted, ...]], str]] = {
-    "text": _as_text,
-    "json": lambda report, _: jsontext.dump(as_json(report)).decode(),
-    "html": _as_html,
-    "junit": lambda report, fail_on: junit.junit(report, fail_on=fail_on),
-    "sarif": lambda report, _: jsontext.dump(sarif.sarif(report, version=__version__)).decode(),
-}
 
 
 @click.group(
     "replay",
-    cls=PlainGroup,
+    cls=LateGroup,
+    table=REPLAY,
     invoke_without_command=True,
     epilog="Example: weighbridge replay --since 30d --policies drafts",
 )
@@ -70,8 +36,8 @@ _FORMS: Mapping[str, Callable[[Report, tuple[Wanted, ...]], str]] = {
 @click.option("--until", default="", help="As --since; this moment itself is left out.")
 @click.option("--tenant", default="", help="Only calls of this tenant.")
 @click.option("--run", default="", help="Only calls of this run.")
-@pastime.candidate_options
-@definitions.option
+@candidate_options
+@schemas_option
 @click.option(
     "--transcript",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -79,19 +45,19 @@ _FORMS: Mapping[str, Callable[[Report, tuple[Wanted, ...]], str]] = {
 )
 @click.option(
     "--counters",
-    type=click.Choice([each.value for each in Counters]),
-    default=Counters.RECORDED.value,
+    type=click.Choice(COUNTERS),
+    default=COUNTERS[0],
     show_default=True,
     help="What limits are counted by: what calls took, or what they would have taken.",
 )
-@click.option("--format", "form", type=click.Choice([*_FORMS]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMS), default="text", show_default=True)
 @click.option("--json", "is_json", is_flag=True, help="As --format json.")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file."
 )
 @click.option(
     "--fail-on",
-    type=click.Choice([each.value for each in Wanted]),
+    type=click.Choice(WANTED),
     multiple=True,
     help="Exit with 1 if there is such a call; may be given several times.",
 )
@@ -125,76 +91,20 @@ def command(
     """
     if context.invoked_subcommand is not None:
         return
-    candidate = pastime.candidate(path, policies, contracts, named)
-    span = Span(since=earlier(since), until=earlier(until), tenant=tenant, run=run)
-    other = definitions.given(files, path, candidate)
-    wanted, form = tuple(map(Wanted, fail_on)), "json" if is_json else form
-    if transcript is not None:
-        compared = transcripts.beside(path, candidate, other, run, transcript)
-        _write(transcripts.FORMS[form](compared, wanted), out)
-        _end(any(transcript_forms.has(compared, each) for each in wanted))
-        return
-    bar = Bar(is_quiet=form == "json")
-    report = opening.run(lambda: _replayed(path, candidate, other, span, Counters(counters), bar))
-    if other is not None:
-        prefix = pastime.prefix(path, policies, candidate, named)
-        broken = definitions.broken(path, candidate, other, prefix)
-        report = definitions.told(report, candidate, other, broken)
-    _write(_FORMS[form](report, wanted), out)
-    _end(any(map(report.has, wanted)) or bool(report.unfaithful))
-
-
-command.add_command(replay_show.command)
-
-
-async def _replayed(
-    path: Path,
-    candidate: Revision,
-    other: Redefined | None,
-    span: Span,
-    counters: Counters,
-    bar: Bar,
-) -> Report:
-    fitting = Fitting(tools=other.tools if other is not None else {})
-    async with opening.opened(path) as store:
-        replay = Replay(
-            candidate=other.revision if other is not None else candidate,
-            past=pastime.past(store, path),
-            definitions=await store.definitions.all(),
-            counters=counters,
-            offered=other.offered if other is not None else {},
-            watches=fitting,
-        )
-        unsealing = sealed.opener(store, path)
-        times = {"since": str(span.since or ""), "until": str(span.until or "")}
-        asked: JsonObject = {"tenant": span.tenant, "run": span.run, **times}
-        await disclosing.told(store, "replay", asked, tenant=span.tenant)
-        await giving.note_archived(store, span.since)
-        watched = await Watched.of(store.events, span)
-
-        def told(calls: int) -> None:
-            if calls % _EVERY == 0:
-                bar.show(watched.share, f"{calls:,} calls")
-
-        report = await reported(
-            watched, span, replay, counters=counters, told=told, unsealing=unsealing
-        )
-        bar.end()
-        await sealed.noted(store, unsealing, "replay", asked, tenant=span.tenant)
-    return replaced(report, tools=fitting.report())
-
-
-def _end(failed: bool) -> None:
-    if failed:
-        sys.exit(output.EXIT_FAILED)
-
-
-def _write(written: str, out: Path | None) -> None:
-    if out is None:
-        click.echo(written)
-        return
-    try:
-        out.write_text(written + "\n", encoding="utf-8")
-    except OSError as error:
-        output.fail(f"`{out}` can't be written: {(error.strerror or '').lower()}")
-    click.echo(f"wrote {out}", err=True)
+    named_form = "json" if is_json else form
+    late.named("gateway.cli.replaying:judge")(
+        path=path,
+        since=since,
+        until=until,
+        tenant=tenant,
+        run=run,
+        policies=policies,
+        contracts=contracts,
+        named=named,
+        files=files,
+        transcript=transcript,
+        counters=counters,
+        form=named_form,
+        out=out,
+        fail_on=fail_on,
+    )

@@ -7,6 +7,7 @@ import click
 
 from gateway import jsontext
 from gateway.cli import disclosing, opening, output, pastime, sealed
+from gateway.cli.flags import candidate_options
 from gateway.cli.options import config_option, json_option
 from gateway.replay import history
 from gateway.replay.replaying import Replay
@@ -23,7 +24,7 @@ _WIDEST = 44
 @click.command("show", epilog="Example: weighbridge replay show call_01JC... --policies ./policies")
 @click.argument("call")
 @config_option
-@pastime.candidate_options
+@candidate_options
 @click.option(
     "--unsealed", is_flag=True, help="Show arguments as they were, where they are sealed."
 )

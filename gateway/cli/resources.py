@@ -6,17 +6,11 @@ import click
 
 from gateway.cli import offers, output
 from gateway.cli.options import config_option, json_option, load
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.types.json import JsonObject
 from gateway.types.tools import Tool
 
 
-@click.group("resources", cls=PlainGroup)
-def command() -> None:
-    """List the resources of the configured servers, and their templates."""
-
-
-@command.command("list", epilog="Example: weighbridge resources list --role support")
+@click.command("list", epilog="Example: weighbridge resources list --role support")
 @config_option
 @offers.asker_options
 @json_option

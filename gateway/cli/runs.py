@@ -16,7 +16,6 @@ from gateway.cli.moments import age, earlier
 from gateway.cli.options import config_option, json_option
 from gateway.cli.people import who
 from gateway.cli.policies import policies
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.client import wire
 from gateway.crossing.run_wishes import By, Sees
 from gateway.crossing.running import Step, to_pause, to_phase, to_resume
@@ -35,12 +34,7 @@ _ALL: Final = Sees()
 T = TypeVar("T")
 
 
-@click.group("runs", cls=PlainGroup)
-def command() -> None:
-    """List runs, look at one, pause it, go on with it, hand it over, and undo what it did."""
-
-
-@command.command("list", epilog="Example: weighbridge runs list --phase awaiting_approval")
+@click.command("list", epilog="Example: weighbridge runs list --phase awaiting_approval")
 @config_option
 @click.option("--phase", type=click.Choice([phase.value for phase in Phase]), default=None)
 @click.option("--stopped", type=click.Choice([reason.value for reason in StopReason]), default=None)
@@ -89,7 +83,7 @@ def list_runs(
         click.echo(f"(the first {limit}; --limit gives more)", err=True)
 
 
-@command.command("show", epilog="Example: weighbridge runs show run_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
+@click.command("show", epilog="Example: weighbridge runs show run_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
 @click.argument("run_id", metavar="RUN")
 @config_option
 @click.option(
@@ -134,7 +128,7 @@ def show(run_id: str, path: Path, most: int, as_json: bool) -> None:
         _line(each.at[:19].replace("T", " "), " ".join(part for part in _said(each) if part))
 
 
-@command.command(epilog='Example: weighbridge runs pause run_01KB2Y8H… --reason "wrong customer"')
+@click.command(epilog='Example: weighbridge runs pause run_01KB2Y8H… --reason "wrong customer"')
 @click.argument("run_id", metavar="RUN")
 @config_option
 @click.option("--reason", required=True, help="Why; its agent is told.")
@@ -145,7 +139,7 @@ def pause(run_id: str, path: Path, reason: str, by: str, as_json: bool) -> None:
     _change(path, run_id, by, to_pause(reason), as_json)
 
 
-@command.command(epilog="Example: weighbridge runs resume run_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
+@click.command(epilog="Example: weighbridge runs resume run_01KB2Y8H6Z3M4N5P6Q7R8S9T0V")
 @click.argument("run_id", metavar="RUN")
 @config_option
 @click.option("--reason", default="", help="Why it goes on.")
@@ -156,7 +150,7 @@ def resume(run_id: str, path: Path, reason: str, by: str, as_json: bool) -> None
     _change(path, run_id, by, to_resume(reason), as_json)
 
 
-@command.command(
+@click.command(
     epilog='Example: weighbridge runs handoff run_01KB2Y8H… --to "tier 2" --reason "he is angry"'
 )
 @click.argument("run_id", metavar="RUN")
@@ -183,7 +177,7 @@ def handoff(run_id: str, path: Path, reason: str, to: str, by: str, as_json: boo
     _tell_package(package)
 
 
-@command.command(
+@click.command(
     "compensate", epilog="Example: weighbridge runs compensate run_01KB2Y8H… --execute --wait 60s"
 )
 @click.argument("run_id", metavar="RUN")

@@ -9,18 +9,12 @@ from gateway.actions import pinning
 from gateway.app.inspect import Inspection
 from gateway.cli import offers, output
 from gateway.cli.options import config_option, json_option, load, relative
-from gateway.cli.wrong_calls import PlainGroup
 from gateway.config.load import Loaded
 from gateway.contracts.diff import Change, diff
 from gateway.contracts.standing import standing
 from gateway.errors import FileError
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract
-
-
-@click.group("tools", cls=PlainGroup)
-def command() -> None:
-    """List, pin and compare the tools of the configured servers."""
 
 
 def _contracts(loaded: Loaded) -> dict[str, Contract]:
@@ -31,7 +25,7 @@ def _contracts(loaded: Loaded) -> dict[str, Contract]:
     return {name: contract for name, (_, contract) in found.items()}
 
 
-@command.command("list", epilog="Example: weighbridge tools list --role support")
+@click.command("list", epilog="Example: weighbridge tools list --role support")
 @config_option
 @offers.asker_options
 @click.option(
@@ -104,7 +98,7 @@ def _published(found: Inspection) -> JsonObject:
     return {server: {"tools": tools} for server, tools in sorted(by_server.items())}
 
 
-@command.command("pin", epilog="Example: weighbridge tools pin, then review the drafts")
+@click.command("pin", epilog="Example: weighbridge tools pin, then review the drafts")
 @click.argument("names", nargs=-1)
 @config_option
 @click.option(
@@ -177,7 +171,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names[:3]) + more
 
 
-@command.command("diff", epilog="Example: weighbridge tools diff crm.find")
+@click.command("diff", epilog="Example: weighbridge tools diff crm.find")
 @click.argument("names", nargs=-1)
 @config_option
 @json_option

@@ -4,7 +4,7 @@ import click
 
 from gateway.cli.late import LateGroup
 
-GROUP = LateGroup("a", table={"b": ("gateway.cli.keys", "make"), "c": ("none.there", "fail")})
+GROUP = LateGroup("a", table={"b": ("gateway.cli.keys:new", "make"), "c": ("none.there", "fail")})
 
 
 def test_a_help_lists_the_table_and_imports_nothing_of_it() -> None:
