@@ -15,9 +15,9 @@ Fingerprint = Mapping[str, tuple[int, int]]
 
 
 def fingerprint(folder: Path) -> Fingerprint:
-    """Return size and modification time of every YAML file below a folder."""
+    """Return size and modification time of every YAML file below a folder, or of one file."""
     found: dict[str, tuple[int, int]] = {}
-    for path in sorted(folder.rglob("*.yaml")):
+    for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else (folder,):
         try:
             state = path.stat()
         except FileNotFoundError:  # removed between the listing and the look
@@ -28,7 +28,7 @@ def fingerprint(folder: Path) -> Fingerprint:
 
 @dataclass(slots=True, kw_only=True)
 class Reloader:
-    """Reloads the policy folder when a file in it changes, or when it is told to (SIGHUP)."""
+    """Reloads a folder when a file in it changes, or one file, or when it is told to (SIGHUP)."""
 
     folder: Path
     reload: Callable[[str], Awaitable[None]]
@@ -60,7 +60,7 @@ class Reloader:
         try:
             await self.reload(because)
         except Exception:  # the loop must outlive any file and any store
-            _log.exception("the policy folder could not be reloaded")
+            _log.exception("%s could not be reloaded", self.folder)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -204,6 +204,11 @@ class Listing:
         return None if verdict.refusal is not None else exposed(kind, verdict.case)
 
 
+def published(kind: Listed, tool: Tool) -> JsonObject:
+    """Return a definition as its server has it, under its exposed name."""
+    return {**tool.definition, _FORMS[kind].name: tool.exposed_name}
+
+
 def exposed(kind: Listed, case: Case) -> JsonObject:
     """Return a definition as agents see it: every field as received, our own additions marked.
 

@@ -11,18 +11,21 @@ from gateway.approvals import ballot
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.approvals import ApprovalsSettings
+from gateway.crossing import proposing
 from gateway.crossing.asking_people import presented
 from gateway.crossing.deciding import Deciding
 from gateway.crossing.people import People, presented_place
 from gateway.errors import JsonError, WeighbridgeError
 from gateway.events import approvals as events
 from gateway.events.redact import Redactor
+from gateway.operations import keys
 from gateway.relay.attendance import Attendance
 from gateway.relay.errands import Errands
 from gateway.relay.holding import Bells, Holding, Terms
 from gateway.relay.places import MOST, Places
 from gateway.relay.states import States
 from gateway.relay.wait import Wait
+from gateway.revision import Revision
 from gateway.steps import gate
 from gateway.store.store import Store
 from gateway.store.vault import Vault, VaultBroken
@@ -124,6 +127,20 @@ class Around:
     """What the caller of a request about a task is told of an operation that has ended."""
     most_requests: int = 4 * MOST
     """How many requests of agents are served at once."""
+
+
+def own_arguments(revision: Revision, tool: str, arguments: JsonObject) -> JsonObject:
+    """Return the arguments of a tool without the key that the gateway puts there."""
+    contract = revision.contracts.get(tool)
+    return keys.own(arguments, contract.idempotency.inject) if contract is not None else arguments
+
+
+def faults_of(revision: Revision, tool: str, arguments: JsonObject) -> Sequence[str]:
+    """Return what is wrong with arguments of a tool; of one without a contract nothing is known."""
+    contract = revision.contracts.get(tool)
+    if contract is None:
+        return ()
+    return proposing.faults(contract, revision.schemas_for(contract), arguments)
 
 
 def approving(store: Store, approvals: ApprovalsSettings, around: Around) -> Approving:

@@ -1,21 +1,33 @@
 """What runs beside the calls, for as long as the gateway does."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from anyio import open_signal_receiver
 
 from gateway.app.agreeing import Agreeing
 from gateway.app.gateway import Gateway
+from gateway.app.stance import Rereading
 from gateway.housekeeping import Reloader, Snapshots
 
 
 def start_loops(
-    gateway: Gateway, folder: Path, instance: str, start: Callable[..., object]
+    gateway: Gateway,
+    folder: Path,
+    instance: str,
+    start: Callable[..., object],
+    rereading: Rereading | None = None,
 ) -> None:
-    """Start what runs beside the calls: reload of `folder`, signals, snapshots, sweeps."""
+    """Start what runs beside the calls: reload of `folder`, signals, snapshots, sweeps.
+
+    And of the mode, where there is a configuration file to reread it from.
+    """
     reloader = Reloader(folder=folder, reload=gateway.reload)
+    reloaders = [reloader]
+    if rereading is not None:
+        reloaders.append(Reloader(folder=rereading.path, reload=rereading))
+        start(reloaders[-1].run, name="mode")
 
     async def write() -> None:
         await gateway.store.instances.save(instance, gateway.snapshot().as_json())
@@ -30,10 +42,11 @@ def start_loops(
     start(gateway.checkpointing.run, name="checkpoints")
     if gateway.activation.agreement is not None:
         start(Agreeing(activation=gateway.activation).run, name="agreement")
-    start(_reload_on_hangup, reloader, name="signals")
+    start(_reload_on_hangup, reloaders, name="signals")
 
 
-async def _reload_on_hangup(reloader: Reloader) -> None:
+async def _reload_on_hangup(reloaders: Sequence[Reloader]) -> None:
     with open_signal_receiver(signal.SIGHUP) as signals:
         async for _ in signals:
-            reloader.tell()
+            for reloader in reloaders:
+                reloader.tell()

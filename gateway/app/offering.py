@@ -32,14 +32,24 @@ class Offering:
 
     expose: ExposeSettings
     revision: Callable[[], Revision]
+    holds: Callable[[], bool] = lambda: True
+    """Whether calls are held, or answered from the record, at all; runs there are in any case."""
 
     def tools(self, *, wait: Wait, again: Again, runs: RunTools, errands: Errands) -> OwnTools:
         """Return all of them, shown or not."""
         is_on = runs.running.is_on
         return OwnTools(
             tools=(
-                wait.tool(self._where(Own.WAIT, lambda revision: revision.policy.holds_any)),
-                again.tool(self._where(Own.REPEAT, _lets_repeat)),
+                wait.tool(
+                    self._where(
+                        Own.WAIT, lambda revision: self.holds() and revision.policy.holds_any
+                    )
+                ),
+                again.tool(
+                    self._where(
+                        Own.REPEAT, lambda revision: self.holds() and _lets_repeat(revision)
+                    )
+                ),
                 *runs.tools(lambda name: self._where(name, lambda revision: is_on())),
             ),
             errands=errands,

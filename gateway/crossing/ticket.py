@@ -19,6 +19,7 @@ from gateway.store.times import moment
 from gateway.types.approvals import Approval
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
+from gateway.types.observed import Observed
 from gateway.types.operations import (
     Delivered,
     Delivery,
@@ -34,6 +35,7 @@ from gateway.types.outcomes import Answer, Finished, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import Inquiry
 from gateway.types.tools import Effect, Kind
+from gateway.types.values import replaced
 
 _log = logging.getLogger("weighbridge")
 
@@ -109,13 +111,25 @@ class Ticket:
         record.decision = case.decision
         record.revision = case.revision.id
 
+    @property
+    def judged_case(self) -> Case | None:
+        """The case as it was last judged."""
+        return self._case
+
+    def passes(self, observed: Observed) -> None:
+        """Note what would have become of the call, which is sent all the same."""
+        record = self.record
+        record.observed = replaced(observed, op_id=record.op_id) if record.op_id else observed
+        record.op_id = record.approval_id = ""  # it is about nothing but itself
+        self._repeated_until = 0
+
     async def started(self, case: Case, peer: Peer) -> None:
         """Keep the decision and, for anything but a plain read, the intent: durably."""
         if case.is_plain_read:
             failing = self.owner.journal.failing if self.owner.reads_wait_for_log else ""
             if failing:
                 raise StoreUnavailable(failing)
-            self.owner.journal.append([self._sealed(self._authorization(None))])
+            self.owner.journal.append([self._sealed(self._authorization(self._denial))])
         else:
             self.owner.journal.append(self.intent(case), durable=True)
             await self.owner.journal.kept()
@@ -134,7 +148,7 @@ class Ticket:
             at=self.owner.clock.now(),
             arguments=changed,
         )
-        decided = self._sealed(self._authorization(None))
+        decided = self._sealed(self._authorization(self._denial))
         return [decided, started if changed is None else self._sealed(started, changed)]
 
     def committed(self) -> None:
@@ -204,7 +218,7 @@ class Ticket:
             method=record.call.method,
             era=record.call.caller.era,
             tool=record.call.name,
-            rule=record.decision.rule if record.decision is not None else "",
+            rule=record.decision.rule if record.decision and not record.observed else "",
             has_output_schema=self._case is not None
             and self._case.contract.output_schema is not None,
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from gateway.types.decisions import Mode
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Operation, OpState
@@ -119,9 +120,11 @@ def events_refused(*, id: str, at: datetime, count: int, since: datetime, reason
     return _event("events_refused", id=id, at=at, body=body)
 
 
-def gateway_started(*, id: str, at: datetime, revision: str, servers: Sequence[str]) -> Event:
+def gateway_started(
+    *, id: str, at: datetime, revision: str, servers: Sequence[str], mode: Mode = Mode.ENFORCE
+) -> Event:
     """Say that a gateway process is at work."""
-    body: JsonObject = {"revision": revision, "servers": _listed(servers)}
+    body: JsonObject = {"revision": revision, "servers": _listed(servers), "mode": str(mode)}
     return _event("gateway_started", id=id, at=at, body=body)
 
 

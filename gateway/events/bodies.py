@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.events import levels, proposing, sealing, snapshots, upkeep
+from gateway.events import levels, observing, proposing, sealing, snapshots, upkeep
 from gateway.events.effects import MOST_CHANGES, NOT_DECLARED
 from gateway.events.forms import (
     ANY,
@@ -21,7 +21,7 @@ from gateway.events.forms import (
 from gateway.types.approvals import Assurance
 from gateway.types.calls import Method
 from gateway.types.causes import OWN
-from gateway.types.decisions import DecisionEffect
+from gateway.types.decisions import DecisionEffect, Mode
 from gateway.types.guarantees import CompensationClass
 from gateway.types.json import JsonObject
 from gateway.types.leans import Lean
@@ -99,11 +99,13 @@ AUTHORIZATION: Final = an_object(
             an_object({"op": TEXT, "reason": TEXT}),
             "the operation that the host means to carry out once more, and why, redacted",
         ),
+        "observed": observing.SCHEMA,
         "duration_us": COUNT,
     },
     _TOOL_OPTIONAL
     | {
         "repeats",
+        "observed",
         "level",
         "sealed",
         "place",
@@ -172,10 +174,11 @@ ENDED: Final = an_object(
         "original": about(ANY, "a downstream's result that was kept from leaving, redacted"),
         "result": about(ANY, "what was answered, redacted and capped; at the level `full` alone"),
         "redactions": COUNT,
+        "observed": observing.SCHEMA,
     },
     _TOOL_OPTIONAL
     | {
-        *("error_class", "reason", "next", "rule", "error_code", "downstream_us"),
+        *("observed", "error_class", "reason", "next", "rule", "error_code", "downstream_us"),
         *("result_digest", "original", "result"),
     },
 )
@@ -335,7 +338,11 @@ ADMIN: Final[JsonObject] = {
         ),
         an_action("request_refused", _TURNED_AWAY),
         an_action("events_refused", {"count": COUNT, "since": TIME, "reason": TEXT}),
-        an_action("gateway_started", {"revision": TEXT, "servers": TEXTS}),
+        an_action(
+            "gateway_started",
+            {"revision": TEXT, "servers": TEXTS, "mode": one_of(Mode)},
+            frozenset({"mode"}),
+        ),
         an_action("gateway_stopped", {"reason": TEXT}),
         an_action(
             "operation_resolved",
@@ -386,6 +393,7 @@ ADMIN: Final[JsonObject] = {
         ),
         an_action("logged_out", {"user": TEXT}),
         *upkeep.ACTIONS,
+        *observing.ACTIONS,
         *proposing.ACTIONS,
     ]
 }

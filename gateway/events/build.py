@@ -19,6 +19,7 @@ from gateway.events import (
     hiding,
     levels,
     markers,
+    observing,
     originals,
     questions,
     retrievals,
@@ -86,6 +87,9 @@ def authorization(
     if snapshot is not None:
         body |= _snapshot(record, redactor, snapshot, at)
     body |= _repeats(record, redactor)
+    body |= observing.described(
+        record.observed, text=lambda text: hiding.text(record, redactor, text)
+    )
     if record.judged_ns:
         body["duration_us"] = _elapsed_us(record.received_ns, record.judged_ns)
     return _event(
@@ -156,6 +160,10 @@ def ended(
         body["result"] = _result(record, redactor, result)
     if record.sent_ns:
         body["downstream_us"] = _elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
+    body |= observing.described(
+        record.observed_result,
+        text=lambda text: "" if hiding.may_quote(record) else hiding.text(record, redactor, text),
+    )
     unharmed = record.status in (Status.OK, Status.INPUT_REQUIRED)
     stage = Stage.FINISHED if unharmed else Stage.FAILED
     return _event(record, body, EventKind.TOOL_CALL, stage, id=id, at=at)

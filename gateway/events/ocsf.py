@@ -30,7 +30,7 @@ VERSION: Final = "1.8.0"
 OTHER: Final = 99
 _SUCCESS, _FAILURE, _UNKNOWN = 1, 2, 0
 INFORMATIONAL, LOW, MEDIUM = 1, 2, 3
-_ALLOWED, _DENIED = 1, 2
+_ALLOWED, _DENIED, _LOGGED = 1, 2, 17
 
 
 class Activity(NamedTuple):
@@ -80,6 +80,8 @@ ACTIONS: Final[Mapping[str, Activity]] = {
     "request_refused": Activity(REFUSED, 0),
     "events_refused": Activity(STORE, 5),
     "gateway_started": Activity(APPLICATION, 3),
+    "mode_changed": Activity(ENTITY, 3, entity="mode"),
+    "calls_observed": Activity(APPLICATION, 99, name="Observe"),
     "gateway_stopped": Activity(APPLICATION, 4),
     "operation_resolved": Activity(ENTITY, 3, entity="operation"),
     "compensation_requested": Activity(ENTITY, 3, entity="operation"),
@@ -159,6 +161,8 @@ def status_of(kept: JsonObject) -> int:
     """Return whether it went as somebody wanted: 1 yes, 2 no, 0 nobody knows, 99 not yet."""
     stage, body = str(kept.get("stage")), _body(kept)
     status = str(body.get("status", ""))
+    if _is_observed(kept):
+        return _SUCCESS
     if status in (Status.APPROVAL_PENDING, Status.INPUT_REQUIRED, Status.IN_PROGRESS):
         return OTHER
     match _kind(kept):
@@ -180,6 +184,11 @@ def status_of(kept: JsonObject) -> int:
             return _FAILURE if body.get("decision") == DecisionEffect.DENY else _SUCCESS
 
 
+def _is_observed(kept: JsonObject) -> bool:
+    """Whether an event tells of a decision that was only recorded."""
+    return _kind(kept) == EventKind.AUTHORIZATION and "observed" in _body(kept)
+
+
 def severity_of(kept: JsonObject) -> int:
     """Return how much somebody should mind: 3 for what to look into, 2 for refusals, else 1."""
     status = status_of(kept)
@@ -191,6 +200,13 @@ def severity_of(kept: JsonObject) -> int:
 def _verdict(kept: JsonObject) -> JsonObject:
     """Say what was decided, in the terms of the profile `security_control`."""
     decision = str(_body(kept)["decision"])
+    if _is_observed(kept):  # whatever was decided, the call passed
+        return {
+            "action_id": _ALLOWED,
+            "action": "Allowed",
+            "disposition_id": _LOGGED,
+            "disposition": "Logged",
+        }
     status = status_of(kept)
     is_denied = status == _FAILURE
     code = OTHER if status == OTHER else _DENIED if is_denied else _ALLOWED

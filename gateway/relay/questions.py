@@ -77,12 +77,16 @@ class Questions:
     decide: Callable[[Case, Method, JsonObject], Decision]
     leads: bool = True
     """Whether a person is told in words which server asks; it need not be where there is one."""
+    observes: bool = False
+    """Whether what rules say of a question is only recorded."""
 
     def shared(self, case: Case) -> JsonObject:
         """Return the caller's capabilities as far as the server may make use of them."""
         declared = case.call.caller.capabilities
         if not declared:
             return {}
+        if self.observes:
+            return declared
         allowed = self.allowed(case)
         return {
             name: value
@@ -93,16 +97,16 @@ class Questions:
     def log_level(self, case: Case) -> str:
         """Return the level that the caller asked for, if its server may log to it at all."""
         level = case.call.caller.log_level
-        return level if level and Method.LOG in self.allowed(case) else ""
+        return level if level and self.hears_logs(case) else ""
 
     def hears_logs(self, case: Case) -> bool:
         """Say whether log messages of the server may reach the caller at all."""
-        return Method.LOG in self.allowed(case)
+        return self.observes or Method.LOG in self.allowed(case)
 
     def asks_any(self, case: Case) -> bool:
         """Say whether the server may come with a question that the caller can be asked."""
         asked = [_METHOD_OF[name] for name in case.call.caller.capabilities if name in _METHOD_OF]
-        return bool(asked) and not self.allowed(case).isdisjoint(asked)
+        return bool(asked) and (self.observes or not self.allowed(case).isdisjoint(asked))
 
     def may_elicit(self, case: Case) -> bool:
         """Say whether the server may send the caller to a URL at all."""
@@ -110,7 +114,8 @@ class Questions:
 
     def may_log(self, case: Case, params: JsonObject) -> bool:
         """Say whether one log message may reach the caller."""
-        return self.decide(case, Method.LOG, params).effect is DecisionEffect.ALLOW
+        allows = self.decide(case, Method.LOG, params).effect is DecisionEffect.ALLOW
+        return self.observes or allows
 
     def admit(self, case: Case, method: Json, params: Json) -> Question:
         """Return a question that the caller can and may be asked; raises AskRefused.
@@ -130,7 +135,7 @@ class Questions:
         if asked.get("mode") == "url" and not _visits_urls(case.call.caller.capabilities):
             raise AskRefused(-32602, "the client does not open URLs")  # MCP, client/elicitation
         question = Question(method=kind, params=asked, decision=self.decide(case, kind, asked))
-        if question.decision.effect is not DecisionEffect.ALLOW:
+        if question.decision.effect is not DecisionEffect.ALLOW and not self.observes:
             raise QuestionDenied(question)
         return question
 
@@ -140,7 +145,12 @@ class Questions:
         meta, message = params.get("_meta"), params.get("message")
         told: JsonObject = {**(meta if isinstance(meta, dict) else {}), SERVER: server}
         shown: JsonObject = {**params, "_meta": told}
-        if self.leads and question.method is Method.ELICIT and isinstance(message, str):
+        if (
+            self.leads
+            and not self.observes
+            and question.method is Method.ELICIT
+            and isinstance(message, str)
+        ):
             shown["message"] = f"{server} asks: {message}"
         return shown
 

@@ -140,10 +140,10 @@ class Claim:
         except repeats.BadRepeat as error:
             return Refusal(status=Status.INVALID_ARGUMENTS, code="repeat", reason=str(error))
         repeated = "" if repetition is None else repetition.op_id
-        refused = self._unaskable(case, is_held=is_held, repeats=bool(repeated))
+        refused = self.unaskable(case, is_held=is_held, repeats=bool(repeated))
         return refused or await self._claimed(case, asked_for, ticket, repeated)
 
-    def _unaskable(self, case: Case, *, is_held: bool, repeats: bool) -> Refusal | None:
+    def unaskable(self, case: Case, *, is_held: bool, repeats: bool) -> Refusal | None:
         """Say why a call may not even be asked for, if that is so."""
         if repeats and case.contract.idempotency.repeat is Repeat.DENY:
             return refusals.repeat_denied(case.tool.exposed_name)

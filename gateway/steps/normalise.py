@@ -33,6 +33,11 @@ class Normalise:
         """Return the answer, or a refusal when what is left can't be cut to size."""
         return self._left(case, verified, schema=_schema(case, verified.delivered.result))
 
+    def whole(self, case: Case, delivered: Delivered) -> Answer:
+        """Return the answer as it came, under the names that callers have for what it names."""
+        result = _as_asked(case, delivered.result)
+        return Answer(result=result, status=_status(case, result), redactions=delivered.redactions)
+
     def _left(self, case: Case, verified: Verified, *, schema: Json = None) -> Answer | Refusal:
         delivered = verified.delivered
         secret = _secret(case.contract) if case.contract.sensitive_results else ()

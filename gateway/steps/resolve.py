@@ -126,10 +126,20 @@ class Resolve:
         facts = replaced(case.facts, origins=known.origins, near=known.near, is_tainted=is_tainted)
         return replaced(case, facts=facts)
 
-    def case_for(self, call: ProposedCall, tool: Tool) -> Case | None:
-        """Return the case without looked-up facts, or None for a tool that nobody reviewed."""
+    def observed(self, call: ProposedCall) -> Case | None:
+        """Return the case of a call that passes whatever is decided; None when nothing is named."""
+        tool = self.find(call)
+        if tool is None or isinstance(tool, Ambiguous):
+            return None
+        return self.case_for(call, tool, observes=True)
+
+    def case_for(self, call: ProposedCall, tool: Tool, *, observes: bool = False) -> Case | None:
+        """Return the case without looked-up facts, or None for a tool that nobody reviewed.
+
+        With `observes` such a tool has its case as well, by a draft.
+        """
         revision = self.revision()
-        contract = contract_of(tool, revision, self._drafted)
+        contract = contract_of(tool, revision, self._drafted, observes=observes)
         if contract is None:
             return None
         return Case(
@@ -197,9 +207,16 @@ def _minds_taint(case: Case) -> bool:
 
 
 def contract_of(
-    tool: Tool, revision: Revision, drafted: Callable[[Tool], Contract]
+    tool: Tool,
+    revision: Revision,
+    drafted: Callable[[Tool], Contract],
+    *,
+    observes: bool = False,
 ) -> Contract | None:
-    """Return what is enforced about something, or None for a tool that nobody reviewed."""
+    """Return what is enforced about something, or None for a tool that nobody reviewed.
+
+    With `observes` nothing is, and such a tool goes by its draft.
+    """
     if tool.kind is not Kind.TOOL:
         # A mailbox is one by whichever way it is read.
         is_open = tool.server in revision.open_servers
@@ -208,7 +225,7 @@ def contract_of(
     contract = revision.contracts.get(tool.key)
     if contract is not None and contract.reviewed:
         return contract
-    if revision.unreviewed is not Unreviewed.OBSERVE:
+    if not observes and revision.unreviewed is not Unreviewed.OBSERVE:
         return None
     return contract or drafted(tool)
 

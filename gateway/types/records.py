@@ -6,6 +6,7 @@ from gateway.types.actors import Actor
 from gateway.types.audit import Level
 from gateway.types.calls import ProposedCall, TraceContext
 from gateway.types.decisions import Decision
+from gateway.types.observed import Observed
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
 from gateway.types.tools import Contract, Effect, Risk, Tool
@@ -57,6 +58,8 @@ class CallRecord:
     result_digest: str = ""
     result_size: int = 0
     redactions: int = 0
+    observed: Observed | None = None  # what would have become of it; None: decisions are enforced
+    observed_result: Observed | None = None  # and of its answer, where that differs
 
     @property
     def traceparent(self) -> str:

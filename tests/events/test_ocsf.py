@@ -129,6 +129,13 @@ def test_a_decision_is_an_action_of_a_control(
     assert (made["disposition_id"], made["disposition"]) == disposition
 
 
+def test_a_decision_that_was_only_recorded_has_stopped_nothing() -> None:
+    body: Any = {"decision": "deny", "status": "denied", "observed": {"would": "deny"}}
+    made = told(an_event(kind=EventKind.AUTHORIZATION, stage=Stage.DECIDED, body=body))
+    assert (made["action_id"], made["disposition_id"], made["status_id"]) == (1, 17, 1)
+    assert made["disposition"] == "Logged"
+
+
 def test_a_decision_that_no_rule_made_has_its_revision() -> None:
     body: Any = {"decision": "deny", "status": "denied", "rule": "", "revision": "sha256:a"}
     made = told(an_event(kind=EventKind.AUTHORIZATION, stage=Stage.DECIDED, body=body))
