@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -20,6 +19,7 @@ from gateway.types.json import Json, JsonObject
 
 Command = TypeVar("Command", bound=Callable[..., None])
 _DIGITS: Final = 12  # of the id of a revision
+_ALL: Final = Selection()
 Find = Callable[[Ledger], AsyncIterator[JsonObject]]
 """Yields the rows of an answer out of an open store."""
 
@@ -103,13 +103,13 @@ def answer(
     shown: Sequence[str] = (),
     tenant: str = "",
     sample: Sample | None = None,
-    since: datetime | None = None,
+    wanted: Selection = _ALL,
     is_of_log: bool = True,
 ) -> int:
     """Write the rows of an answer, and say in the log that it was asked for; return their number.
 
-    `since` is where its time begins, for a word about what of that is in archives; an answer that
-    is not of the log gets none.
+    `wanted` is whose events of which time it is about, for a word about what of that is in archives
+    and about names that no event has; an answer that is not of the log gets none.
 
     `shown` are the columns that people see; without them, all. A `diff` is shown below the table.
     Of a sample it is told how many rows there were to draw from.
@@ -121,7 +121,8 @@ def answer(
             whole = {**asked, **drawing, "format": form}
             await disclosing.told(ledger.store, f"ask {name}", whole, tenant=tenant)
             if is_of_log:
-                await giving.note_archived(ledger.store, since)
+                await giving.note_archived(ledger.store, wanted.since)
+                await giving.note_strangers(ledger.store, wanted)
             writer = _Writer(form, columns, shown)
             found = find(ledger)
             async for row in sample.of(found) if sample is not None else found:

@@ -67,7 +67,7 @@ def decided(
             "call",
         ),
         asked={**period.asked, "tool": [*tool], "user": [*user], "outcome": [*outcome]},
-        since=wanted.since,
+        wanted=wanted,
         tenant=period.tenant,
         sample=sample,
     )
@@ -99,7 +99,7 @@ def reviews(path: Path, form: str, period: Period, sample: Sample | None, breach
             *("roles", "channel", "waited_s", "reason", "request"),
         ),
         asked={**period.asked, "breaches": breaches},
-        since=wanted.since,
+        wanted=wanted,
         tenant=period.tenant,
         sample=sample,
     )
@@ -158,7 +158,7 @@ def readers(path: Path, form: str, period: Period) -> None:
         form=form,
         columns=answers_calls.READERS,
         asked=period.asked,
-        since=wanted.since,
+        wanted=wanted,
         tenant=period.tenant,
     )
 

@@ -8,11 +8,13 @@ from typing import Final
 import click
 
 from gateway.actions import answers_access, answers_policy
-from gateway.cli import output, pastime
+from gateway.cli import giving, output, pastime
 from gateway.cli.answering import Period, answer, question_options
 from gateway.cli.ledger import Ledger
 from gateway.cli.moments import earlier
 from gateway.clock import SystemClock
+from gateway.store.selection import Selection
+from gateway.store.store import Store
 from gateway.types.json import JsonObject
 
 _DAY: Final = timedelta(days=1)
@@ -42,6 +44,7 @@ def who_could(path: Path, form: str, tool: str, on: str, tenant: str) -> None:
         nonlocal unknown
         store, past = ledger.store, pastime.past(ledger.store, path)
         left = await answers_policy.archived(store)
+        await giving.note_strangers(store, Selection(tools=(tool,)), await _contracts(store, past))
         async for row in answers_access.who_could(
             store.events, tool, past, since=since, until=until, tenant=tenant, left=left
         ):
@@ -57,10 +60,17 @@ def who_could(path: Path, form: str, tool: str, on: str, tenant: str) -> None:
         shown=("what", "rule", "tenants", "users", "roles", "scopes", "when", "also", "place"),
         asked={"tool": tool, "on": on, "tenant": tenant},
         tenant=tenant,
-        since=since,
+        wanted=Selection(tenants=(tenant,) if tenant else (), since=since),
     )
     if unknown:
         output.fail("who could is not known for all of that time", output.EXIT_FAILED)
+
+
+async def _contracts(store: Store, past: answers_access.Compiled) -> dict[str, list[str]]:
+    """Return the tools that are under contract by what was put in force last."""
+    newest = next(iter(await store.revisions.latest(1)), None)
+    found = await past(newest.id) if newest is not None else None
+    return {"tools": [*found.contracts]} if found is not None else {}
 
 
 def _span(on: str) -> tuple[datetime, datetime]:
@@ -125,5 +135,5 @@ def policy_changes(path: Path, form: str, since: str, until: str, diff: bool) ->
             *("reason", "files", "errors"),
         ),
         asked={"since": since, "until": until, "diff": diff},
-        since=wanted.since,
+        wanted=wanted,
     )

@@ -100,6 +100,7 @@ def tail(path: Path, lines: int, as_json: bool, **given: Unpack[Given]) -> None:
         async with opened(path) as store:
             last = await store.events.last_seq()
             own = await disclosing.told(store, "tail", asked(given), tenant=only(given))
+            await giving.note_strangers(store, wanted)
             async for event in _following(store.events, wanted, last, lines):
                 if event.json()["id"] == own:
                     continue

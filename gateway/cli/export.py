@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gateway.actions import exporting, outgoing
+from gateway.actions import exporting, outgoing, strangers
 from gateway.actions.columns import COLUMNS
 from gateway.actions.exporting import Exported
 from gateway.cli import disclosing, giving, output, rows, trusting
@@ -20,6 +20,7 @@ from gateway.events.notes import NoteError
 from gateway.events.trust import Trust
 from gateway.store.events import EventFilter
 from gateway.store.selection import Selection
+from gateway.store.store import Store
 
 _PROOFS = "proofs"
 
@@ -88,6 +89,7 @@ def command(
                 Trust(keys).checked(standing.last.note)
             except NoteError as error:
                 raise LogChanged(f"the last checkpoint: {error}") from error
+            await _has_some(store, tenant, archives)
             asked = {"tenant": tenant, "since": since, "until": until}
             await disclosing.told(store, "export", {**asked}, tenant=tenant)
             found = await exporting.export(
@@ -114,6 +116,16 @@ def command(
         )
     if since_then:
         output.one_line(f"({since_then} later events of the log are covered by no checkpoint yet)")
+
+
+async def _has_some(store: Store, tenant: str, archives: tuple[Path, ...]) -> None:
+    """End the command for a tenant of which no event is at hand: nothing could be proven."""
+    if archives:
+        return
+    for stranger in await strangers.strangers(store.events, Selection(tenants=(tenant,))):
+        left = await store.retention.sealed()
+        also = f"; for events 1 to {left.size} name their `--archive`" if left is not None else ""
+        output.fail(f"{stranger.said}{also}")
 
 
 def _translated(

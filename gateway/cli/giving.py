@@ -1,12 +1,12 @@
 """In which form events are given out, and the options for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
 import click
 
-from gateway.actions import columns, exporting, outgoing, questions
+from gateway.actions import columns, exporting, outgoing, questions, strangers
 from gateway.cli import disclosing, output, rows
 from gateway.cli.rows import Put
 from gateway.store.events import EventFilter, StoredEvent
@@ -99,6 +99,7 @@ async def give(
             events = len(page.events) if is_whole else None
             await disclosing.told(store, how, asked, tenant=tenant, events=events)
             await note_archived(store, wanted.since)
+            await note_strangers(store, wanted)
             is_told = True
         for event in page.events:
             to.give(event)
@@ -116,6 +117,14 @@ async def note_archived(store: Store, since: datetime | None) -> None:
     if left is not None and exporting.is_about(left, EventFilter(since=since)):
         said = f"(events 1 to {left.size} left the log for archives, and are not here)"
         click.echo(said, err=True)
+
+
+async def note_strangers(
+    store: Store, wanted: Selection, known: Mapping[str, Iterable[str]] | None = None
+) -> None:
+    """Say on standard error which names of a question no event has. Raises StoreUnavailable."""
+    for each in await strangers.strangers(store.events, wanted, known):
+        click.echo(f"({output.on_one_line(each.said)})", err=True)
 
 
 def shortened(cells: Sequence[str], names: Sequence[str]) -> list[str]:

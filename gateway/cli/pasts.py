@@ -41,20 +41,24 @@ class Span:
     run: str = ""
     call: str = ""
 
+    @property
+    def wanted(self) -> Selection:
+        """The events by which such calls were judged."""
+        return Selection(
+            kinds=(EventKind.AUTHORIZATION.value,),
+            stages=(Stage.DECIDED.value,),
+            since=self.since,
+            until=self.until,
+            tenants=_if_any(self.tenant),
+            tools=_if_any(self.tool),
+            runs=_if_any(self.run),
+            calls=_if_any(self.call),
+        )
+
 
 async def pasts(log: Log, span: Span) -> AsyncIterator[Past]:
     """Yield the judged calls of a span in the order of the log. Raises StoreUnavailable."""
-    wanted = Selection(
-        kinds=(EventKind.AUTHORIZATION.value,),
-        stages=(Stage.DECIDED.value,),
-        since=span.since,
-        until=span.until,
-        tenants=_if_any(span.tenant),
-        tools=_if_any(span.tool),
-        runs=_if_any(span.run),
-        calls=_if_any(span.call),
-    )
-    async for event in questions.each(log, wanted):
+    async for event in questions.each(log, span.wanted):
         read = event.json()
         if "arguments" in _object(read.get("body")):  # else it is about a question of a server
             yield past(read)

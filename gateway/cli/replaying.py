@@ -31,6 +31,7 @@ from gateway.replay.reporting import reported
 from gateway.replay.types import Counters
 from gateway.replay.watching import Watched
 from gateway.revision import Revision
+from gateway.store.selection import Selection
 from gateway.types.json import JsonObject
 from gateway.types.values import replaced
 
@@ -115,6 +116,8 @@ async def _replayed(
         asked: JsonObject = {"tenant": span.tenant, "run": span.run, **times}
         await disclosing.told(store, "replay", asked, tenant=span.tenant)
         await giving.note_archived(store, span.since)
+        wanted = Selection(tenants=(span.tenant,) if span.tenant else ())
+        await giving.note_strangers(store, wanted)
         watched = await Watched.of(store.events, span)
 
         def told(calls: int) -> None:

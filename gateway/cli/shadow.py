@@ -53,6 +53,7 @@ def command(path: Path, since: str, until: str, tenant: str, only: str, as_json:
         async with opening.opened(path) as store:
             await disclosing.told(store, "policy shadow", asked, tenant=tenant)
             await giving.note_archived(store, wanted.since)
+            await giving.note_strangers(store, wanted)
             async for event in questions.each(store.events, wanted):
                 for seen in glimpses(event.json()):
                     if only in ("", seen.rule):

@@ -73,6 +73,7 @@ async def _found(path: Path, span: Span) -> list[Past]:
     async with opening.opened(path) as store:
         await disclosing.told(store, "policy suggest", asked, tenant=span.tenant)
         await giving.note_archived(store, span.since)
+        await giving.note_strangers(store, span.wanted)
         async for past in pasts(store.events, span):
             found.append(past)
             if len(found) > _MOST:

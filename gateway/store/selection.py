@@ -171,6 +171,13 @@ def within(
     return [StoredEvent(seq=row.integer("seq"), body=row.text("body").encode()) for row in rows]
 
 
+def names(transaction: Transaction, *, first: int, last: int) -> dict[str, set[str]]:
+    """Return the tenants, actors and tools that events of a part of the log name, by field."""
+    rows = transaction.fetch("names_in_events", {"first": first, "last": last})
+    columns = {"tenants": "tenant", "actors": "actor_user", "tools": "tool"}
+    return {field: {row.text(column) for row in rows} - {""} for field, column in columns.items()}
+
+
 def _times(wanted: Selection) -> tuple[list[str], dict[str, Value]]:
     parts: list[str] = []
     parameters: dict[str, Value] = {}

@@ -149,3 +149,8 @@ def test_whoever_judges_by_the_past_is_told_which_part_of_it_left(
     _archived(place)
     assert LEFT in place.run(*words, "--since", "2020-01-01").stderr
     assert LEFT not in place.run(*words, "--since", "0s").stderr
+
+
+def test_a_tool_that_nothing_knows_is_told(place: Workspace) -> None:
+    done = place.run("events", "ask", "who-could", "--tool", "crm.find")
+    assert "no event in the store names the tool `crm.find`" in done.stderr

@@ -138,7 +138,8 @@ def test_that_nothing_fits_is_told_beside_the_table(place: Workspace) -> None:
     kept(place, an_event())
     for name, form in (("nobody", ()), ("noone", ("--json",))):  # who read is of that tenant
         done = place.run("events", "query", "--tenant", name, *form)
-        assert (done.exit_code, done.stderr) == (0, "(nothing fits)\n")
+        unknown = f"(no event in the store names the tenant `{name}`)\n"
+        assert (done.exit_code, done.stderr) == (0, f"{unknown}(nothing fits)\n")
 
 
 def test_a_limit_is_told_when_it_may_have_cut(place: Workspace) -> None:
@@ -278,3 +279,14 @@ def test_a_kind_that_does_not_exist_is_a_wrong_call_that_names_those_that_do() -
     done = weighbridge("events", "query", "--kind", "gossip")
     assert done.exit_code == 2
     assert all(kind.value in done.stderr for kind in EventKind)
+
+
+def test_a_name_that_no_event_has_is_told_beside_what_fits(place: Workspace) -> None:
+    kept(place, an_event(body={"tool": "crm.find"}))
+    done = place.run("events", "query", "--tool", "crm.find", "--tool", "crm.fnd", "--json")
+    assert len(done.stdout.splitlines()) == 1
+    note = "(no event in the store names the tool `crm.fnd`; did you mean `crm.find`?)"
+    assert note in done.stderr
+    done = place.run("events", "query", "--actor", "same")
+    assert "names the actor `same`; did you mean `sam`?" in done.stderr
+    assert "did you mean" not in place.run("events", "query", "--actor", "sam").stderr

@@ -33,9 +33,22 @@ def test_what_is_not_covered_yet_is_told(place: Workspace) -> None:
 
 def test_a_program_is_told_how_much_there_is(place: Workspace) -> None:
     folder = place.folder / "none"
-    words = ("events", "export", "--tenant", "nobody", "--since", "1h", "--out", str(folder))
+    words = ("events", "export", "--tenant", "acme", "--since", "2099-01-01", "--out", str(folder))
     code, document = place.json(*words)
     assert (code, document["folder"], document["events"]) == (0, str(folder), 0)
+
+
+def test_a_tenant_that_no_event_names_is_a_slip_and_no_empty_export(place: Workspace) -> None:
+    folder = place.folder / "none"
+    done = place.run("events", "export", "--tenant", "amce", "--out", str(folder))
+    assert done.exit_code == output.EXIT_USAGE
+    assert done.stderr == (
+        "weighbridge: no event in the store names the tenant `amce`; did you mean `acme`?\n"
+    )
+    assert not folder.exists()
+    done = place.run("events", "export", "--tenant", "amce", "--format", "ocsf")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "names the tenant `amce`; did you mean `acme`?" in done.stderr
 
 
 def test_a_folder_that_is_there_is_left_alone(place: Workspace) -> None:

@@ -33,6 +33,12 @@ SELECT seq, body FROM events {where} ORDER BY seq DESC LIMIT :limit;
 -- sums keep PostgreSQL from reading the log in its order until it meets one.
 SELECT COALESCE(MIN(seq + 0), 1) AS first, COALESCE(MAX(seq + 0), 0) AS last FROM events {where};
 
+-- name: names_in_events
+-- Whose events there are in a part of the log, whoever acted, and the tools that they are about.
+-- That somebody asked for a name is no event of it.
+SELECT DISTINCT tenant, actor_user, tool FROM events
+WHERE seq >= :first AND seq <= :last AND NOT (kind = 'admin' AND body LIKE '%"log_read"%');
+
 -- name: last_seq
 -- The number of the newest event, 0 for an empty log.
 SELECT COALESCE(MAX(seq), 0) AS seq FROM events;
