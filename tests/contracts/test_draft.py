@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contracts.draft import draft, words
+from gateway.contracts.draft import draft, reasons
 from gateway.contracts.pins import pin
 from gateway.types.guarantees import Compensation, CompensationClass
 from gateway.types.json import Json, JsonObject
@@ -75,7 +75,7 @@ def test_annotations_never_lower_a_guess(name: str) -> None:
 
 @pytest.mark.parametrize("argument", ["sql", "command", "force", "dryRun"])
 def test_a_read_that_takes_a_program_or_a_force_is_a_write(argument: str) -> None:
-    drafted = draft(a_tool("query_rows", {argument: {"type": "string"}}))
+    drafted = draft(a_tool("find_rows", {argument: {"type": "string"}}))
     assert drafted.contract.effect is Effect.WRITE
     assert any(argument.lower()[:3] in reason for reason in drafted.reasons)
 
@@ -166,10 +166,6 @@ def test_odd_definitions_do_not_stop_a_draft() -> None:
         assert draft(tool).contract.effect is Effect.WRITE
 
 
-def test_a_name_is_split_into_words() -> None:
-    assert words("getHTTPUser_v2-now") == ["get", "http", "user", "v", "2", "now"]
-
-
 @pytest.mark.parametrize("name", ["send_mail", "delete_item"])
 def test_a_drafted_write_can_not_be_undone_until_somebody_says_how(name: str) -> None:
     assert draft(a_tool(name)).contract.compensation == Compensation(
@@ -191,3 +187,18 @@ def test_what_comes_from_an_open_world_can_be_written_by_anybody(
     made = draft(a_tool("get_page", openWorldHint=hint))
     assert made.contract.result_trust is trust
     assert any("external" in reason for reason in made.reasons) is (hint is True)
+
+
+def test_each_guess_of_a_draft_names_its_line_and_value() -> None:
+    guesses = reasons(a_tool("create_user", {"email": {}}, openWorldHint=True))
+    assert [(guess.field, guess.value) for guess in guesses if not guess.offered] == [
+        ("effect", "write"),
+        ("sensitive", {"/email": "personal"}),
+        ("results.trust", "external"),
+    ]
+
+
+def test_what_comes_from_an_address_that_is_given_can_be_written_by_anybody() -> None:
+    made = draft(a_tool("fetch", {"url": {"type": "string"}}))
+    assert made.contract.result_trust is SourceTrust.EXTERNAL
+    assert "external: it goes to the `url` that it is given" in made.reasons
