@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.types.json import JsonObject
+from gateway.types.workers import Worker
 
 _PIDS: Final = Path("/proc/self/ns/pid")  # Linux: names the space in which pids are counted
 
@@ -34,6 +35,7 @@ class Snapshot:
     checkpoints: JsonObject  # how far checkpoints of the event log go, and who was handed them
     proposed: Sequence[JsonObject] = ()  # revisions that wait for people to agree
     identity: Sequence[str] = ()  # why keys of issuers can't be had or renewed
+    worker: Worker | None = None  # which of several that serve one port
 
     def as_json(self) -> JsonObject:
         """Return the form that is stored."""
@@ -42,6 +44,9 @@ class Snapshot:
             "pid": self.pid,
             "pids": self.pids,
             "front": self.front,
+            "worker": (
+                {"number": self.worker.number, "of": self.worker.of} if self.worker else None
+            ),
             "revision": self.revision,
             "problem": self.problem,
             "warnings": self.warnings,

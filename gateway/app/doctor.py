@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 import anyio.to_thread
 
 from gateway import __version__, ids
 from gateway.actions import revisions
+from gateway.actions.crew import absent, worker_of
+from gateway.actions.state import is_dead
 from gateway.app import sealing
 from gateway.app.inspect import Inspection, everything, inspect
 from gateway.app.signing import OFF, key_path, signer_of
@@ -28,12 +32,14 @@ from gateway.store import key_files
 from gateway.store.store import Store
 from gateway.telemetry import environment as telemetry
 
+_FRESH: Final = timedelta(seconds=10)  # a running gateway writes every two seconds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
     """One thing that was looked at."""
 
-    part: str  # config, servers, policies, contracts, approvals, identity, store, log, telemetry
+    part: str  # config, servers, policies, contracts, approvals, identity, store, workers, log, …
     ok: bool
     found: str
     mend: str = ""
@@ -60,6 +66,7 @@ async def examine(
     found += await _provider(loaded)
     found.append(await _store(loaded))
     if found[-1].ok:
+        found += await _workers(loaded)
         found += await _log(loaded)
         if revision is not None and any(each.audit.seal for each in revision.contracts.values()):
             found.append(await _sealing(loaded))
@@ -276,6 +283,26 @@ async def _store(loaded: Loaded) -> Diagnosis:
             else "make the place writable, or set `store`",
         )
     return Diagnosis(part="store", ok=True, found="the store can be used")
+
+
+async def _workers(loaded: Loaded) -> tuple[Diagnosis, ...]:
+    """Say which workers run, where several serve one port; nothing where none does."""
+    store = await anyio.to_thread.run_sync(_opened, loaded.settings.store.url)
+    try:
+        told = await store.instances.all()
+    finally:
+        await anyio.to_thread.run_sync(store.close)
+    now = SystemClock().now()
+    running = [one.status for one in told if now - one.at < _FRESH and not is_dead(one.status)]
+    workers = sorted(str(each) for each in map(worker_of, running) if each is not None)
+    if not workers:
+        return ()
+    said = ", ".join(f"worker {each}" for each in workers)
+    mend = "its parent starts it anew; the log says why it ended"
+    return (
+        Diagnosis(part="workers", ok=True, found=f"running: {said}"),
+        *(Diagnosis(part="workers", ok=False, found=each, mend=mend) for each in absent(running)),
+    )
 
 
 async def _log(loaded: Loaded) -> tuple[Diagnosis, ...]:

@@ -32,6 +32,7 @@ from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
 from gateway.types.relay import Told, lane_of
 from gateway.types.tools import Kind, Listed
+from gateway.types.workers import Worker
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,6 +54,7 @@ class Gateway:
     telemetry: Telemetry
     misconfigured: dict[str, str]
     front: str
+    worker: Worker | None = None  # which of several that serve one port
     identity_problems: Callable[[], tuple[str, ...]] = tuple  # of the front that asks who calls
     note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
     changed: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
@@ -164,6 +166,7 @@ class Gateway:
             pid=os.getpid(),
             pids=counted_here(),
             front=self.front,
+            worker=self.worker,
             revision=revision.id,
             problem=self.activation.problem,
             warnings=self.activation.warnings,

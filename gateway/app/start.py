@@ -29,6 +29,7 @@ from gateway.store.store import Store
 from gateway.telemetry.options import IncomingContext, TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.records import CallRecord
+from gateway.types.workers import Worker
 
 _log = logging.getLogger("weighbridge")
 _SPANS_S = 2.0  # for the last spans, and
@@ -45,8 +46,9 @@ async def open_gateway(
     *,
     front: str,
     stopping: Stopping,
+    worker: Worker | None = None,
 ) -> AsyncGenerator[Gateway]:
-    """Run a gateway for as long as the context is open.
+    """Run a gateway for as long as the context is open: the only one, or a `worker`.
 
     Raises ConfigurationError or StoreUnavailable when it can't start. On the way out, calls that
     change something get a moment to end, then servers stop, then events and spans are written: all
@@ -64,7 +66,7 @@ async def open_gateway(
     try:
         sealer = await sealing.sealer_of(store, loaded.settings, clock)
         keeping = Keeping(store=store, sealer=sealer)
-        telemetry = _telemetry(loaded, environ, keeping, clock)
+        telemetry = _telemetry(loaded, environ, keeping, clock, worker)
         wiring = Wiring(
             loaded=loaded,
             folder=folder,
@@ -73,6 +75,7 @@ async def open_gateway(
             clock=clock,
             keeping=keeping,
             telemetry=telemetry,
+            worker=worker,
         )
         try:
             async with _running(wiring, instance, stopping) as gateway:
@@ -150,7 +153,11 @@ async def _forget(store: Store, instance: str) -> None:
 
 
 def _telemetry(
-    loaded: Loaded, environ: Mapping[str, str], keeping: Keeping, clock: Clock
+    loaded: Loaded,
+    environ: Mapping[str, str],
+    keeping: Keeping,
+    clock: Clock,
+    worker: Worker | None,
 ) -> Telemetry:
     settings = loaded.settings.telemetry
     redactor = Redactor(keeping.store.keys.redaction, loaded.secrets)
@@ -166,6 +173,7 @@ def _telemetry(
             incoming_context=IncomingContext(settings.incoming_context),
             service_name=settings.service_name,
             capture_content=settings.capture_content,
+            worker=worker.number if worker is not None else None,
         ),
         environ,
         pseudonym=keeping.pseudonym,

@@ -66,6 +66,7 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Answer, Refusal
 from gateway.types.tools import Tool
+from gateway.types.workers import Worker
 
 _log = logging.getLogger("weighbridge")
 
@@ -83,6 +84,7 @@ class Wiring:
     clock: Clock
     keeping: Keeping
     telemetry: Telemetry
+    worker: Worker | None = None  # which of several that serve one port
     reached: Reached = go_on
 
     async def gateway(self, owner: ProcessOwner) -> Gateway:
@@ -102,7 +104,8 @@ class Wiring:
         activation = activation_of(settings, self.keeping, self.clock, self._reloaded)
         await activation.start()
         servers.catalog.expect(lambda: activation.current().contracts)
-        tasks = Tasks(seals=Seals(self.keeping.store.keys.seals(), self.clock))
+        mark = self.worker.mark if self.worker is not None else ""
+        tasks = Tasks(seals=Seals(self.keeping.store.keys.seals(), self.clock, mark=mark))
         resolve = Resolve(
             catalogue=servers.catalog,
             revision=activation.current,
@@ -189,6 +192,7 @@ class Wiring:
             telemetry=self.telemetry,
             misconfigured=misconfigured(settings),
             front=self.front,
+            worker=self.worker,
         )
         servers.catalog.on_change(gateway.lists_changed)
         activation.after.append(gateway.lists_changed)

@@ -7,6 +7,7 @@ from gateway.config.load import Loaded
 from gateway.events.logs import RedactingFilter
 from gateway.events.redact import Redactor
 from gateway.results import marks
+from gateway.types.workers import Worker
 
 
 class _Line(logging.Formatter):
@@ -17,10 +18,14 @@ class _Line(logging.Formatter):
         return "\n  ".join(map(marks.visible, super().format(record).splitlines()))
 
 
-def set_up(loaded: Loaded, *, level: int = logging.INFO) -> None:
-    """Send log records to standard error, with everything the configuration keeps secret masked."""
+def set_up(loaded: Loaded, *, level: int = logging.INFO, worker: Worker | None = None) -> None:
+    """Send log records to standard error, with everything the configuration keeps secret masked.
+
+    Where several workers write there, each line says whose it is.
+    """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Line("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    whose = f" (worker {worker})" if worker is not None else ""
+    handler.setFormatter(_Line(f"%(asctime)s %(levelname)s %(name)s{whose}: %(message)s"))
     # A log has no tenant: personal values are masked without a digest that could be compared.
     handler.addFilter(RedactingFilter(Redactor(lambda tenant: tenant.encode(), loaded.secrets)))
     root = logging.getLogger()

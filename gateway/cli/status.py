@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 import click
 
+from gateway.actions.crew import absent, worker_of
 from gateway.actions.state import is_dead
 from gateway.cli import output
 from gateway.cli.opening import opened
@@ -52,7 +53,8 @@ def command(path: Path, as_json: bool) -> None:
     else:
         _tell_absence([one.status for one in fresh if one not in running], is_any=bool(running))
     revisions = {str(one.status.get("revision")) for one in running}
-    problems = unknown > 0 or len(revisions) > 1
+    away = absent(one.status for one in running)
+    problems = unknown > 0 or len(revisions) > 1 or bool(away)
     for one in running:
         lines = list(_problems(one.status))
         problems = problems or bool(lines)
@@ -73,6 +75,7 @@ def command(path: Path, as_json: bool) -> None:
             "MEND  these gateways go by different revisions, so one may let through what another "
             "holds; give all of them the same policy folder"
         )
+    _tell_away(() if as_json else away)
     if problems or not running:
         raise SystemExit(output.EXIT_FAILED)
 
@@ -91,15 +94,20 @@ def _as_json(one: InstanceStatus, counts: Mapping[str, int], stopped: int) -> Js
 def _tell_absence(dead: Sequence[JsonObject], *, is_any: bool) -> None:
     for status in dead:
         output.one_line(
-            f"the gateway at {status.get('front')} (pid {status.get('pid')}) has died: its process "
+            f"the gateway at {status.get('front')} ({_process(status)}) has died: its process "
             "is gone, and it did not stop in order"
         )
     if not is_any:
         click.echo("no gateway of this store is running; start one with `weighbridge serve`")
 
 
+def _tell_away(away: Sequence[str]) -> None:
+    for each in away:
+        output.one_line(f"MEND  {each}; its parent starts it anew, and the log says why it ended")
+
+
 def _show(status: JsonObject, problems: list[str]) -> None:
-    output.one_line(f"weighbridge {status['version']} at {status['front']} (pid {status['pid']})")
+    output.one_line(f"weighbridge {status['version']} at {status['front']} ({_process(status)})")
     output.one_line(f"revision {status['revision']}")
     output.table(
         ("server", "state", "tools", "speaks", "since", "reason"),
@@ -145,6 +153,11 @@ def _show(status: JsonObject, problems: list[str]) -> None:
         )
     for problem in problems:
         output.one_line(f"MEND  {problem}")
+
+
+def _process(status: JsonObject) -> str:
+    worker = worker_of(status)
+    return f"pid {status.get('pid')}{f', worker {worker}' if worker is not None else ''}"
 
 
 def _problems(status: JsonObject) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The HTTP listener that agents reach: checks, routing by protocol era, and orderly closing."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ from gateway.identity.challenge import Challenge
 from gateway.listen.crowd import introduce
 from gateway.listen.doorstep import WatchedSend, of_challenge, of_scope
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
-from gateway.listen.modern import ModernFront
+from gateway.listen.modern import Elsewhere, ModernFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.origin import OriginCheck
 from gateway.listen.replies import send_empty, send_error, send_json
@@ -54,6 +54,7 @@ class HttpFront:
         clock: Clock,
         options: HttpOptions | None = None,
         info: ServerInfo | None = None,
+        elsewhere: Elsewhere = lambda body: None,
     ) -> None:
         self._options = options = options or HttpOptions()
         info = info or ServerInfo()
@@ -71,6 +72,7 @@ class HttpFront:
             options=options,
             clock=clock,
             handshake=self._legacy.negotiate,
+            elsewhere=elsewhere,
         )
         self._in_flight = 0
         self._shares = Shares(options.max_requests_per_principal)
@@ -86,6 +88,13 @@ class HttpFront:
             case _:  # there are no WebSockets here
                 await send({"type": "websocket.close", "code": 1000})
 
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Keep sessions for as long as the context is open, for whoever answers lifespans himself.
+
+        They end with it.
+        """
+        return self._legacy.running()
+
     async def close_streams(self) -> None:
         """Stop taking requests and end streams that would stay open for ever."""
         self.is_closing = True
@@ -95,7 +104,7 @@ class HttpFront:
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         async with AsyncExitStack() as stack:
             await receive()
-            await stack.enter_async_context(self._legacy.running())
+            await stack.enter_async_context(self.running())
             await send({"type": "lifespan.startup.complete"})
             await receive()
         await send({"type": "lifespan.shutdown.complete"})

@@ -54,6 +54,8 @@ _CLOSE: Final = [(b"connection", b"close")]
 
 
 Handshake = Callable[[Asgi, Principal], Awaitable[None]]
+# By a request's body: what hands it over to the worker that it belongs to, False if that is gone.
+Elsewhere = Callable[[bytes], Callable[[Asgi], Awaitable[bool]] | None]
 
 
 class ModernFront:
@@ -68,9 +70,11 @@ class ModernFront:
         options: HttpOptions,
         clock: Clock,
         handshake: Handshake,
+        elsewhere: Elsewhere = lambda body: None,
     ) -> None:
         self._gate = gate
         self._handshake = handshake
+        self._elsewhere = elsewhere
         self._authenticator = authenticator
         self._options = options
         self._run_header = options.run_header.lower().encode("latin-1")
@@ -113,7 +117,10 @@ class ModernFront:
             if refused.status:
                 await send_empty(send, refused.status, _CLOSE)
             return
-        await self._serve(body, headers, Asgi(scope, receive, send), principal)
+        http = Asgi(scope, receive, send)
+        hand_over = self._elsewhere(body)
+        if hand_over is None or not await hand_over(http.replayed(body)):
+            await self._serve(body, headers, http, principal)
 
     async def _serve(
         self, body: bytes, headers: HeaderView, http: Asgi, principal: Principal

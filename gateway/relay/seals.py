@@ -7,6 +7,7 @@ nothing about how often it is used (MCP 2026-07-28, basic/patterns/mrtr).
 import base64
 import binascii
 import os
+import re
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,6 +20,7 @@ from gateway.errors import JsonError, WeighbridgeError
 from gateway.types.json import JsonObject
 
 _PREFIX: Final = "wb1."
+_MARK: Final = re.compile(r"^w[0-9]{1,3}\.")
 _NONCE: Final = 12
 LONGEST: Final = 64 * 1024  # characters of a token that are looked at
 
@@ -28,11 +30,15 @@ class SealBroken(WeighbridgeError):
 
 
 class Seals:
-    """Seals and opens tokens under one key, which every replica shares."""
+    """Seals and opens tokens under one key, which every replica shares.
 
-    def __init__(self, key: bytes, clock: Clock) -> None:
+    `mark` names this worker, in clear: where a token comes back, it is best opened there.
+    """
+
+    def __init__(self, key: bytes, clock: Clock, *, mark: str = "") -> None:
         self._cipher = AESGCM(key)
         self._clock = clock
+        self._prefix = f"{_PREFIX}{mark}." if mark else _PREFIX
 
     def seal(self, purpose: str, claims: JsonObject, *, for_s: float | None = None) -> str:
         """Return a token of URL-safe characters; without `for_s` it does not expire."""
@@ -40,13 +46,13 @@ class Seals:
         body = jsontext.dump({"until": until.isoformat() if until else None, "claims": claims})
         nonce = os.urandom(_NONCE)
         sealed = nonce + self._cipher.encrypt(nonce, body, _bound_to(purpose))
-        return _PREFIX + base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+        return self._prefix + base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 
     def open(self, purpose: str, token: str) -> JsonObject:
         """Return the claims of a token; raises SealBroken."""
         if not token.startswith(_PREFIX) or len(token) > LONGEST:
             raise SealBroken("not one of ours")
-        text = token.removeprefix(_PREFIX)
+        text = _MARK.sub("", token.removeprefix(_PREFIX))  # whatever worker it was made by
         try:
             sealed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
             body = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], _bound_to(purpose))

@@ -19,4 +19,5 @@ class TelemetryOptions:
     incoming_context: IncomingContext = IncomingContext.PARENT
     service_name: str = "weighbridge"  # `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` win
     capture_content: bool = False  # the redacted arguments become a span attribute
+    worker: int | None = None  # which of several that serve one port; an attribute of the resource
     value_length: int = 2048  # `OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT` wins

@@ -293,6 +293,7 @@ def _resource(options: TelemetryOptions, variables: Environment) -> dict[str, st
     return {
         "service.version": __version__,
         "service.instance.id": ids.ulid(),  # keeps the sums of equal replicas apart
+        **({"gateway.worker": str(options.worker)} if options.worker is not None else {}),
         **variables.resource,
         "service.name": variables.service_name or options.service_name,
     }

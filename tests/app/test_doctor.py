@@ -10,6 +10,7 @@ from gateway.app.doctor import Diagnosis, examine
 from gateway.clock import SystemClock
 from gateway.store import sealing_keys
 from gateway.types.audit import Audit
+from gateway.types.json import JsonObject
 from tests.helpers.fake_server import Script, tool
 from tests.helpers.issuer import key_set, public_jwk, rsa_key
 from tests.helpers.provider import CLIENT, providing
@@ -270,3 +271,16 @@ async def test_contracts_that_seal_need_a_key_that_can_be_read(tmp_path: Path) -
     sealing_keys.make(key)
     told = [each.found for each in (await examined(place))["log"]]
     assert told[-1] == "sealed copies of arguments have their key"
+
+
+async def test_workers_that_run_are_named_and_so_is_one_that_is_away(tmp_path: Path) -> None:
+    place = a_workspace(tmp_path)
+    with place.store() as store:
+        for number in (1, 3):
+            told: JsonObject = {"front": "http://a/mcp", "worker": {"number": number, "of": 3}}
+            await store.instances.save(f"gw-{number}", told)
+    found = await examined(place)
+    assert found["workers"][0].found == "running: worker 1 of 3, worker 3 of 3"
+    ((away, mend),) = mends(found, "workers")
+    assert away == "worker 2 of 3 at http://a/mcp does not serve right now"
+    assert "the log says why" in mend

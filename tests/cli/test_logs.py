@@ -8,6 +8,7 @@ import pytest
 from gateway.cli import logs
 from gateway.config.load import Loaded
 from gateway.config.settings import Settings
+from gateway.types.workers import Worker
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +39,10 @@ def test_a_traceback_is_kept_whole(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().err.splitlines()
     assert lines[1] == "  Traceback (most recent call last):"
     assert "ValueError" in lines[-1]
+
+
+def test_each_line_of_a_worker_says_whose_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    loaded = Loaded(settings=Settings(), secrets=(), warnings=())
+    logs.set_up(loaded, worker=Worker(number=2, of=4))
+    logging.getLogger("weighbridge").warning("it failed")
+    assert capsys.readouterr().err.endswith("WARNING weighbridge (worker 2 of 4): it failed\n")

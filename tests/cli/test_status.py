@@ -249,3 +249,16 @@ def test_what_can_not_be_sealed_wants_mending(place: Workspace) -> None:
     assert done.exit_code == 1
     told = "MEND  calls whose arguments have to be sealed are refused: the key is gone"
     assert told in done.stdout.splitlines()
+
+
+def test_a_worker_is_named_and_one_that_is_away_is_something_to_mend(place: Workspace) -> None:
+    says(place, "gw-1", worker={"number": 1, "of": 2})
+    done = place.run("status")
+    assert "weighbridge 1.2.3 at http://127.0.0.1:8700/mcp (pid 41, worker 1 of 2)" in done.stdout
+    away = "MEND  worker 2 of 2 at http://127.0.0.1:8700/mcp does not serve right now"
+    assert away in done.stdout
+    assert done.exit_code == 1
+    says(place, "gw-2", worker={"number": 2, "of": 2})
+    whole = place.run("status")
+    assert "MEND" not in whole.stdout
+    assert whole.exit_code == 0

@@ -30,6 +30,19 @@ def test_what_was_sealed_opens_for_its_purpose_only() -> None:
         seals.open("request-state", token)
 
 
+def test_a_token_names_the_worker_that_made_it_and_opens_at_any() -> None:
+    token = Seals(KEY, SystemClock(), mark="w2").seal("task", {"id": "t"})
+    assert token.startswith("wb1.w2.")
+    for mark in ("", "w1", "w2"):
+        seals = Seals(KEY, SystemClock(), mark=mark)
+        assert seals.open("task", token) == {"id": "t"}
+        for wrong in (".w2.", ".x2.", ".w2.w2.", "..", ".w1234."):
+            made_up = token.replace(".w2.", wrong)
+            if made_up != token:
+                with pytest.raises(SealBroken):
+                    seals.open("task", made_up)
+
+
 def test_another_key_opens_nothing() -> None:
     token = Seals(KEY, SystemClock()).seal("task", {})
     with pytest.raises(SealBroken):
