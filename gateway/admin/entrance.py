@@ -62,11 +62,13 @@ class Entrance:
     readiness: Callable[[], Readiness]
     note_turned_away: Callable[[TurnedAway], None]
     errands: Errands  # closed by whoever made it
+    observes: Callable[[], bool] = lambda: False
+    """Whether decisions are only recorded: every page says so."""
 
     def app(self) -> ASGIApp:
         """Return the application, whose `Host` headers the listener has still to check."""
         auditors = Auditors(settings=self.settings)
-        pages = Pages(auditors.is_one, self._agrees)
+        pages = Pages(auditors.is_one, self._agrees, self.observes)
         room = self._room(pages)
         agreement = self._agreement(room)
         logins = Login(room=room, logins=self.store.logins)

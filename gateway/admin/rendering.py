@@ -34,9 +34,11 @@ class Pages:
         self,
         is_auditor: Callable[[Approver], bool] = _nobody,
         agrees: Callable[[Approver], bool] = _nobody,
+        observes: Callable[[], bool] = lambda: False,
     ) -> None:
         self._is_auditor = is_auditor
         self._agrees = agrees
+        self._observes = observes
         self._environment = Environment(
             loader=FileSystemLoader(_FOLDER),
             autoescape=True,
@@ -67,6 +69,7 @@ class Pages:
             "person": current.person if current is not None else None,
             "logout_token": current.token("/logout") if current is not None else "",
             "is_auditor": current is not None and self._is_auditor(current.person),
+            "observes": self._observes(),
             "agrees": current is not None and self._agrees(current.person),
         }
         text = self._environment.get_template(f"{name}.html").render(around | values)

@@ -35,6 +35,7 @@ from gateway.types.values import replaced
 _log = logging.getLogger("weighbridge")
 
 _PASSING: Final = Decision(effect=DecisionEffect.ALLOW, code="observed")
+_UNREVIEWED: Final = "unreviewed"
 _MOST_CHANGES: Final = 8  # of a run, while one call is judged
 
 
@@ -140,11 +141,12 @@ class Observing(Pipeline):
         if known is None or call.input_error or known.tool.away is not None:
             # Nothing has the name, what it is given has two readings, or its server is not there.
             return _unnamed(call) if isinstance(judged, Case) else judged
+        if ticket.judged_case is None and isinstance(judged, Refusal):
+            if judged.code == _UNREVIEWED:  # callers are told that it doesn't exist
+                judged = replace(judged, reason="nobody has reviewed this tool")
+            ticket.judged(Verdict(case=known, refusal=judged, findings=()))
         if not isinstance(judged, Case):
             ticket.passes(instead(judged))
-        if ticket.judged_case is None:
-            refusal = judged if isinstance(judged, Refusal) else None
-            ticket.judged(Verdict(case=known, refusal=refusal, findings=()))
         return _as_it_came(known)
 
     async def _would(self, call: ProposedCall, ticket: Ticket) -> Case | Answer | Refusal:

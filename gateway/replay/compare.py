@@ -207,7 +207,7 @@ def agree(recorded: Judgement, again: Judgement) -> bool:
         and one.matched == other.matched
         and (other.does is None or one.does is other.does)
         and (other.risk is None or one.risk is other.risk)
-        and one.phase == other.phase
+        and other.phase in ("", one.phase)
         and one.keep == other.keep
         and one.shadow == other.shadow
         and _told_alike(one, other)

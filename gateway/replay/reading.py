@@ -106,6 +106,7 @@ def recorded(event: Told) -> Recorded:
         inputs=_object(body.get("inputs")),
         snapshot=snapshot,
         digest=_text(body.get("arguments_digest")),
+        would=_text(_object(body.get("observed")).get("would")),
     )
     return unsealed.known(call, event.unsealed)
 

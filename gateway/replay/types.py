@@ -222,6 +222,7 @@ class Recorded:
     is_sent: bool = False  # the intent was kept: what it took of limits was taken
     effects: tuple[SideEffect, ...] = ()
     digest: str = ""  # keyed, over the arguments as they came
+    would: str = ""  # what would have become of it, where decisions were only recorded
     borrowed: Borrowed | None = None  # of a call that was never made: it has another one's state
 
     @property

@@ -41,6 +41,7 @@ ROLES: Final = "user.roles"
 DECISION: Final = "gateway.decision"
 CODE: Final = "gateway.decision.code"
 ENFORCEMENT: Final = "gateway.enforcement"
+OBSERVED: Final = "gateway.observed"
 RULE: Final = "gateway.policy.rule.id"
 REVISION: Final = "gateway.policy.revision"
 SHADOW: Final = "gateway.shadow.decision"
@@ -91,7 +92,13 @@ SPAN_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     ROLES: _on("SERVER", "the user's roles"),
     DECISION: _on("SERVER, INTERNAL", "`allow`, `deny` or `require_approval`"),
     CODE: _on("SERVER, INTERNAL", "the decision's code, such as a rule's own"),
-    ENFORCEMENT: _on("INTERNAL", "`enforced`: the decision above was carried out"),
+    ENFORCEMENT: _on(
+        "INTERNAL",
+        "`enforced`: the decision above was carried out; `observed`: it was only recorded",
+    ),
+    OBSERVED: _on(
+        "INTERNAL", "what would have become of the call, such as `deny`, where it was observed"
+    ),
     RULE: _on("SERVER, INTERNAL", "the deciding rule"),
     REVISION: _on("SERVER, INTERNAL", "the policy revision that decided"),
     SHADOW: _on("INTERNAL", "what the first shadow rule that disagrees would have decided"),

@@ -8,6 +8,7 @@ from gateway.types.actors import Actor
 from gateway.types.approvals import Approval, ApprovalState
 from gateway.types.calls import Method, TraceContext
 from gateway.types.decisions import DecisionEffect, ShadowDecision
+from gateway.types.observed import Would
 from gateway.types.outcomes import TABLE, ErrorClass, Status
 from gateway.types.records import CallRecord
 from gateway.types.tools import Kind, Tool
@@ -79,6 +80,7 @@ class CallFacts:
     rule: str
     revision: str
     shadow: tuple[ShadowDecision, ...]
+    observed: str  # what would have become of it; empty where decisions are enforced
     status: Status
     reason: str  # a code finer than the status; a limit's id when a limit refused
     executed: str
@@ -91,6 +93,11 @@ class CallFacts:
     result_size: int
     redactions: int
     content: str
+
+    @property
+    def enforcement(self) -> str:
+        """Return whether the verdict was carried out."""
+        return "observed" if self.observed else "enforced"
 
     @property
     def server(self) -> str:
@@ -223,6 +230,7 @@ def facts_of(record: CallRecord, content: str = "") -> CallFacts:
         rule=decision.rule if decision is not None else "",
         revision=decision.revision if decision is not None else "",
         shadow=decision.shadow if decision is not None else (),
+        observed=record.observed.would if record.observed is not None else "",
         status=record.status,
         reason=record.code,
         executed=record.executed,
@@ -239,12 +247,16 @@ def facts_of(record: CallRecord, content: str = "") -> CallFacts:
 
 
 def _verdict(record: CallRecord) -> str:
+    if record.observed is not None and record.observed.would is Would.DENY:
+        return DecisionEffect.DENY
     if record.decision is None or record.status is Status.DENIED:  # a check before or after policy
         return DecisionEffect.DENY if record.judged_ns else ""
     return record.decision.effect
 
 
 def _code(record: CallRecord) -> str:
+    if record.observed is not None and record.observed.code:
+        return record.observed.code
     # What an allowed call came to later, such as a downstream's error code, is not the decision's.
     if record.decision is not None and _verdict(record) != DecisionEffect.DENY:
         return record.decision.code

@@ -100,7 +100,7 @@ class Meters:
         duration = _seconds(facts.received_ns, facts.judged_ns)
         self._durations[Name.AUTHORIZATION].record(duration, verdict)
         decisions = self._counters[Name.DECISIONS]
-        labels = {keys.CODE: facts.code, **tool, keys.ENFORCEMENT: "enforced"}
+        labels = {keys.CODE: facts.code, **tool, keys.ENFORCEMENT: facts.enforcement}
         decisions.add(1, verdict | labels)
         for shadow in facts.shadow:
             labels = {keys.CODE: shadow.code, **tool, keys.ENFORCEMENT: "shadow"}

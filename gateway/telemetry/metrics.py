@@ -70,7 +70,8 @@ METRICS: Final[Mapping[Name, Metric]] = {
         Kind.COUNTER,
         "{decision}",
         (keys.DECISION, keys.CODE, *_TOOL, keys.ENFORCEMENT),
-        "calls judged; `shadow` counts what rules in shadow mode would have decided",
+        "calls judged; `shadow` counts what rules in shadow mode would have decided, `observed` "
+        "decisions that were only recorded",
     ),
     Name.AUTHORIZATION: _row(
         Kind.HISTOGRAM, "s", (keys.DECISION,), "from a call's arrival to its verdict"

@@ -72,7 +72,8 @@ class SpanBuilder:
         self, facts: CallFacts, context: SpanContext, parent: SpanContext
     ) -> ReadableSpan:
         values = _common(facts) | _judgement(facts)
-        values[keys.ENFORCEMENT] = "enforced"
+        values[keys.ENFORCEMENT] = facts.enforcement
+        values[keys.OBSERVED] = facts.observed
         for shadow in facts.shadow:
             if shadow.effect != facts.verdict:
                 values[keys.SHADOW] = shadow.effect.value

@@ -98,3 +98,9 @@ def test_navigation_leads_auditors_further() -> None:
     for pages, is_there in ((Pages(), False), (Pages(lambda person: True), True)):
         page = pages.message("x", "y", status=200, current=current).body
         assert (b'href="/replay"' in bytes(page)) == is_there
+
+
+def test_every_page_says_while_decisions_are_only_recorded() -> None:
+    for pages, is_there in ((Pages(), False), (Pages(observes=lambda: True), True)):
+        page = bytes(pages.message("Gone", "Nothing is here.", status=404).body)
+        assert (b"Every call passes" in page) is is_there

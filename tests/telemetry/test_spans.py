@@ -9,6 +9,7 @@ from gateway.telemetry.spans import SpanBuilder
 from gateway.types.approvals import ApprovalState
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
+from gateway.types.observed import Observed, Would
 from gateway.types.outcomes import Status
 from gateway.types.records import CallRecord
 from gateway.types.tools import Kind
@@ -129,6 +130,14 @@ def test_a_shadow_rule_that_disagrees_is_on_the_authorize_span() -> None:
     assert span["gateway.enforcement"] == "enforced"
     assert span["gateway.shadow.decision"] == "deny"
     assert span["gateway.shadow.rule.id"] == "stricter"
+
+
+def test_a_decision_that_was_only_recorded_is_told_from_one_that_was_carried_out() -> None:
+    denied = Observed(would=Would.DENY, code="schema", status="invalid_arguments")
+    span = values(built(a_record(observed=denied))[SpanKind.INTERNAL])
+    assert span["gateway.enforcement"] == "observed"
+    assert span["gateway.observed"] == "deny"
+    assert (span["gateway.decision"], span["gateway.decision.code"]) == ("deny", "schema")
 
 
 def test_a_name_that_no_server_has_is_not_repeated() -> None:
