@@ -78,6 +78,23 @@ async def test_what_can_still_be_sent_or_checked_stays_is_named_and_goes_once_se
     assert ['"operations": 0' in str(each).replace("'", '"') for each in told] == [True, False]
 
 
+@pytest.mark.parametrize("outcome", [None, "v1.corrected"])
+async def test_a_check_that_had_read_the_answer_does_not_bring_it_back(
+    store: Store, outcome: str | None
+) -> None:
+    taken = await sent(store, "call_1")
+    await settle(store, taken, OpState.SUCCEEDED, outcome="v1.answer", replay_until=LATER)
+    read = await store.operations.get(taken.op_id)
+    assert read is not None
+    await shred(store, Scope(call="call_1"))
+    failed = VerificationState.FAILED
+    assert await store.operations.verified(read, failed, [], check_at=LATER, outcome=outcome)
+    assert await kept(store, taken) == ("", "")
+    left = await store.operations.get(taken.op_id)
+    assert left is not None
+    assert left.verification is failed
+
+
 async def test_what_undid_it_goes_with_it_and_what_was_not_sealed_stays(store: Store) -> None:
     taken = await sent(store, "call_1", compensation=CompensationClass.COMPENSATABLE)
     undoing = (

@@ -56,9 +56,11 @@ WHERE op_id = :op_id AND epoch = :epoch AND state = :before
   AND (:unless_open = 0 OR lease_until <= :now);
 
 -- name: verify_operation
--- What a check of the outcome said, after the answer had left.
+-- What a check of the outcome said, after the answer had left. An answer that was let go of since
+-- the check began stays gone: it may have been shredded.
 UPDATE operations
-SET verification = :verification, check_at = :check_at, outcome = :outcome
+SET verification = :verification, check_at = :check_at,
+    outcome = CASE WHEN outcome = '' THEN '' ELSE :outcome END
 WHERE op_id = :op_id AND epoch = :epoch AND state IN ('succeeded', 'compensated');
 
 -- name: unsend_operation

@@ -157,8 +157,9 @@ WHERE op_id IN (
   );
 
 -- name: erase_requests
--- Let go of what people were shown of closed requests about such calls, and of what they proposed.
-UPDATE approvals SET presented = '', proposal = ''
+-- Let go of what people were shown of closed requests about such calls, and of what they proposed;
+-- whoever read one before can't write it back.
+UPDATE approvals SET presented = '', proposal = '', version = version + 1
 WHERE op_id IN (
     SELECT op_id FROM operations WHERE call_id IN (SELECT value FROM json_each(:calls))
     UNION
