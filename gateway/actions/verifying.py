@@ -1,8 +1,14 @@
 """Verifies the event log: every byte against every checkpoint, a page at a time."""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+import sys
+from asyncio import Future
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from itertools import cycle
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from gateway.errors import LogChanged
 from gateway.events import departed, tiles
@@ -13,17 +19,27 @@ from gateway.events.trust import Trust
 from gateway.events.verifying import Mark, Report, Row, Verifier
 from gateway.store import indexes, pages, seals
 from gateway.store.engine import Transaction
-from gateway.store.pages import Bounds
+from gateway.store.pages import Bounds, Page
 
 _T = TypeVar("_T")
 _PAGE: Final = 4 * WIDTH  # events; a page begins where a tile does
+_MOST_READERS: Final = 4  # what they find is checked by one
+_Found: TypeAlias = tuple[Page, list[Fault]]
 
 
 class Reader(Protocol):
     """Reads the store, a transaction at a time; raises StoreUnavailable."""
 
-    async def read(self, work: Callable[[Transaction], _T]) -> _T:
-        """Run what reads."""
+    def begin(self, work: Callable[[Transaction], _T]) -> Future[_T]:
+        """Begin to run what reads."""
+        ...
+
+
+class Log(Protocol):
+    """The log in the store."""
+
+    def readers(self, many: int) -> AbstractContextManager[Sequence[Reader]]:
+        """Have so many readers, which read side by side."""
         ...
 
 
@@ -41,35 +57,91 @@ class Archive(Protocol):
 
 
 async def verify(
-    reader: Reader, trust: Trust, outside: Sequence[Mark], archives: Sequence[Archive] = ()
+    log: Log,
+    trust: Trust,
+    outside: Sequence[Mark],
+    archives: Sequence[Archive] = (),
+    *,
+    told: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Check the log as it is now, and before it what archives hold; raises StoreUnavailable.
 
-    What is appended meanwhile is left for the next time.
+    What is appended meanwhile is left for the next time. Pages are read side by side, on all cores
+    but no more than a few, while the one before them is checked. `told` hears from time to time up
+    to which event that is done, and which one is the last.
     """
-    verifier = Verifier(trust, outside, Edge())
-    try:
-        bounds = await reader.read(pages.bounds)
-        start = archives[0].start if archives else _begin(bounds)
-        verifier = Verifier(trust, outside, start)
-        await _checkpoints_before(reader, verifier, bounds, start, outside)
-        for after in range(start.size, bounds.last_seq, _PAGE):
-            last = min(after + _PAGE, bounds.last_seq)
-            page = await reader.read(partial(pages.page, after=after, last=last))
-            gone = min(last, bounds.sealed.size) if bounds.sealed is not None else 0
-            found, doubts = _rows(archives, gone)
-            verifier.page([*found, *page.rows], page.kept, page.marks)
-            for fault in (*doubts, *await reader.read(partial(seals.faults, rows=page.rows))):
+    with log.readers(_many()) as readers:
+        reader = readers[0]
+        verifier = Verifier(trust, outside, Edge())
+        try:
+            bounds = await reader.begin(pages.bounds)
+            start = archives[0].start if archives else _begin(bounds)
+            verifier = Verifier(trust, outside, start)
+            await _checkpoints_before(reader, verifier, bounds, start, outside)
+            spans = [
+                (after, min(after + _PAGE, bounds.last_seq))
+                for after in range(start.size, bounds.last_seq, _PAGE)
+            ]
+            with closing(_ahead(readers, spans)) as found:
+                for (_, last), page in zip(spans, found, strict=True):
+                    _check(verifier, *await page, archives, min(last, _sealed(bounds)))
+                    if told is not None:
+                        told(last, bounds.last_seq)
+            faults = departed.faults(
+                bounds.archives, verifier.left, start=start.size, covered=verifier.covered
+            )
+            for fault in [*faults, *await _further(reader, bounds, verifier.roots)]:
                 verifier.fault(fault)
-        faults = departed.faults(
-            bounds.archives, verifier.left, start=start.size, covered=verifier.covered
-        )
-        for fault in [*faults, *await _further(reader, bounds)]:
-            verifier.fault(fault)
-    except LogChanged as error:
-        verifier.fault(Fault(kind=FaultKind.TILE, first=0, last=0, what=str(error)))
-        return verifier.end((), verifier.size)
-    return verifier.end(bounds.beyond, bounds.last_seq)
+        except LogChanged as error:
+            verifier.fault(Fault(kind=FaultKind.TILE, first=0, last=0, what=str(error)))
+            return verifier.end((), verifier.size)
+        return verifier.end(bounds.beyond, bounds.last_seq)
+
+
+def _many() -> int:
+    """Return how many pages are read at a time."""
+    return min(
+        _MOST_READERS,
+        len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1,
+    )
+
+
+def _ahead(
+    readers: Sequence[Reader], spans: Sequence[tuple[int, int]]
+) -> Generator[Future[_Found], None, None]:
+    """Yield the pages in order; meanwhile each reader has one to read and one that waits."""
+    waiting = deque[Future[_Found]]()
+    try:
+        for reader, (after, last) in zip(cycle(readers), spans, strict=False):
+            waiting.append(reader.begin(partial(_page, after=after, last=last)))
+            if len(waiting) > 2 * len(readers):
+                yield waiting.popleft()
+        while waiting:
+            yield waiting.popleft()
+    finally:
+        for each in waiting:
+            each.cancel()
+
+
+def _check(
+    verifier: Verifier, page: Page, beside: Sequence[Fault], archives: Sequence[Archive], gone: int
+) -> None:
+    """Check a page, with what archives hold up to the event `gone`."""
+    found, doubts = _rows(archives, gone)
+    wrongs = {**pages.archived(found), **page.wrongs}
+    verifier.page([*found, *page.rows], page.kept, page.marks, wrongs)
+    for fault in (*doubts, *beside):
+        verifier.fault(fault)
+
+
+def _sealed(bounds: Bounds) -> int:
+    return bounds.sealed.size if bounds.sealed is not None else 0
+
+
+def _page(transaction: Transaction, *, after: int, last: int) -> _Found:
+    """Return a page, and what is wrong with the sealed copies beside its events."""
+    page = pages.page(transaction, after=after, last=last)
+    return page, seals.faults(transaction, page.rows)
 
 
 def _rows(archives: Sequence[Archive], last: int) -> tuple[list[Row], list[Fault]]:
@@ -81,7 +153,7 @@ def _rows(archives: Sequence[Archive], last: int) -> tuple[list[Row], list[Fault
             if found.setdefault(seq, body) != body:
                 what = "two archives hold other bytes of it"
                 doubts.append(Fault(kind=FaultKind.CHANGED, first=seq, last=seq, what=what))
-    return [pages.archived(seq, body) for seq, body in sorted(found.items())], doubts
+    return sorted(found.items()), doubts
 
 
 def _begin(bounds: Bounds) -> Edge:
@@ -100,21 +172,22 @@ async def _checkpoints_before(
     )
     sizes = sorted({mark.size for mark in outside if mark.size < start.size})
     if sizes:
-        verifier.before(await reader.read(partial(pages.roots, sizes=sizes)))
+        verifier.before(await reader.begin(partial(pages.roots, sizes=sizes)))
 
 
-async def _further(reader: Reader, bounds: Bounds) -> list[Fault]:
+async def _further(reader: Reader, bounds: Bounds, known: Mapping[int, bytes]) -> list[Fault]:
     """Look at what no page shows: numbers that are taken twice, and tiles of the levels above."""
     found = [
         Fault(kind=FaultKind.STRAY, first=seq, last=seq, what="an archive took its number")
         for seq in bounds.strays
     ]
-    found += await reader.read(seals.strays)
-    found += await reader.read(indexes.faults)
+    found += await reader.begin(seals.strays)
+    found += await reader.begin(indexes.faults)
     for level in bounds.odd:
         odd = partial(pages.odd_tiles, level=level, covered=bounds.covered)
-        found += await reader.read(odd)
+        found += await reader.begin(odd)
     for level, many in enumerate(tiles.counts(bounds.covered)):
         for number in range(many if level else 0):
-            found += await reader.read(partial(pages.tile_faults, level=level, number=number))
+            work = partial(pages.tile_faults, level=level, number=number, known=known)
+            found += await reader.begin(work)
     return found

@@ -65,21 +65,19 @@ class Edge:
         """Add the hashes of the next leaves: many at once take a third of the time."""
         at = 0
         while at < len(leaves):
-            if self._size % _AT_ONCE or len(leaves) - at < _AT_ONCE:
-                self.append(leaves[at])
-                at += 1
-                continue
-            self._push(_full(leaves[at : at + _AT_ONCE]))
-            at += _AT_ONCE
+            left, size = len(leaves) - at, self._size or 1 << 63
+            width = min(size & -size, 1 << (left.bit_length() - 1), _AT_ONCE)
+            self.push(full(leaves[at : at + width]), width)
+            at += width
 
-    def _push(self, found: bytes) -> None:
-        """Add the hash over as many leaves as are taken at once."""
-        hashes, rest = self._hashes, self._size // _AT_ONCE
+    def push(self, found: bytes, width: int) -> None:
+        """Add the hash over so many leaves: a power of two, of which the size is a multiple."""
+        hashes, rest = self._hashes, self._size // width
         while rest & 1:
             found = node_hash(hashes.pop(), found)
             rest >>= 1
         hashes.append(found)
-        self._size += _AT_ONCE
+        self._size += width
 
     def root(self) -> bytes:
         """Return the hash over all leaves so far."""
@@ -110,8 +108,8 @@ def leaf_hashes(data: Iterable[bytes]) -> list[bytes]:
     return found
 
 
-def _full(level: Sequence[bytes]) -> bytes:
-    """Return the root over as many leaves as a power of two has."""
+def full(level: Sequence[bytes]) -> bytes:
+    """Return the root over the hashes of leaves, of which there are as many as a power of two."""
     while len(level) > 1:
         pairs = zip(level[::2], level[1::2], strict=True)
         level = [sha256(b"\1" + left + right).digest() for left, right in pairs]

@@ -4,9 +4,10 @@ Two trees are followed while they differ: what the events give, and what was kep
 when they were new. Where the second is what was signed, the very events that differ are known.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from gateway.events import tree
 from gateway.events.faults import Fault, FaultKind, follows, merged
@@ -29,15 +30,8 @@ class Mark:
     is_outside: bool = False
 
 
-class Row(NamedTuple):  # there are as many as events: a frozen dataclass takes longer
-    """An event as it is kept; `wrong` says which columns say something else, given its bytes.
-
-    None: all say what it says, and it names no key.
-    """
-
-    seq: int
-    body: bytes
-    wrong: Callable[[bytes], "Wrong"] | None
+Row: TypeAlias = tuple[int, bytes]  # there are as many as events: each name would take its time
+"""An event as it is kept: its number, and its bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +89,7 @@ class Verifier:
         self._checked = 0
         self._faults: list[Fault] = []
         self.left: dict[int, Left] = {}  # by the numbers of the events that say so
+        self.roots: dict[int, bytes] = {}  # of tiles of level 0 that hold what the events give
         self._unlisted = 0
         self._outside: dict[int, list[Mark]] = {}
         for mark in outside:
@@ -126,25 +121,31 @@ class Verifier:
         rows: Sequence[Row],
         kept: Mapping[int, Sequence[bytes]],
         marks: Mapping[int, Sequence[Mark]],
+        wrongs: Mapping[int, Wrong] | None = None,
     ) -> None:
-        """Take the next events, with the tiles of level 0 and the checkpoints among them."""
-        leaves = tree.leaf_hashes(row.body for row in rows)
+        """Take the next events, with the tiles of level 0 and the checkpoints among them.
+
+        `wrongs` is what there is to say of some of them, by their numbers.
+        """
+        told = wrongs or {}
+        numbers = [seq for seq, _ in rows]
+        leaves = tree.leaf_hashes([body for _, body in rows])
+        stops = [at for at, seq in enumerate(numbers) if seq in told] if told else []
         at = 0
         while at < len(rows):
-            many = self._run(rows, leaves, at, kept, marks)
+            stop = stops[bisect_left(stops, at)] if stops and stops[-1] >= at else len(rows)
+            many = self._run(numbers[at:stop], leaves[at:stop], kept, marks)
             if many:
-                self._seen.extend(leaves[at : at + many])
-                self._last += many
+                self._extend(leaves[at : at + many], kept)
                 self._marks(marks)
             else:
-                self._one(rows[at], leaves[at], kept, marks)
+                self._one(numbers[at], leaves[at], kept, marks, told.get(numbers[at]))
             at += many or 1
 
     def _run(
         self,
-        rows: Sequence[Row],
+        numbers: Sequence[int],
         leaves: Sequence[bytes],
-        at: int,
         kept: Mapping[int, Sequence[bytes]],
         marks: Mapping[int, Sequence[Mark]],
     ) -> int:
@@ -156,34 +157,47 @@ class Verifier:
             return 0
         first, size = self._last + 1, self._seen.size
         ends = [mark - size for mark in (*marks, *self._outside) if mark > size]
-        most = min([len(rows) - at, *ends, WIDTH - size % WIDTH])
-        known = kept.get(size // WIDTH)
-        for number in range(most):
-            row = rows[at + number]
-            if row.wrong is not None or row.seq != first + number:
-                return number
-        start = size % WIDTH
-        if known is not None and list(known[start : start + most]) != leaves[at : at + most]:
+        most = min([len(numbers), *ends, WIDTH - size % WIDTH])
+        wanted = list(range(first, first + most))
+        if wanted != numbers[:most]:
+            pairs = enumerate(zip(wanted, numbers[:most], strict=True))
+            most = next((n for n, (expected, seq) in pairs if expected != seq), most)
+        known, start = kept.get(size // WIDTH), size % WIDTH
+        if known is not None and list(known[start : start + most]) != leaves[:most]:
             return 0
         return most
 
+    def _extend(self, leaves: Sequence[bytes], kept: Mapping[int, Sequence[bytes]]) -> None:
+        """Take some events at once; where they are a tile, remember the root that they give it."""
+        number, start = divmod(self._seen.size, WIDTH)
+        if len(leaves) == WIDTH and not start:
+            root = tree.full(leaves)
+            self._seen.push(root, WIDTH)
+            if number in kept:
+                self.roots[number] = root
+        else:
+            self._seen.extend(leaves)
+        self._last += len(leaves)
+
     def _one(
         self,
-        row: Row,
+        seq: int,
         leaf: bytes,
         kept: Mapping[int, Sequence[bytes]],
         marks: Mapping[int, Sequence[Mark]],
+        wrong: Wrong | None,
     ) -> None:
         """Take one event."""
-        if row.seq <= self._last:
-            self._fault(FaultKind.STRAY, row.seq, row.seq, "its number was given before")
+        if seq <= self._last:
+            self._fault(FaultKind.STRAY, seq, seq, "its number was given before")
             return
-        while self._last + 1 < row.seq:
-            self._miss(row.seq - 1, kept, marks)
-        self._last = row.seq
+        while self._last + 1 < seq:
+            self._miss(seq - 1, kept, marks)
+        self._last = seq
         if not self._blind:
-            self._take(row.seq, leaf, kept)
-        self._look(row)  # before its checkpoint: that may be the first of a key it names
+            self._take(seq, leaf, kept)
+        if wrong is not None:  # before its checkpoint: that may be the first of a key it names
+            self._tell(seq, wrong)
         if not self._blind:
             self._marks(marks)
 
@@ -229,16 +243,13 @@ class Verifier:
         if self._kept is not None:
             self._kept.append(known or leaf)
 
-    def _look(self, row: Row) -> None:
-        if row.wrong is None:
-            return
-        wrong = row.wrong(row.body)
+    def _tell(self, seq: int, wrong: Wrong) -> None:
         if wrong.kind is not None:
-            self._fault(wrong.kind, row.seq, row.seq, wrong.what)
+            self._fault(wrong.kind, seq, seq, wrong.what)
         if wrong.key:
             self._trust.announce(wrong.key)
         if wrong.left is not None:
-            self.left[row.seq] = wrong.left
+            self.left[seq] = wrong.left
 
     def _miss(
         self,

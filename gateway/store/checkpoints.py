@@ -3,7 +3,8 @@
 On a thread and a connection of its own: hashing must not keep the calls from the store.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -38,9 +39,11 @@ class Standing:
 class Checkpoints:
     """The tables of checkpoints and tiles."""
 
-    def __init__(self, worker: Worker, clock: Clock) -> None:
+    def __init__(self, worker: Worker, clock: Clock, more: Callable[[], Worker]) -> None:
+        """`more` makes workers with connections of their own, for who reads all of the log."""
         self._worker = worker
         self._clock = clock
+        self._more = more
 
     async def standing(self) -> Standing:
         """Return how far checkpoints go; raises StoreUnavailable and LogChanged."""
@@ -97,6 +100,16 @@ class Checkpoints:
     async def read(self, work: Callable[[Transaction], _T]) -> _T:
         """Run what proves or checks something, in a transaction that only reads."""
         return await self._worker.read(work)
+
+    @contextmanager
+    def readers(self, many: int) -> Generator[list[Worker], None, None]:
+        """Have so many connections for reads that go on side by side."""
+        workers = [self._more() for _ in range(many)]
+        try:
+            yield workers
+        finally:
+            for worker in workers:
+                worker.close()
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -1,8 +1,7 @@
 """Reads of the log for who verifies it: a page at a time, with its tiles and its checkpoints."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from gateway.errors import LogChanged
@@ -19,7 +18,6 @@ from gateway.store.retention import Sealed
 
 STORE: Final = "the store"  # where checkpoints are found
 _MOST_STRAYS: Final = 10
-_FINE: Final = Wrong()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +35,13 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Events with their tiles of level 0 and the checkpoints among them."""
+    """Events with their tiles of level 0 and the checkpoints among them.
+
+    `wrongs` is what there is to say of some, by their numbers.
+    """
 
     rows: Sequence[Row]
+    wrongs: Mapping[int, Wrong]
     kept: Mapping[int, Sequence[bytes]]
     marks: Mapping[int, Sequence[Mark]]
 
@@ -91,13 +93,13 @@ def page(transaction: Transaction, *, after: int, last: int) -> Page:
     marks: dict[int, list[Mark]] = {}
     for row in transaction.fetch("checkpoints_after", between):
         marks.setdefault(row.integer("size"), []).append(_mark(row))
+    rows = transaction.fetch_texts("leaves_after", {**between, "limit": last - after})
     doubted = {row.integer("seq"): row for row in transaction.fetch("rows_after", between)}
-    found = transaction.fetch_texts("leaves_after", {**between, "limit": last - after})
+    texts = {seq: _bytes(row) for seq, row in doubted.items()}
+    told = ((seq, _wrong(row, texts[seq])) for seq, row in doubted.items())
     return Page(
-        rows=[
-            Row(seq, body, None) if (row := doubted.get(seq)) is None else _stored(row)
-            for seq, body in found
-        ],
+        rows=[(seq, texts.get(seq, body)) for seq, body in rows] if texts else rows,
+        wrongs={seq: wrong for seq, wrong in told if wrong is not None},
         kept={
             row.integer("number"): integration.hashes(row)
             for row in transaction.fetch("tiles_between", span)
@@ -110,14 +112,6 @@ def _mark(row: engine.Row) -> Mark:
     return Mark(size=row.integer("size"), note=row.text("note"), place=STORE)
 
 
-def _stored(row: engine.Row) -> Row:
-    return Row(
-        seq=row.integer("seq"),
-        body=_bytes(row),
-        wrong=partial(_wrong, row),
-    )
-
-
 def _bytes(row: engine.Row) -> bytes:
     """Return the bytes of an event; none where a column of another type was put in their place."""
     try:
@@ -126,12 +120,13 @@ def _bytes(row: engine.Row) -> bytes:
         return b""
 
 
-def archived(seq: int, body: bytes) -> Row:
-    """Return an event of an archive, which has no columns."""
-    return Row(seq=seq, body=body, wrong=partial(_wrong, None))
+def archived(rows: Iterable[Row]) -> dict[int, Wrong]:
+    """Return what there is to say of events of an archive, which have no columns."""
+    told = ((seq, _wrong(None, body)) for seq, body in rows)
+    return {seq: wrong for seq, wrong in told if wrong is not None}
 
 
-def _wrong(row: engine.Row | None, body: bytes) -> Wrong:
+def _wrong(row: engine.Row | None, body: bytes) -> Wrong | None:
     """Say what is wrong with an event beside its bytes, and which key takes over by it."""
     event = derived.event_of(body)
     if event is None:
@@ -142,7 +137,7 @@ def _wrong(row: engine.Row | None, body: bytes) -> Wrong:
         return Wrong(kind=FaultKind.COLUMNS, what=str(error))
     key, left = upkeep.new_key(event), upkeep.left(event)
     if not columns and not key and left is None:
-        return _FINE
+        return None
     named = ", ".join(f"`{each}`" for each in columns)
     return Wrong(
         kind=FaultKind.COLUMNS if columns else None,
@@ -158,15 +153,26 @@ def roots(transaction: Transaction, *, sizes: Sequence[int]) -> dict[int, bytes]
     return {size: subtree(0, size) if size else tree.EMPTY for size in sizes}
 
 
-def tile_faults(transaction: Transaction, *, level: int, number: int) -> list[Fault]:
-    """Check that a tile holds the roots of those one level below."""
+def tile_faults(
+    transaction: Transaction, *, level: int, number: int, known: Mapping[int, bytes]
+) -> list[Fault]:
+    """Check that a tile holds the roots of those one level below.
+
+    `known` are roots of tiles of level 0, whose hashes are those that the store has.
+    """
     first, width = number * WIDTH ** (level + 1), WIDTH ** (level + 1)
     between = {"level": level - 1, "first": number * WIDTH, "last": (number + 1) * WIDTH}
-    below = [integration.hashes(row) for row in transaction.fetch("tiles_between", between)]
+    below = {
+        row.integer("number"): integration.hashes(row)
+        for row in transaction.fetch("tiles_between", between)
+    }
     if len(below) < WIDTH:  # told by itself
         return []
+    roots: Mapping[int, bytes] = known if level == 1 else {}
     found = integration.kept(transaction, level, number)
-    if found is not None and found == tuple(map(tree.root_of, below)):
+    if found is not None and found == tuple(
+        roots.get(number) or tree.full(hashes) for number, hashes in below.items()
+    ):
         return []
     what = f"the kept hashes over these events (tile {number} of level {level}) don't fit together"
     return [Fault(kind=FaultKind.TILE, first=first + 1, last=first + width, what=what)]

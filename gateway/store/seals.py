@@ -48,9 +48,11 @@ def faults(transaction: Transaction, rows: Sequence[verifying.Row]) -> list[Faul
     """Return what is wrong beside the events of one page, which are given as they are kept."""
     if not rows:
         return []
-    between: Parameters = {"after": rows[0].seq - 1, "last": rows[-1].seq}
+    between: Parameters = {"after": rows[0][0] - 1, "last": rows[-1][0]}
     beside = {row.integer("seq"): row for row in transaction.fetch("copies_between", between)}
-    events = {row.seq: row.body for row in rows if row.seq in beside or _TELLS in row.body}
+    events = {seq: body for seq, body in rows if _TELLS in body or seq in beside}
+    if not events and not beside:
+        return []
     telling = {seq: event for seq, body in events.items() if (event := derived.event_of(body))}
     archive = retention.sealed(transaction)
     left = archive.size if archive is not None else 0  # with their copies, and maybe just now

@@ -91,10 +91,14 @@ class Store:
             clock=clock,
             bounds=bounds,
         )
-        proofs = Worker(dialect.connect(_WORKER_BUSY_S))
+
+        def more() -> Worker:
+            return Worker(dialect.connect(_WORKER_BUSY_S))
+
+        proofs = more()
         return cls(
             events=events,
-            checkpoints=Checkpoints(proofs, clock),
+            checkpoints=Checkpoints(proofs, clock, more),
             retention=Retention(events, proofs, clock),
             sealed=SealedCopies(events, worker, clock),
             limits=Limits(worker, clock),

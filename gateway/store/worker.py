@@ -59,6 +59,22 @@ class Worker:
 
         return await self._run(run)
 
+    def begin(self, work: Callable[[Transaction], _T]) -> "asyncio.Future[_T]":
+        """Have `work` run in a transaction that only reads, while the caller does something else.
+
+        Whoever waits for it waits as long as it takes, and cancels what he needs no more. Raises
+        StoreUnavailable, at once or where it is waited for.
+        """
+
+        def run() -> _T:
+            with self._engine.reading() as transaction:
+                return work(transaction)
+
+        waiting = _waiting(run)
+        with self._guard:
+            self._submit(waiting)
+        return waiting.future
+
     async def read_along(self, work: Callable[[Transaction], _T]) -> _T:
         """Run `work` together with all that are asked for at the same time, and perhaps twice.
 

@@ -1,6 +1,6 @@
 """The rules alone; tests/actions/test_verifying.py shows them on real databases."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.events import tree
 from gateway.events.checkpoints import Checkpoint
@@ -9,7 +9,7 @@ from gateway.events.notes import Signer
 from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
 from gateway.events.trust import Trust
-from gateway.events.verifying import Mark, Report, Row, Verifier, Wrong
+from gateway.events.verifying import Mark, Report, Verifier, Wrong
 
 SIGNER = Signer(name="log.example/a", seed=b"1" * 32)
 NEW = Signer(name="log.example/a", seed=b"2" * 32)
@@ -24,17 +24,6 @@ def a_mark(size: int, *, signers: Sequence[Signer] = (SIGNER,), is_outside: bool
     return Mark(size=size, note=note, place="here", is_outside=is_outside)
 
 
-def saying(wrong: Wrong) -> Callable[[bytes], Wrong]:
-    return lambda _: wrong
-
-
-def rows(bodies: Mapping[int, bytes], keys: Mapping[int, str] | None = None) -> list[Row]:
-    def row(seq: int, body: bytes) -> Row:
-        return Row(seq=seq, body=body, wrong=saying(Wrong(key=(keys or {}).get(seq, ""))))
-
-    return [row(seq, body) for seq, body in bodies.items()]
-
-
 def read(
     bodies: Mapping[int, bytes],
     stored: Sequence[Mark],
@@ -47,7 +36,8 @@ def read(
     last = max(bodies)
     by_size = {mark.size: [mark] for mark in stored}
     verifier.begin([])
-    verifier.page(rows(bodies, keys), kept, by_size)
+    wrongs = {seq: Wrong(key=key) for seq, key in (keys or {}).items()}
+    verifier.page([*bodies.items()], kept, by_size, wrongs)
     return verifier.end([mark for mark in stored if mark.size > last], last)
 
 
@@ -81,6 +71,17 @@ def test_a_change_in_a_gap_of_checkpoints_is_told_even_where_none_covers_it() ->
     assert "no checkpoint tells" in fault.what
 
 
+def test_a_change_is_named_where_something_is_told_of_an_event_after_it() -> None:
+    report = read({**ALL, 20: b"x"}, [a_mark(100)], keys={22: "k"})
+    assert [(each.kind, each.first) for each in report.faults] == [(FaultKind.CHANGED, 20)]
+
+
+def test_tiles_that_hold_what_events_give_have_their_roots_remembered() -> None:
+    verifier = Verifier(Trust([]), [], Edge())
+    verifier.page([*ALL.items()], {0: LEAVES[:WIDTH]}, {})
+    assert verifier.roots == {0: tree.root_of(LEAVES[:WIDTH])}
+
+
 def test_a_change_with_a_gap_beside_it_are_both_named() -> None:
     report = read({**without(30), 20: b"x"}, [a_mark(100)])
     assert [(each.kind, each.first) for each in report.faults] == [
@@ -101,17 +102,17 @@ def test_a_key_that_took_over_signs_from_then_on() -> None:
 
 def test_a_number_that_comes_twice_is_a_stray() -> None:
     verifier = Verifier(Trust([]), [], Edge())
-    verifier.page(rows({1: b"a"}), {}, {})
-    verifier.page(rows({1: b"b"}), {}, {})
+    verifier.page([(1, b"a")], {}, {})
+    verifier.page([(1, b"b")], {}, {})
     (fault,) = verifier.end([], 1).faults
     assert (fault.kind, fault.first) == (FaultKind.STRAY, 1)
 
 
 def test_faults_beyond_a_bound_are_counted() -> None:
     verifier = Verifier(Trust([]), [], Edge())
-    wrong = [Wrong(kind=FaultKind.COLUMNS, what=str(number)) for number in range(1_200)]
-    found = [Row(seq=seq, body=b"", wrong=saying(each)) for seq, each in enumerate(wrong, 1)]
-    verifier.page(found, {}, {})
+    numbers = range(1, 1_201)
+    wrongs = {seq: Wrong(kind=FaultKind.COLUMNS, what=str(seq)) for seq in numbers}
+    verifier.page([(seq, b"") for seq in numbers], {}, {}, wrongs)
     report = verifier.end([], 1_200)
     assert (len(report.faults), report.unlisted) == (1_000, 200)
 

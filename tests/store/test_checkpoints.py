@@ -1,8 +1,11 @@
+import threading
+
 import anyio
 import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.events import checkpoints, notes
+from gateway.store.engine import Transaction
 from gateway.store.store import Store
 from tests.helpers.databases import OpenStore, Outage
 from tests.helpers.tampering import SIGNER, by, checkpoint, tamper, write
@@ -28,6 +31,19 @@ async def test_it_is_known_how_many_events_wait_for_one(store: Store) -> None:
     await write(store, 2)
     standing = await store.checkpoints.standing()
     assert (standing.last, standing.since, standing.last_seq) == (made, 2, 5)
+
+
+async def test_readers_of_all_of_the_log_have_connections_of_their_own(store: Store) -> None:
+    await write(store, 3)
+    with store.checkpoints.readers(2) as (first, second):
+        met = threading.Barrier(2, timeout=5)  # nobody comes through alone
+
+        def last(transaction: Transaction) -> int:
+            met.wait()
+            return transaction.fetch("last_seq", {})[0].integer("seq")
+
+        found = [first.begin(last), second.begin(last)]
+        assert [await each for each in found] == [3, 3]
 
 
 async def test_without_new_events_there_is_no_new_one(store: Store) -> None:

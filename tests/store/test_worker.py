@@ -48,6 +48,23 @@ async def test_nobody_waits_longer_than_agreed(connect: Connect) -> None:
     worker.close()
 
 
+async def test_reads_go_on_while_the_caller_does_something_else(connect: Connect) -> None:
+    worker = Worker(connect())
+    begun = threading.Event()
+
+    def slow(transaction: Transaction) -> str:
+        assert begun.wait(5)
+        return name_of_thread(transaction)
+
+    first, second, third = (worker.begin(slow) for _ in range(3))
+    second.cancel()
+    begun.set()
+    assert (await first, await third) == ("store", "store")
+    worker.close()
+    with pytest.raises(StoreUnavailable):
+        worker.begin(name_of_thread)
+
+
 async def test_after_an_outage_it_works_again(connect: Connect, outage: Outage) -> None:
     worker = Worker(connect())
     await worker.write(name_of_thread)
