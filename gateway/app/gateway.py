@@ -57,6 +57,7 @@ class Gateway:
     worker: Worker | None = None  # which of several that serve one port
     identity_problems: Callable[[], tuple[str, ...]] = tuple  # of the front that asks who calls
     note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
+    patience_s: float = 0.0  # for servers that are starting, before the first list is given
     changed: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
 
     def handle(self, call: ProposedCall) -> Awaitable[Finished]:
@@ -79,6 +80,9 @@ class Gateway:
     ) -> Page:
         """Return a page of what this principal may see; raises BadCursor."""
         del caller  # a list is the same on every transport
+        if self.patience_s:
+            await self.servers.first_lists(self.patience_s)
+            self.patience_s = 0.0  # a server that takes longer is told of by a change of the list
         return self.listing.page(kind, principal, cursor)
 
     def offers(self) -> JsonObject:

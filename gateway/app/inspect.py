@@ -46,10 +46,12 @@ async def inspect(
     *,
     within_s: float = 30.0,
     asks: Asks = everything,
+    told: Callable[[ServerState], None] | None = None,
 ) -> Inspection:
     """Start every server, wait for its first list or failure, and stop it again.
 
     Some servers show a tool only to clients that can be asked; `asks` says what each may ask.
+    `told` is called with each server that was listed, or has failed, as soon as that is known.
     """
     redactor = Redactor(lambda tenant: tenant.encode(), loaded.secrets)
     servers = Servers(
@@ -66,10 +68,19 @@ async def inspect(
     found = _seen(servers, loaded)
     async with anyio.create_task_group() as tasks:
         await tasks.start(servers.run)
+        if told is not None:
+            for state in servers.states():
+                tasks.start_soon(_tell, servers, state.name, told)
         await servers.first_lists(within_s)
         found = _seen(servers, loaded)
         tasks.cancel_scope.cancel()
     return found
+
+
+async def _tell(servers: Servers, name: str, told: Callable[[ServerState], None]) -> None:
+    if (server := servers.server(name)) is not None:
+        await server.first_list()
+        told(server.state)
 
 
 def _seen(servers: Servers, loaded: Loaded) -> Inspection:

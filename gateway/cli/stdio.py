@@ -1,6 +1,7 @@
 """`weighbridge stdio`: the same gateway as a stdio server, for hosts that start their servers."""
 
 from pathlib import Path
+from typing import Final
 
 import anyio
 import click
@@ -17,6 +18,10 @@ from gateway.identity.local import local_principal
 from gateway.listen.serve import stop_on_signals
 from gateway.listen.stdio import serve_stdio
 from gateway.servers import groups
+
+# A host starts its servers and asks for their tools once, and not all of them ask again. Codex gives
+# a server ten seconds for both, unless told otherwise.
+_PATIENCE_S: Final = 8.0
 
 
 @click.command(
@@ -52,6 +57,7 @@ async def _serve(loaded: Loaded, path: Path) -> None:
             loaded, path.parent, environment.environ(), front="stdio", stopping=stopping
         ) as gateway,
     ):
+        gateway.patience_s = _PATIENCE_S
         await serve_stdio(
             gateway,
             local_principal(loaded.settings.identity.local),

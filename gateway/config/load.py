@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway import yamltext
-from gateway.config import confidential, foreign, misconfigured, naming, paths
+from gateway.config import confidential, env_file, foreign, misconfigured, naming, paths
 from gateway.config.addresses import is_private_url
 from gateway.config.expand import Expansion, expand
 from gateway.config.exposure import find_open_listener
@@ -26,6 +26,7 @@ class Loaded:
     settings: Settings
     secrets: tuple[str, ...]  # longest first
     warnings: tuple[str, ...]
+    path: Path | None = None  # of the file
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Loaded:
@@ -35,7 +36,14 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     kept as misconfigured, so that the others run; anywhere else a missing variable is a fault.
     """
     file = str(path)
-    document = yamltext.load(_text(path, file), file=file)
+    return of_text(_text(path, file), path, environ)
+
+
+def of_text(text: str, path: Path, environ: Mapping[str, str]) -> Loaded:
+    """Do the same with a text that stands, or may come to stand, in a file at `path`."""
+    file = str(path)
+    document = yamltext.load(text, file=file)
+    environ, exposed = _with_env_file(document, path, environ)
     expansion = expand(document.value, environ)
     missing = misconfigured.by_server(expansion.missing)
     settings = _validated(document, expansion, missing, file)
@@ -54,8 +62,34 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     return Loaded(
         settings=settings,
         secrets=confidential.find(settings, expansion.taken),
-        warnings=tuple(_warnings(settings)),
+        warnings=(*exposed, *_warnings(settings)),
+        path=path,
     )
+
+
+def _with_env_file(
+    document: YamlDocument, path: Path, environ: Mapping[str, str]
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return the environment with the variables of `env_file` over it, and what to look at there.
+
+    An empty value there leaves the environment's as it is.
+    """
+    named = document.value.get("env_file")
+    if not isinstance(named, str) or not named:  # any other value is reported with all faults
+        return environ, ()
+    file = paths.beside(Path(named), folder=path.parent, home=environ.get("HOME"))
+    if not file.exists():
+        line, column = document.place(("env_file",))
+        message = f"`env_file` is `{named}`, and there is no such file; make it, or remove the key"
+        raise FileError(message, file=str(path), line=line, column=column)
+    given = {
+        name: value
+        for name, value in env_file.parse(_text(file, str(file)), file=str(file)).items()
+        if value
+    }
+    is_open = file.stat().st_mode & 0o077
+    told = f"`{named}` holds secrets and can be read by others; `chmod 600` it"
+    return {**environ, **given}, (told,) if is_open else ()
 
 
 def _text(path: Path, file: str) -> str:
@@ -69,7 +103,10 @@ def _text(path: Path, file: str) -> str:
             file=file,
         ) from None
     except OSError as error:
-        raise FileError(f"can't be read: {error.strerror or error}", file=file) from error
+        raise FileError(
+            f"can't be read: {(error.strerror or str(error)).lower()}; look at its owner and mode",
+            file=file,
+        ) from error
     if len(data) > _LARGEST:
         raise FileError(f"larger than {_LARGEST} bytes; is it the right file?", file=file)
     if data.startswith(_OTHER_BOMS):

@@ -11,6 +11,11 @@ from gateway.config.settings import Settings
 _SQLITE: Final = "sqlite:///"
 
 
+def beside(path: Path, *, folder: Path, home: str | None) -> Path:
+    """Return one path of a configuration as `resolve` makes all of them."""
+    return _Base(folder, home).path(path)
+
+
 def resolve(settings: Settings, *, folder: Path, home: str | None) -> Settings:
     """Return the settings with absolute paths; `~/` stands for `home` when there is one."""
     base = _Base(folder, home)
@@ -21,6 +26,7 @@ def resolve(settings: Settings, *, folder: Path, home: str | None) -> Settings:
             "servers": servers,
             "identity": _identity(settings.identity, base),
             "policies": base.path(settings.policies),
+            "env_file": base.path(settings.env_file) if settings.env_file else None,
             "store": store,
             "events": _events(settings.events, base),
         }

@@ -8,7 +8,10 @@ from gateway.types.json import Json
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "config.md"
 EXAMPLE = ROOT / "config.example.yaml"
-BY_COMMENT = {"admin.oidc.tenant"}  # one of two ways, and the example goes the other
+BY_COMMENT = {
+    "admin.oidc.tenant",  # one of two ways, and the example goes the other
+    "env_file",  # has to be there
+}
 LISTS = {"accounts", "api_keys", "auditors", "jwt", "to", "webhooks"}
 
 

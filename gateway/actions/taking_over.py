@@ -1,0 +1,142 @@
+"""What taking a client's servers over comes to: plain data in, the texts of files out."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Final
+
+from gateway.actions import starter
+from gateway.clients import entries, files, kinds, names, translating
+from gateway.clients.entries import Entry, Left
+from gateway.clients.files import ClientFile
+from gateway.clients.references import Around
+from gateway.clients.translating import Translated, Variables
+from gateway.config import env_file
+from gateway.types.json import Json, JsonObject
+from gateway.types.values import value
+from gateway.yamltext import layout
+from gateway.yamltext.editors import schema_line
+
+CONFIG: Final = "config.yaml"
+SECRETS: Final = "weighbridge.env"
+POLICIES: Final = "policies"
+_OURS: Final = "weighbridge"
+_HEAD: Final = """\
+# Written by `weighbridge init` from the servers of {title}. Every key: docs/reference/config.md
+
+# Every call passes as before, and what would have been decided is recorded; `weighbridge enforce`
+# switches.
+mode: observe
+"""
+_SECRETS: Final = f"""
+# The values of the references below; mode 600, and not for version control.
+env_file: {SECRETS}
+"""
+_CONTRACTS: Final = """
+# Drafts of contracts count until you have reviewed them (`weighbridge tools review`); `refuse`
+# then keeps out whatever nobody has looked at.
+contracts: {unreviewed: observe}
+"""
+_ENV_HEAD: Final = """\
+# Secrets of the servers in config.yaml, taken from the file of {title} by `weighbridge init`.
+# NAME=value a line. Keep it out of version control.
+"""
+
+
+@value
+class Plan:
+    """What would happen to a client's file: who moves, who stays, and what is needed for it.
+
+    `values` are secrets for the file of variables; `passed` says by variable how the client's own
+    entry hands it to the gateway. With `governed`, the name of a gateway that is there, nothing is
+    to be done.
+    """
+
+    source: ClientFile
+    taken: tuple[Translated, ...] = ()
+    left: tuple[Left, ...] = ()
+    values: Mapping[str, str]
+    passed: Mapping[str, str]
+    governed: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the gateway's entry: like no server that stays."""
+        stay = {each.name for each in self.left}
+        numbered = (f"{_OURS}-{number}" for number in range(2, len(stay) + 3))
+        return next(each for each in (_OURS, *numbered) if each not in stay)
+
+
+def plan(
+    source: ClientFile,
+    path: PurePath,
+    home: PurePath | None,
+    leave: Mapping[str, str] | None = None,
+) -> Plan:
+    """Say what becomes of each server of a file at `path`; `leave`: who stays besides, and why."""
+    for name, each in source.servers.items():
+        if entries.is_ours(name, each):
+            return Plan(source=source, values={}, passed={}, governed=name)
+    around = Around(project=kinds.project_of(source.client, path, home), home=home)
+    wanted: list[Entry] = []
+    left: list[Left] = []
+    for name, each in source.servers.items():
+        found = entries.read(name, each, source.client)
+        if leave and name in leave:
+            found = Left(name=name, reason=leave[name])
+        if isinstance(found, Left):
+            left.append(found)
+        else:
+            wanted.append(found)
+    variables = Variables(translating.referred(wanted, source.client, around))
+    ours = names.names(each.name for each in wanted)
+    taken: list[Translated] = []
+    for each in wanted:
+        made = translating.translated(each, ours[each.name], source.client, around, variables)
+        if isinstance(made, Left):
+            left.append(made)
+        else:
+            taken.append(made)
+    return Plan(
+        source=source,
+        taken=tuple(taken),
+        left=tuple(left),
+        values=variables.values,
+        passed=variables.passed,
+    )
+
+
+def config(made: Plan) -> str:
+    """Return the configuration."""
+    parts = [schema_line("config"), _HEAD.format(title=made.source.client.title)]
+    if made.values:
+        parts.append(_SECRETS)
+    return "".join((*parts, _CONTRACTS, "\n", starter.IDENTITY, "\n", servers(made)))
+
+
+def servers(made: Plan) -> str:
+    """Return the servers alone: a configuration to start them by."""
+    return layout.block({"servers": {each.name: each.section for each in made.taken}})
+
+
+def secrets(made: Plan) -> str:
+    """Return the file of variables."""
+    return _ENV_HEAD.format(title=made.source.client.title) + env_file.write(made.values)
+
+
+def entry(made: Plan, command: Sequence[str], config: PurePath) -> JsonObject:
+    """Return the client's entry for the gateway; `command` begins with an absolute path."""
+    program, *words = command
+    args: list[Json] = [*words, "stdio", "--config", str(config)]
+    said: JsonObject = {"type": "stdio"} if made.source.client.says_type else {}
+    return {
+        **said,
+        "command": program,
+        "args": args,
+        **translating.passing(made.passed, made.source.client),
+    }
+
+
+def switched(made: Plan, given: JsonObject) -> str:
+    """Return the client's text with its entry for the gateway in the place of the servers."""
+    gone = {each.entry.name for each in made.taken}
+    return files.switched(made.source, gone, made.name, given)

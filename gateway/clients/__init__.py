@@ -1,0 +1,1 @@
+"""Agent clients' own configuration files: found, read, and edited in place; texts in, texts out."""

@@ -1,0 +1,91 @@
+"""A client's file as a whole: its text, its servers, and the text with a gateway in their place."""
+
+from collections.abc import Set
+from pathlib import PurePath
+from typing import Final
+
+from gateway.clients import jsonc, jsonc_editing, kinds, texts, toml
+from gateway.clients.jsonc import Node
+from gateway.clients.kinds import Client, Syntax
+from gateway.errors import FileError
+from gateway.types.json import Json, JsonObject
+from gateway.types.values import value
+
+_BOM: Final = "\ufeff"
+
+
+@value
+class ClientFile:
+    """A file that was read: whose it is, and what stands in its section of servers."""
+
+    client: Client
+    file: str
+    text: str
+    servers: JsonObject
+    node: Node | None = None  # of the section, in JSON
+
+
+def read(data: bytes, path: PurePath, client: Client | None = None) -> ClientFile:
+    """Read a file, for the client that its name or its content tells; raises FileError.
+
+    Without a section of servers there are none.
+    """
+    file = str(path)
+    text = texts.decoded(data, file)
+    client = client or kinds.by_name(path)
+    if client is not None and client.syntax is Syntax.TOML:
+        section: Json = toml.parse(text, file).get(client.section, {})
+        return ClientFile(client=client, file=file, text=text, servers=_map(section, client, file))
+    if not text.removeprefix(_BOM).strip():
+        raise FileError("nothing in it", file=file)
+    top = jsonc.parse(text, file)
+    if not isinstance(top.value, dict):
+        raise FileError("no JSON object at the top; is it a client's file?", file=file)
+    client = client or (kinds.VS_CODE if "servers" in top.value else kinds.CLAUDE_CODE)
+    node = next((each.node for each in top.members if each.name == client.section), None)
+    servers = _map(node.value if node is not None else {}, client, file)
+    return ClientFile(client=client, file=file, text=text, servers=servers, node=node)
+
+
+def _map(found: Json, client: Client, file: str) -> JsonObject:
+    if not isinstance(found, dict):
+        raise FileError(f"`{client.section}` is no map of servers", file=file)
+    return found
+
+
+def switched(given: ClientFile, gone: Set[str], name: str, entry: JsonObject) -> str:
+    """Return the text with one entry in place of others; raises FileError if that can't be done.
+
+    What comes out is read again: but for these servers it has to say what it said before.
+    """
+    made = _edited(given, gone, name, entry)
+    if made is None or not _says(made, given, gone, name, entry):
+        message = "its servers can't be taken out of the text"
+        if given.client.syntax is Syntax.TOML:
+            message += f"; write each as `[{given.client.section}.NAME]`"
+        raise FileError(message, file=given.file)
+    return made
+
+
+def _edited(given: ClientFile, gone: Set[str], name: str, entry: JsonObject) -> str | None:
+    if given.client.syntax is Syntax.TOML:
+        return toml.replaced(given.text, given.client.section, gone, name, entry)
+    if given.node is None:
+        return None
+    return jsonc_editing.replaced(given.text, given.node, gone, name, entry)
+
+
+def _says(made: str, given: ClientFile, gone: Set[str], name: str, entry: JsonObject) -> bool:
+    try:
+        before, after = _whole(given.text, given), _whole(made, given)
+    except FileError:
+        return False
+    kept = {key: each for key, each in given.servers.items() if key not in gone}
+    return after == {**before, given.client.section: {**kept, name: entry}}
+
+
+def _whole(text: str, given: ClientFile) -> JsonObject:
+    if given.client.syntax is Syntax.TOML:
+        return toml.parse(text, given.file)
+    found = jsonc.parse(text, given.file).value
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,49 @@
+"""Where clients usually keep their servers, nearest first."""
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from gateway.clients.kinds import CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VS_CODE, Client
+from gateway.types.values import value
+
+
+@value
+class Place:
+    """A file that a client may keep its servers in."""
+
+    client: Client
+    path: PurePath
+
+
+def places(
+    folder: PurePath, home: PurePath | None, platform: str, environ: Mapping[str, str]
+) -> tuple[Place, ...]:
+    """Return the usual files of a project folder, then those of the user; most won't be there.
+
+    `platform` is `sys.platform`; `CODEX_HOME` and `XDG_CONFIG_HOME` are taken from `environ`.
+    """
+    found = [
+        (CLAUDE_CODE, folder / ".mcp.json"),
+        (VS_CODE, folder / ".vscode" / "mcp.json"),
+        (CURSOR, folder / ".cursor" / "mcp.json"),
+        (CODEX, folder / ".codex" / "config.toml"),
+    ]
+    if home is not None:
+        data = _data(home, platform, environ)
+        codex = environ.get("CODEX_HOME")
+        found += [
+            (CLAUDE_CODE, home / ".claude.json"),
+            (VS_CODE, data / "Code" / "User" / "mcp.json"),
+            (CURSOR, home / ".cursor" / "mcp.json"),
+            (CODEX, (PurePath(codex) if codex else home / ".codex") / "config.toml"),
+            (CLAUDE_DESKTOP, data / "Claude" / "claude_desktop_config.json"),
+        ]
+    each = {path: Place(client=client, path=path) for client, path in reversed(found)}
+    return tuple(reversed(each.values()))
+
+
+def _data(home: PurePath, platform: str, environ: Mapping[str, str]) -> PurePath:
+    """Return the folder in which programs with windows keep what is the user's."""
+    if platform == "darwin":
+        return home / "Library" / "Application Support"
+    return PurePath(environ.get("XDG_CONFIG_HOME") or home / ".config")

@@ -1,0 +1,102 @@
+"""References in a client's own syntax, and the `${VAR}` of ours that stand for the same."""
+
+import re
+from pathlib import PurePath
+from typing import Final
+
+from gateway.clients.kinds import Dialect
+from gateway.types.values import value
+
+_REFERENCE: Final = re.compile(r"\$\{([^{}]*)\}")
+_OPENED: Final = re.compile(r"\$\{")
+_CLAUDE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.ASCII | re.DOTALL)
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_OTHER: Final = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
+
+
+class Untranslatable(Exception):
+    """A reference to something that only the client knows; says which."""
+
+
+@value
+class Around:
+    """What references to folders stand for; without a project there is no workspace."""
+
+    project: PurePath | None
+    home: PurePath | None
+
+
+@value
+class Piece:
+    """A stretch of a text: as it was, or a reference in our words.
+
+    `variable` is what the gateway has to be given, and `source` what gives it in the client.
+    """
+
+    start: int
+    end: int
+    text: str
+    variable: str = ""
+    source: str = ""
+
+
+def find(text: str, dialect: Dialect, around: Around) -> tuple[Piece, ...]:
+    """Return the references of a text; raises Untranslatable for one that has no counterpart."""
+    if dialect is Dialect.NONE:
+        return ()
+    found: list[Piece] = []
+    for each in _REFERENCE.finditer(text):
+        piece = (
+            _of_claude(each[0], each[1])
+            if dialect is Dialect.CLAUDE
+            else _of_editor(each[0], each[1], around)
+        )
+        if piece is not None:
+            text_of, variable = piece
+            source = each[0] if variable else ""
+            found.append(
+                Piece(
+                    start=each.start(),
+                    end=each.end(),
+                    text=text_of,
+                    variable=variable,
+                    source=source,
+                )
+            )
+    return tuple(found)
+
+
+def escaped(text: str) -> str:
+    """Return a text of which nothing is taken for a reference of ours."""
+    return _OPENED.sub("$${", text)
+
+
+def _of_claude(whole: str, inner: str) -> tuple[str, str] | None:
+    name = _CLAUDE.fullmatch(inner)
+    return None if name is None else (whole, name[1])
+
+
+def _of_editor(whole: str, inner: str, around: Around) -> tuple[str, str]:
+    kind, colon, rest = inner.partition(":")
+    match kind:
+        case "env" if _VARIABLE.fullmatch(rest):
+            return f"${{{rest}}}", rest
+        case "input" if rest:
+            name = input_variable(rest)
+            return f"${{{name}}}", name
+        case "workspaceFolder" | "workspaceRoot" if around.project is not None and not colon:
+            return escaped(str(around.project)), ""
+        case "workspaceFolderBasename" if around.project is not None:
+            return escaped(around.project.name), ""
+        case "userHome" if around.home is not None:
+            return escaped(str(around.home)), ""
+        case "pathSeparator" | "/":
+            return "/", ""
+        case _:
+            raise Untranslatable(f"refers to `{whole[:80]}`, which only the client knows")
+
+
+def input_variable(id: str) -> str:
+    """Return the variable that carries an input that an editor asks for: `GITHUB_TOKEN`."""
+    name = _OTHER.sub("_", id).strip("_").upper() or "INPUT"
+    return name if _VARIABLE.fullmatch(name) else f"INPUT_{name}"
