@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from gateway.admin.redacted import pairs
 from gateway.approvals.visible import visible
+from gateway.replay.sides import Side, beside
 from gateway.replay.tally import effect
-from gateway.replay.types import Compared, Grade, Judgement
+from gateway.replay.types import Compared, Grade
 from gateway.types.json import JsonObject
-
-_NONE: Final = "–"
+from gateway.types.values import replaced
 
 _SAID: Final = {
     "allow": "allowed",
@@ -18,18 +18,6 @@ _SAID: Final = {
     "require_approval": "asked about",
     "no_room": "over a limit",
 }
-Change = Literal["same", "first", "more"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One line of both judgements."""
-
-    name: str
-    before: str
-    after: str
-    change: Change
-    is_code: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,49 +89,9 @@ def _title(found: Compared, after: str) -> str:
 
 
 def _sides(found: Compared) -> Iterator[Side]:
-    """Yield the lines in which at least one side says something, the first difference marked."""
-    is_first = True
-    after = found.after
-    others = [*_lines(after)] if after is not None else []
-    for number, (name, text, is_code) in enumerate(_lines(found.before)):
-        other = others[number][1] if others else _NONE
-        if text == other == _NONE or (not others and text == _NONE):
-            continue
-        change: Change = "same"
-        if others and text != other:
-            change, is_first = ("first" if is_first else "more"), False
-        yield Side(
-            name=name,
-            before=visible(text),
-            after=visible(other) if others else "?",
-            change=change,
-            is_code=is_code,
-        )
-
-
-def _lines(judged: Judgement) -> Iterator[tuple[str, str, bool]]:
-    """Yield the lines of one judgement; every judgement has the same names in the same order."""
-    yield "Decision", _SAID.get(effect(judged), effect(judged)), False
-    yield "By", judged.rule or judged.code or _NONE, True
-    yield "Where", judged.place or _NONE, True
-    yield "Reason", judged.reason or _NONE, False
-    yield "Rules that held", ", ".join(judged.matched) or _NONE, True
-    yield "Class", f"{judged.does} {judged.risk}" if judged.does and judged.risk else _NONE, False
-    yield "Phase", judged.phase or _NONE, False
-    yield "People", judged.people or _NONE, False
-    yield "Constraints", _joined(f"{each.kind} {each.pointer}" for each in judged.constraints), True
-    limits = _joined(f"{each.id} takes {_number(each.amount)}" for each in judged.limits)
-    yield "Limits", limits, True
-    yield "No room in", judged.exceeded or _NONE, True
-    yield "Keeps", _joined(judged.keep), True
-    redacts = _joined(f"{path} as {form}" for path, form in judged.redact.items())
-    yield "Redacts", redacts, True
-    yield "Rows", _joined(each.where for each in judged.rows), True
-
-
-def _joined(texts: Iterator[str] | tuple[str, ...]) -> str:
-    return ", ".join(texts) or _NONE
-
-
-def _number(amount: float | None) -> str:
-    return "?" if amount is None else f"{amount:g}"
+    for each in beside(found.before, found.after):
+        before, after = each.before, each.after
+        if each.name == "decision":
+            before, after = _SAID.get(before, before), _SAID.get(after, after)
+        name = each.name.capitalize()
+        yield replaced(each, name=name, before=visible(before), after=visible(after))

@@ -9,16 +9,15 @@ from gateway import jsontext
 from gateway.cli import disclosing, opening, output, pastime, sealed
 from gateway.cli.flags import candidate_options
 from gateway.cli.options import config_option, json_option
-from gateway.replay import history
+from gateway.replay import history, report, sides
 from gateway.replay.replaying import Replay
-from gateway.replay.tally import effect
 from gateway.replay.types import Compared, Grade, Judgement, Missing, Recorded
 from gateway.revision import Revision
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import replaced
 
-_NONE = "–"
 _WIDEST = 44
+_MARKS = {"same": " ", "first": "→", "more": "≠"}
 
 
 @click.command("show", epilog="Example: weighbridge replay show call_01JC... --policies ./policies")
@@ -48,7 +47,7 @@ def command(
     if as_json:
         output.as_json(_to_json(found))
         return
-    for each in _lines(found):
+    for each in lines(found):
         output.one_line(each)
 
 
@@ -69,7 +68,8 @@ async def _found(path: Path, candidate: Revision, call: str) -> Compared | None:
         return await replay.compared(recorded)
 
 
-def _lines(found: Compared) -> Iterator[str]:
+def lines(found: Compared) -> Iterator[str]:
+    """Yield what a terminal shows of a call; names from outside are as they are."""
     call = found.recorded
     yield f"{call.call}: {call.tool} by {call.actor.user} of {call.tenant}, {call.at:%F %T} UTC"
     if call.run:
@@ -81,46 +81,19 @@ def _lines(found: Compared) -> Iterator[str]:
         yield f"undecidable: {needs}"
         if found.certain is not None:
             yield f"whatever it was, the call would be: {found.certain}"
-        yield from (f"  {name:<12}  {value}" for name, value in _sides(found.before))
+        for each in sides.beside(found.before, None):
+            yield f"  {each.name:<12}  {_said(each.name, each.before)}"
         return
     yield "the same" if found.grade is Grade.SAME else f"changed: {', '.join(found.why)}"
     then = f"then ({_short(call.revision)})"
     yield f"    {'':<12}  {then:<{_WIDEST}}  now"
-    first = True
-    for (name, before), (_, after) in zip(_sides(found.before), _sides(found.after), strict=True):
-        if before == after == _NONE:
-            continue
-        mark = " " if before == after else "→" if first else "≠"
-        first = first and before == after
-        yield f"  {mark} {name:<12}  {before:<{_WIDEST}}  {after}"
-    if found.after.place:
-        yield f"    {'place':<12}  {found.before.place:<{_WIDEST}}  {found.after.place}"
+    for each in sides.beside(found.before, found.after):
+        before, after = _said(each.name, each.before), _said(each.name, each.after)
+        yield f"  {_MARKS[each.change]} {each.name:<12}  {before:<{_WIDEST}}  {after}"
 
 
-def _sides(judged: Judgement) -> Iterator[tuple[str, str]]:
-    """Yield the lines of one judgement; every judgement has the same names in the same order."""
-    yield "decision", effect(judged)
-    yield "by", judged.rule or judged.code or _NONE
-    yield "code", judged.code or _NONE
-    yield "reason", judged.reason or _NONE
-    yield "rules held", ", ".join(judged.matched) or _NONE
-    yield "class", f"{judged.does} {judged.risk}" if judged.does and judged.risk else _NONE
-    yield "phase", judged.phase or _NONE
-    yield "people", judged.people or _NONE
-    yield "constraints", _joined(f"{each.kind} {each.pointer}" for each in judged.constraints)
-    yield "limits", _joined(f"{each.id} takes {_number(each.amount)}" for each in judged.limits)
-    yield "no room in", judged.exceeded or _NONE
-    yield "keeps", _joined(judged.keep)
-    yield "redacts", _joined(f"{path} as {form}" for path, form in judged.redact.items())
-    yield "rows", _joined(each.where for each in judged.rows)
-
-
-def _joined(texts: Iterator[str] | tuple[str, ...]) -> str:
-    return ", ".join(texts) or _NONE
-
-
-def _number(amount: float | None) -> str:
-    return "?" if amount is None else f"{amount:g}"
+def _said(name: str, text: str) -> str:
+    return report.said(text) if name == "decision" else text
 
 
 def _needs(missing: Missing) -> str:
@@ -142,12 +115,16 @@ def _to_json(found: Compared) -> JsonObject:
         "grade": str(found.grade),
         "why": [str(each) for each in found.why],
         "grants": str(found.grants),
-        "before": dict(_sides(found.before)),
-        "after": dict(_sides(found.after)) if found.after is not None else None,
+        "before": _texts(found.before),
+        "after": _texts(found.after) if found.after is not None else None,
         "missing": missing,
         "certain": str(found.certain) if found.certain is not None else None,
         "self_check": found.is_faithful,
     }
+
+
+def _texts(judged: Judgement) -> JsonObject:
+    return {each.name: each.text for each in sides.lines(judged)}
 
 
 def _of_call(call: Recorded) -> JsonObject:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 
 from gateway.replay import text
 from gateway.replay.junit import xml
-from gateway.replay.report import Wanted
+from gateway.replay.report import Wanted, said
 from gateway.replay.tally import effect, speaker
 from gateway.replay.transcribing import Kind, Step, Transcribed
 from gateway.replay.types import Judgement, Missing
@@ -101,7 +101,8 @@ def _verdict(judged: Judgement | None) -> str:
     if judged is None:
         return ""
     by = speaker(judged)
-    return f"{effect(judged)} ({by})" if by else effect(judged)
+    what = said(effect(judged))
+    return f"{what} ({by})" if by else what
 
 
 def _needs(missing: Missing) -> str:

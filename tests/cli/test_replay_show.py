@@ -6,6 +6,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from gateway.cli import replay_show
+from gateway.types.leans import Lean
+from gateway.types.values import replaced
+from tests.helpers.compared import ALLOW
+from tests.helpers.compared import changed as compared
+from tests.helpers.compared import recorded as recorded_call
 from tests.helpers.recorded import recorded
 from tests.helpers.replayed import OF_IBAN, WIDER, changed
 from tests.helpers.workspaces import Workspace
@@ -42,3 +48,11 @@ def test_a_call_that_is_not_in_the_log_is_told_so(made: Workspace) -> None:
     done = made.run("replay", "show", "call_9")
     assert done.exit_code == 2
     assert "no judged call `call_9`" in done.stderr
+
+
+def test_a_limit_without_room_is_said_in_words_and_to_programs_by_its_name() -> None:
+    full = replaced(ALLOW, exceeded="daily")
+    found = compared(recorded_call(1, ALLOW), full, grants=Lean.NARROWER)
+    told = "\n".join(replay_show.lines(found))
+    assert "over a limit" in told
+    assert "no_room" not in told

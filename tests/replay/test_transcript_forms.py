@@ -8,6 +8,7 @@ from gateway.replay.transcribing import Kind, Step, Transcribed
 from gateway.replay.types import Gone, Judgement, Missing
 from gateway.types.decisions import DecisionEffect
 from gateway.types.outcomes import Status
+from gateway.types.values import replaced
 
 ALLOWED = Judgement(effect=DecisionEffect.ALLOW, rule="small", place="p.yaml:3")
 DENIED = Judgement(
@@ -99,3 +100,11 @@ def test_code_hosts_are_told_of_the_line_that_refuses() -> None:
     assert isinstance(results, list)
     ids = [each["ruleId"] for each in results if isinstance(each, dict)]
     assert ids == ["changed-call", "refused-call", "dropped-call", "added-call", "refused-call"]
+
+
+def test_a_limit_without_room_is_said_in_words() -> None:
+    full = replaced(ALLOWED, exceeded="daily")
+    steps = (replaced(STEPS[0], after=full),)
+    told = "\n".join(forms.lines(replaced(FOUND, steps=steps)))
+    assert "allow (small) → over a limit (daily)" in told
+    assert "no_room" not in told
