@@ -1,12 +1,8 @@
 """Reads an HTTP request body once, within a size and a time."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
 
-from starlette.types import Message, Receive, Scope
-
-_IS_HERE: Final = "weighbridge.body"  # key in an ASGI scope
+from starlette.types import Message, Receive
 
 
 class BodyRefused(Exception):
@@ -17,30 +13,16 @@ class BodyRefused(Exception):
         self.status = status
 
 
-def let_tell(scope: Scope, is_here: Callable[[], bool]) -> None:
-    """Let a request tell whether its whole body has arrived."""
-    scope[_IS_HERE] = is_here
-
-
-def is_here(scope: Scope) -> bool:
-    """Whether the whole body is known to have arrived, so that reading it waits for nothing."""
-    told = scope.get(_IS_HERE)
-    return told is not None and told()
-
-
 async def read_body(
     receive: Receive,
     *,
     content_length: bytes | None,
     max_bytes: int,
     deadline_s: float,
-    is_here: bool = False,
 ) -> bytes:
     """Return the whole body; raises BodyRefused."""
     if content_length is not None and content_length.isdigit() and int(content_length) > max_bytes:
         raise BodyRefused(413)
-    if is_here:
-        return await _read(receive, max_bytes)
     try:
         async with asyncio.timeout(deadline_s):
             return await _read(receive, max_bytes)

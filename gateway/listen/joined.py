@@ -29,6 +29,11 @@ class Joined:
         else:
             self._transport.write(data)
 
+    def write_whole(self, data: bytes) -> None:
+        """Send an answer that is whole, after what is held back."""
+        self._flush()
+        self._transport.write(data)
+
     def close(self) -> None:
         """Send what is held back, and close."""
         self._flush()
@@ -47,6 +52,6 @@ class Joined:
         return getattr(self._transport, name)
 
 
-def joined(transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> asyncio.Transport:
-    """Return the transport with heads joined to bodies."""
-    return cast("asyncio.Transport", Joined(transport, loop))
+def as_transport(joined: Joined) -> asyncio.Transport:
+    """Return it as what it stands in for."""
+    return cast("asyncio.Transport", joined)

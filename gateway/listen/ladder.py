@@ -33,41 +33,51 @@ _BLANKS: Final = b" \t"
 
 
 class HeaderView:
-    """The headers that matter to a request, found in one pass."""
+    """The headers of a request, by their names in small letters."""
 
-    __slots__ = ("duplicate", "has_params", "raw", "run", "values")
+    __slots__ = ("_values", "duplicate", "raw", "run")
 
     def __init__(self, raw: Sequence[tuple[bytes, bytes]], run: bytes = b"") -> None:
         self.raw = raw
-        self.run = ""  # the run that the header with this name, in small letters, is about
-        self.values: dict[bytes, bytes] = {}
         self.duplicate = b""  # a routing header that came twice
-        self.has_params = False  # whether there are Mcp-Param-* headers
-        values = self.values
-        for key, value in raw:
-            if key in _KEPT:
-                shown = value.strip(_BLANKS)  # parsers may leave them (RFC 9110, 5.5)
-                if key in values:
-                    if key in _ROUTING:
-                        self.duplicate = key
-                    elif key == _KEY:
-                        # Two are one list (5.3), and a list is no key: whoever reads it refuses it.
-                        shown = b"%b, %b" % (values[key], shown)
-                values[key] = shown
-            elif run and key == run:
-                # Two are one list here as well, and that names no run.
-                self.run = f"{self.run}, " * bool(self.run) + value.strip(_BLANKS).decode("latin-1")
-            elif key.startswith(b"mcp-param-"):
-                self.has_params = True
+        self._values = dict(raw)
+        if len(self._values) != len(raw):
+            self._join(run)
+        # The run that the header with this name, in small letters, is about.
+        self.run = self.text(run) if run and run not in _KEPT else ""
+
+    def _join(self, run: bytes) -> None:
+        """Make one of those that came twice, where that is of consequence."""
+        # Two are one list (RFC 9110, 5.3). A list is no key, and names no run: whoever reads it
+        # refuses it.
+        lists = {_KEY, run}
+        names = [key for key, _ in self.raw]
+        for key in self._values:
+            if names.count(key) > 1 and key in _ROUTING:
+                self.duplicate = key
+            elif key in lists:
+                shown = [value.strip(_BLANKS) for name, value in self.raw if name == key]
+                self._values[key] = b", ".join(shown)
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return a header without the blanks that parsers may leave (RFC 9110, 5.5), or None."""
+        found = self._values.get(key)
+        return None if found is None else found.strip(_BLANKS)
 
     def text(self, key: bytes) -> str:
         """Return a header as text, empty when it is absent."""
-        return self.values.get(key, b"").decode("latin-1")
+        found = self._values.get(key)
+        return "" if found is None else found.strip(_BLANKS).decode("latin-1")
+
+    @property
+    def has_params(self) -> bool:
+        """Whether there are Mcp-Param-* headers."""
+        return any(key.startswith(b"mcp-param-") for key in self._values)
 
     @property
     def idempotency_key(self) -> str | None:
         """Return the host's key for this request as it came, or None."""
-        found = self.values.get(_KEY)
+        found = self.get(_KEY)
         return None if found is None else found.decode("latin-1")
 
 
@@ -142,18 +152,17 @@ def _bad_meta(message: str) -> RpcError:
 
 def _mismatch(message: JsonObject, meta: JsonObject, headers: HeaderView) -> RpcError | None:
     """Compare the mirrored headers with the body, which alone decides."""
-    values = headers.values
-    version = values.get(b"mcp-protocol-version")
+    version = headers.get(b"mcp-protocol-version")
     if version is None or version.decode("latin-1") != meta[VERSION_KEY]:
         return _differs("mcp-protocol-version", "protocol version in `params._meta`")
     method = message["method"]
-    if values.get(b"mcp-method", b"").decode("latin-1") != method:
+    if headers.text(b"mcp-method") != method:
         return _differs("mcp-method", "`method`")
     key = NAMED_BY.get(method) if isinstance(method, str) else None
     params = message["params"]
     if key is None or not isinstance(params, dict) or params.get(key) is None:
         return None
-    if _decoded(values.get(b"mcp-name")) != params[key]:
+    if _decoded(headers.get(b"mcp-name")) != params[key]:
         return _differs("mcp-name", f"`params.{key}`")
     return None
 

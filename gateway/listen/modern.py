@@ -8,8 +8,9 @@ from starlette.types import Receive, Scope, Send
 from gateway.clock import Clock
 from gateway.errors import BadCursor
 from gateway.listen.arrivals import WEIGHED
-from gateway.listen.body import BodyRefused, is_here, read_body
+from gateway.listen.body import BodyRefused, read_body
 from gateway.listen.callers import MODERN_VERSION, ModernHttpCaller, progress_token
+from gateway.listen.direct import direct_of
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
 from gateway.listen.ladder import (
@@ -96,23 +97,16 @@ class ModernFront:
             await send_empty(send, 405, _POST_ONLY)
             return
         headers = HeaderView(scope["headers"], self._run_header)
-        values = headers.values
-        if not is_json(values.get(b"content-type", b"")):
+        if not is_json(headers.get(b"content-type") or b""):
             error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
             await send_error(send, error)
             return
-        if accepts(values.get(b"accept", b"")) != (True, True):
+        if accepts(headers.get(b"accept") or b"") != (True, True):
             text = "Accept must list both application/json and text/event-stream"
             await send_error(send, RpcError(code=INVALID_REQUEST, message=text), status=406)
             return
         try:
-            body = await read_body(
-                receive,
-                content_length=values.get(b"content-length"),
-                max_bytes=self._options.max_body_bytes,
-                deadline_s=self._options.body_deadline_s,
-                is_here=is_here(scope),
-            )
+            body = await self._body(scope, receive, headers.get(b"content-length"))
         except BodyRefused as refused:
             if refused.status:
                 await send_empty(send, refused.status, _CLOSE)
@@ -122,6 +116,20 @@ class ModernFront:
         if hand_over is None or not await hand_over(http.replayed(body)):
             await self._serve(body, headers, http, principal)
 
+    async def _body(self, scope: Scope, receive: Receive, content_length: bytes | None) -> bytes:
+        direct, most = direct_of(scope), self._options.max_body_bytes
+        body = direct.take() if direct is not None else None
+        if body is None:
+            return await read_body(
+                receive,
+                content_length=content_length,
+                max_bytes=most,
+                deadline_s=self._options.body_deadline_s,
+            )
+        if len(body) > most:
+            raise BodyRefused(413)
+        return body
+
     async def _serve(
         self, body: bytes, headers: HeaderView, http: Asgi, principal: Principal
     ) -> None:
@@ -130,7 +138,7 @@ class ModernFront:
         if isinstance(incoming, RpcError):
             await send_error(send, incoming)
             return
-        version = headers.values.get(b"mcp-protocol-version", b"")
+        version = headers.get(b"mcp-protocol-version") or b""
         if incoming.message.get("method") == INITIALIZE and not serves(version):
             # A client that knows a later revision asks which one it may speak.
             await self._handshake(http.replayed(body), principal)
@@ -161,7 +169,7 @@ class ModernFront:
             run_header=headers.run,
             peer=client[0] if client else "",
         )
-        async with Exchange(http.receive, send) as exchange:
+        async with Exchange(http.receive, send, direct_of(http.scope)) as exchange:
             answer = await self._answer(exchange, message, envelope, headers)
             if isinstance(answer, RpcError):
                 challenge = answer.challenge.encode("latin-1")

@@ -16,9 +16,9 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.clock import SystemClock
-from gateway.listen.body import let_tell
 from gateway.listen.crowd import STRANGER_S, Standing, let_introduce, make_room
-from gateway.listen.joined import joined
+from gateway.listen.direct import CycleDirect, let_pass
+from gateway.listen.joined import Joined, as_transport
 from gateway.listen.quiet import Quiet
 
 _HEADER_DEADLINE_S: Final = 10.0
@@ -53,7 +53,8 @@ class PromptProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn declares it
         """Start waiting for the first request."""
-        super().connection_made(joined(transport, self.loop))
+        self._joined = Joined(transport, self.loop)
+        super().connection_made(as_transport(self._joined))
         self.standing = Standing(self.loop.time())
         self._running: RequestResponseCycle | None = None
         self.timeout_keep_alive = min(self.config.timeout_keep_alive, STRANGER_S)
@@ -125,7 +126,7 @@ class PromptProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
-        let_tell(cast("Scope", cycle.scope), lambda: not cycle.more_body)
+        let_pass(cast("Scope", cycle.scope), CycleDirect(cycle, self._joined))
         super()._start_asgi_task(cycle, app)
 
     def _arm(self) -> None:

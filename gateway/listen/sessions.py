@@ -148,14 +148,14 @@ class LegacySessions:
 
     async def _read(self, headers: HeaderView, receive: Receive, send: Send) -> "_Read | None":
         """Read and check a POST's body, or answer it and return None."""
-        if not is_json(headers.values.get(b"content-type", b"")):
+        if not is_json(headers.get(b"content-type") or b""):
             error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
             await send_error(send, error)
             return None
         try:
             body = await read_body(
                 receive,
-                content_length=headers.values.get(b"content-length"),
+                content_length=headers.get(b"content-length"),
                 max_bytes=self._options.max_body_bytes,
                 deadline_s=self._options.body_deadline_s,
             )

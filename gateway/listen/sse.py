@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from starlette.types import Receive, Send
 
+from gateway.listen.direct import Direct
 from gateway.listen.replies import Headers, send_bytes
 
 # Most calls are over by then and never pay for a task that watches their client.
@@ -35,10 +36,11 @@ class Exchange:
     the context swallows just that cancellation.
     """
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, direct: Direct | None = None) -> None:
         self.client_gone = False
         self._receive = receive
         self._send = send
+        self._direct = direct
         self._loop = asyncio.get_running_loop()
         self._owner = asyncio.current_task()
         self._timers: list[asyncio.TimerHandle] = []
@@ -94,6 +96,8 @@ class Exchange:
             return
         self._ended = True
         if self._pump is None:
+            if status == 200 and not headers and self._direct and self._direct.answer(body):
+                return
             await send_bytes(self._send, status, body, headers)
             return
         self._waiting.append(event(body))

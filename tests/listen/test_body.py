@@ -4,9 +4,9 @@ from collections import deque
 
 import anyio
 import pytest
-from starlette.types import Message, Scope
+from starlette.types import Message
 
-from gateway.listen.body import BodyRefused, is_here, let_tell, read_body
+from gateway.listen.body import BodyRefused, read_body
 
 
 def _receiving(*messages: Message | None) -> "Feed":
@@ -58,28 +58,3 @@ async def test_what_is_too_much_or_too_slow_is_refused(
     with pytest.raises(BodyRefused) as refused:
         await _read(feed, length)
     assert refused.value.status == status
-
-
-def test_a_body_is_here_only_when_its_request_says_so() -> None:
-    scope: Scope = {"type": "http"}
-    assert not is_here(scope)
-    arrived: list[bool] = []
-    let_tell(scope, lambda: bool(arrived))
-    assert not is_here(scope)
-    arrived.append(True)
-    assert is_here(scope)
-
-
-async def test_a_body_that_is_here_is_bounded_in_size_like_any() -> None:
-    async def read(feed: Feed) -> bytes:
-        return await read_body(
-            feed, content_length=None, max_bytes=4, deadline_s=0.01, is_here=True
-        )
-
-    assert await read(_receiving(_part(b"abcd", more=False))) == b"abcd"
-    with pytest.raises(BodyRefused) as refused:
-        await read(_receiving(_part(b"abcde", more=False)))
-    assert refused.value.status == 413
-    with pytest.raises(BodyRefused) as refused:
-        await read(_receiving({"type": "http.disconnect"}))
-    assert refused.value.status == 0

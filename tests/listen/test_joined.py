@@ -69,3 +69,11 @@ async def test_what_is_held_is_sent_before_the_end() -> None:
     transport.close()
     assert kept.said == [HEAD, "closed"]
     assert transport.is_closing()
+
+
+async def test_a_whole_answer_comes_after_what_is_held() -> None:
+    kept, transport = a_joined()
+    transport.write(HEAD)
+    transport.write_whole(HEAD + b"x")
+    await anyio.lowlevel.checkpoint()
+    assert kept.said == [HEAD, HEAD + b"x"]
