@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.actions import revisions, templates, trial
+from gateway.actions import revisions, templates
 from gateway.actions.revisions import Folder
 from gateway.errors import FileError
-from gateway.policy import cases, testing
 from gateway.policy import files as policy_files
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint import lint
@@ -120,22 +119,13 @@ def _tests(
 def _tried(folder: Folder, revision: Revision, prefix: str) -> dict[str, tuple[str, bool]]:
     """Run the tests of a folder; by place and name: the tool, and whether it passed."""
     try:
-        files = [cases.load(text, file=prefix + name) for name, text in folder.tests.items()]
+        found, report = revisions.tried(folder, revision, prefix)
     except FileError:  # `policy test` says so
         return {}
-    known = templates.known(revision.templates)
-    tried = [case for file in files for case in file.cases(revision.contracts, known)]
-    report = testing.run(
-        tried,
-        revision.policy,
-        validate=trial.validate(revision),
-        decide=trial.decide(revision),
-        leaves=trial.leaves(revision),
-    )
     return {
         f"{result.place}: {result.name}": (
             case.call.contract.tool if case.call is not None else "",
             result.passed,
         )
-        for case, result in zip(tried, report.results, strict=True)
+        for case, result in zip(found, report.results, strict=True)
     }

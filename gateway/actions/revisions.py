@@ -281,9 +281,18 @@ def _tested(
     folder: Folder, revision: Revision, findings: tuple[Finding, ...], prefix: str
 ) -> Built:
     try:
-        files = [cases.load(text, file=prefix + name) for name, text in folder.tests.items()]
+        _, report = tried(folder, revision, prefix)
     except FileError as error:
         return Built(revision=None, errors=each(error), findings=findings)
+    built = Built(revision=revision, findings=findings, report=report)
+    return replace(built, revision=None) if built.problem else built
+
+
+def tried(
+    folder: Folder, revision: Revision, prefix: str = ""
+) -> tuple[Sequence[cases.PolicyCase], testing.Report]:
+    """Run the policy tests of a folder on a revision; raises FileError for a file that is none."""
+    files = [cases.load(text, file=prefix + name) for name, text in folder.tests.items()]
     known = templates.known(revision.templates)
     found = [case for file in files for case in file.cases(revision.contracts, known)]
     report = testing.run(
@@ -293,5 +302,4 @@ def _tested(
         decide=trial.decide(revision),
         leaves=trial.leaves(revision),
     )
-    built = Built(revision=revision, findings=findings, report=report)
-    return replace(built, revision=None) if built.problem else built
+    return found, report

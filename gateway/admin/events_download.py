@@ -1,18 +1,16 @@
 """The events of a search as a file: lines of JSON as they are kept, or CSV for a spreadsheet."""
 
-import csv
-import io
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Final, Literal
 
 import anyio.to_thread
 
 from gateway import jsontext
-from gateway.actions import questions, timeline
+from gateway.actions import questions, spreadsheets, timeline
 from gateway.actions.questions import Log
 from gateway.store.events import StoredEvent
 from gateway.store.selection import Selection
-from gateway.types.json import Json, JsonObject
+from gateway.types.json import JsonObject
 
 Form = Literal["csv", "json"]
 TYPES: Final[dict[Form, str]] = {
@@ -24,7 +22,6 @@ _COLUMNS: Final = (
     *("seq", "id", "ts", "kind", "stage", "tenant", "user", "client", "tool", "outcome", "rule"),
     *("detail", "run", "phase", "call", "trace_id", "approval", "op"),
 )
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 async def pieces(
@@ -71,16 +68,8 @@ def _cells(event: StoredEvent) -> Iterable[str]:
         "approval": line.approval,
         "op": line.op,
     }
-    return (_cell(known.get(name)) for name in _COLUMNS)
-
-
-def _cell(value: Json) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return ("" if (told := known.get(name)) is None else str(told) for name in _COLUMNS)
 
 
 def _row(cells: Iterable[str]) -> bytes:
-    written = io.StringIO()
-    csv.writer(written).writerow(cells)
-    return written.getvalue().encode("utf-8", "replace")
+    return spreadsheets.line(cells).encode("utf-8", "replace")
