@@ -4,27 +4,25 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from gateway.types.json import Json, JsonObject
 from gateway.types.observed import Observed, Would
 
 # What people are told of first: the more a call would have been kept from, the earlier.
-_ORDER = (
-    Would.DENY,
-    Would.HOLD,
-    Would.REPEAT,
-    Would.CHANGE,
-    Would.WITHHOLD,
-    Would.MASK,
-)
-IN_WORDS = {
+_ORDER: Final = tuple(each for each in Would if each is not Would.PASS)
+IN_WORDS: Final = {
     Would.PASS: "passed",
     Would.DENY: "denied",
     Would.HOLD: "held",
     Would.REPEAT: "answered from the record",
     Would.CHANGE: "changed",
-    Would.WITHHOLD: "had their answers withheld",
-    Would.MASK: "had parts of their answers masked",
+    Would.WITHHOLD: "answer withheld",
+    Would.MASK: "answer masked",
+}
+_OF_ANSWERS: Final = {
+    Would.WITHHOLD: "would have had the answer withheld",
+    Would.MASK: "would have had parts of the answer masked",
 }
 
 
@@ -119,5 +117,4 @@ class Tally:
 
 
 def _said(would: Would) -> str:
-    is_answer = would in (Would.WITHHOLD, Would.MASK)
-    return f"would have {'' if is_answer else 'been '}{IN_WORDS[would]}"
+    return _OF_ANSWERS.get(would) or f"would have been {IN_WORDS[would]}"

@@ -35,6 +35,9 @@ class Snapshot:
     checkpoints: JsonObject  # how far checkpoints of the event log go, and who was handed them
     proposed: Sequence[JsonObject] = ()  # revisions that wait for people to agree
     identity: Sequence[str] = ()  # why keys of issuers can't be had or renewed
+    mode: str = "enforce"  # what decisions are for
+    mode_problem: str = ""  # why the configuration file on disk has no say in that
+    observed: JsonObject | None = None  # what would have been, where decisions are only recorded
     worker: Worker | None = None  # which of several that serve one port
 
     def as_json(self) -> JsonObject:
@@ -47,6 +50,9 @@ class Snapshot:
             "worker": (
                 {"number": self.worker.number, "of": self.worker.of} if self.worker else None
             ),
+            "mode": self.mode,
+            "mode_problem": self.mode_problem,
+            "observed": self.observed,
             "revision": self.revision,
             "problem": self.problem,
             "warnings": self.warnings,

@@ -31,6 +31,7 @@ from gateway.servers.state import ServerStatus
 from gateway.store import key_files
 from gateway.store.store import Store
 from gateway.telemetry import environment as telemetry
+from gateway.types.decisions import Mode
 
 _FRESH: Final = timedelta(seconds=10)  # a running gateway writes every two seconds
 
@@ -78,6 +79,13 @@ def _config(loaded: Loaded) -> Iterator[Diagnosis]:
     yield Diagnosis(part="config", ok=True, found="the configuration can be read")
     for warning in loaded.warnings:
         yield Diagnosis(part="config", ok=False, found=warning, mend="see the configuration page")
+    if loaded.settings.mode is Mode.OBSERVE:
+        yield Diagnosis(
+            part="config",
+            ok=True,
+            found="`mode: observe`: every call passes, and decisions are only recorded; "
+            "`weighbridge enforce` ends that",
+        )
     if not loaded.settings.servers:
         yield Diagnosis(
             part="config",

@@ -12,6 +12,7 @@ from gateway.app.attending import Attending
 from gateway.app.checkpointing import Checkpointing
 from gateway.app.following import follow
 from gateway.app.runs import RunSweeper
+from gateway.app.stance import Stance
 from gateway.app.subscribing import subscribe
 from gateway.app.sweeping import Sweeper
 from gateway.app.watch import ToolWatch
@@ -26,6 +27,7 @@ from gateway.store.store import Store
 from gateway.telemetry.health import SignalState
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import Caller, Principal, ProposedCall
+from gateway.types.decisions import Mode
 from gateway.types.extensions import TASKS
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
@@ -58,6 +60,7 @@ class Gateway:
     identity_problems: Callable[[], tuple[str, ...]] = tuple  # of the front that asks who calls
     note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
     patience_s: float = 0.0  # for servers that are starting, before the first list is given
+    stance: Stance = field(default_factory=Stance)
     changed: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
 
     def handle(self, call: ProposedCall) -> Awaitable[Finished]:
@@ -98,7 +101,7 @@ class Gateway:
             "logging": {},
         }
         extensions = self.servers.catalog.extensions()
-        if self.activation.current().policy.holds_any:
+        if self.activation.current().policy.holds_any and not self.stance.observes:
             extensions = {**extensions, TASKS: extensions.get(TASKS, {})}
         return {**offered, "extensions": extensions} if extensions else offered
 
@@ -118,6 +121,14 @@ class Gateway:
     def turned_away(self, what: TurnedAway) -> None:
         """Take note of a request that never became a call."""
         self.note_turned_away(what)
+
+    def turn(self, mode: Mode) -> None:
+        """Go by another mode from now on; calls under way end as they began."""
+        way = self.stance.ways[mode]
+        self.stance.mode = mode
+        self.pipeline, self.listing = way.pipeline, way.listing
+        self.servers.rules_changed()  # and what servers may ask
+        self.lists_changed()
 
     async def reload(self, because: str) -> None:
         """Take the policy folder as it is now, if it can be used."""
@@ -171,6 +182,9 @@ class Gateway:
             pids=counted_here(),
             front=self.front,
             worker=self.worker,
+            mode=str(self.stance.mode),
+            mode_problem=self.stance.problem,
+            observed=self.stance.tally.to_json() if self.stance.observes else None,
             revision=revision.id,
             problem=self.activation.problem,
             warnings=self.activation.warnings,

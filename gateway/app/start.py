@@ -10,24 +10,27 @@ import anyio.to_thread
 
 from gateway import __version__, ids
 from gateway.app import sealing
+from gateway.app.daily import Daily
 from gateway.app.doorbook import DoorBook
 from gateway.app.expiring import Expiring
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
 from gateway.app.loops import start_loops
 from gateway.app.owner import ProcessOwner
+from gateway.app.stance import Rereading
 from gateway.app.stopping import CALLS_S, Stopping
 from gateway.app.wiring import Wiring
 from gateway.clock import Clock, SystemClock
 from gateway.config.load import Loaded
 from gateway.errors import StoreUnavailable
-from gateway.events import admin, levels
+from gateway.events import admin, levels, observing
 from gateway.events.envelope import Origin
 from gateway.events.redact import Redactor
 from gateway.servers import groups
 from gateway.store.store import Store
 from gateway.telemetry.options import IncomingContext, TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
+from gateway.types.decisions import Mode
 from gateway.types.records import CallRecord
 from gateway.types.workers import Worker
 
@@ -111,7 +114,11 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
         door = DoorBook(wiring.keeping.store.events, wiring.clock)
         gateway.note_turned_away = door.note
         await tasks.start(gateway.servers.run)
-        start_loops(gateway, wiring.loaded.settings.policies, instance, tasks.start_soon)
+        daily = Daily(stance=gateway.stance, clock=wiring.clock, say=wiring.say)
+        rereading = _rereading(wiring, gateway, daily)
+        policies = wiring.loaded.settings.policies
+        start_loops(gateway, policies, instance, tasks.start_soon, rereading)
+        tasks.start_soon(daily.run, name="days")
         keep_s = wiring.loaded.settings.events.sealing.keep
         if keep_s is not None:
             sealed = wiring.keeping.store.sealed
@@ -122,9 +129,14 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
         names = list(wiring.loaded.settings.servers)
         wiring.say(
             admin.gateway_started(
-                id=ids.ulid(), at=wiring.clock.now(), revision=revision, servers=names
+                id=ids.ulid(),
+                at=wiring.clock.now(),
+                revision=revision,
+                servers=names,
+                mode=gateway.stance.mode,
             )
         )
+        daily.begin()
         try:
             yield gateway
         finally:
@@ -132,10 +144,30 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
                 if not await owner.idle(stopping.left(CALLS_S)):
                     _log.warning("calls were still under way; their ends are unknown")
             door.close()
+            daily.tell()
             tasks.cancel_scope.cancel()
             owned.cancel_scope.cancel()
             servers_told()
     wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="it was told to"))
+
+
+def _rereading(wiring: Wiring, gateway: Gateway, daily: Daily) -> Rereading | None:
+    """Return what takes the mode over from the file, if the configuration came from one."""
+    path, stance = wiring.loaded.path, gateway.stance
+
+    def turn(mode: Mode, because: str) -> None:
+        before = stance.mode
+        daily.tell()
+        gateway.turn(mode)
+        daily.begin()
+        now = wiring.clock.now()
+        wiring.say(
+            observing.mode_changed(id=ids.ulid(), at=now, mode=mode, before=before, by=because)
+        )
+
+    if path is None:
+        return None
+    return Rereading(path=path, environ=wiring.environ, stance=stance, turn=turn)
 
 
 async def _last_checkpoint(gateway: Gateway) -> None:

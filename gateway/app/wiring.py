@@ -1,7 +1,7 @@
 """Which part is built from which, in one place."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from gateway import ids
 from gateway.actions.activation import Activation, Reloaded
 from gateway.app.agreeing import activation_of
-from gateway.app.approving import Approving, approving
+from gateway.app.approving import Approving, approving, faults_of, own_arguments
 from gateway.app.approving import Around as Asking
 from gateway.app.attending import attending
 from gateway.app.checkpointing import checkpointing
@@ -17,16 +17,17 @@ from gateway.app.entries import entries, misconfigured
 from gateway.app.gateway import Gateway
 from gateway.app.keeping import Keeping
 from gateway.app.naming import naming
+from gateway.app.observing import ways
 from gateway.app.offering import Offering, run_tools
 from gateway.app.operating import Around, Operating, operating
 from gateway.app.owner import ProcessOwner
 from gateway.app.runs import RunSweeper, belonging
+from gateway.app.stance import Stance
 from gateway.app.watch import ToolWatch
 from gateway.case import Case
 from gateway.clock import Clock
 from gateway.config.load import Loaded
 from gateway.config.terms import terms
-from gateway.crossing import proposing
 from gateway.crossing.belonging import Belonging
 from gateway.crossing.failpoints import Reached, go_on
 from gateway.crossing.presence import Callers
@@ -37,7 +38,6 @@ from gateway.events import admin
 from gateway.events.redact import Redactor
 from gateway.identity.standing import Standing
 from gateway.listing import Listing
-from gateway.operations import keys
 from gateway.pipeline import Pipeline, sees
 from gateway.relay.outbound import Outbounds
 from gateway.relay.parking import Parking
@@ -50,7 +50,6 @@ from gateway.relay.seals import Seals
 from gateway.relay.states import States
 from gateway.relay.tasks import Tasks
 from gateway.relay.tools import OwnTools
-from gateway.revision import Revision
 from gateway.servers.catalog import Catalog
 from gateway.servers.fleet import Servers
 from gateway.servers.opening import Surroundings
@@ -62,7 +61,6 @@ from gateway.steps.resolve import Resolve
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.calls import ProposedCall
 from gateway.types.events import Event
-from gateway.types.json import JsonObject
 from gateway.types.operations import Operation
 from gateway.types.outcomes import Answer, Refusal
 from gateway.types.tools import Tool
@@ -90,6 +88,7 @@ class Wiring:
     async def gateway(self, owner: ProcessOwner) -> Gateway:
         """Build the gateway with its first revision in force; raises ConfigurationError."""
         settings, redactor = self.loaded.settings, self._redactor()
+        stance = Stance(mode=settings.mode)
         servers = Servers(
             entries(settings, self.environ),
             Surroundings(
@@ -97,7 +96,9 @@ class Wiring:
                 folder=self.folder,
                 clock=self.clock,
                 mask=redactor.text,
-                asks=lambda name: capabilities_for(activation.current().policy.questions(name)),
+                asks=lambda name: capabilities_for(
+                    stance.questions(activation.current().policy.questions(name))
+                ),
             ),
             naming(settings.expose),
         )
@@ -135,8 +136,8 @@ class Wiring:
                 clock=self.clock,
                 states=states,
                 window_s=window_s,
-                own=lambda tool, arguments: _own(activation.current(), tool, arguments),
-                faults=lambda tool, arguments: _faults(activation.current(), tool, arguments),
+                own=lambda tool, arguments: own_arguments(activation.current(), tool, arguments),
+                faults=lambda tool, arguments: faults_of(activation.current(), tool, arguments),
                 answer=answer,
                 most_requests=settings.listen.max_concurrency,
             ),
@@ -145,7 +146,11 @@ class Wiring:
         parts = operating(self.keeping.store, settings.operations, around)
         running = self._running(activation, resolve.belonging)
         own_tools = self._own_tools(
-            activation, servers.catalog, people, run_tools(self.keeping, running, resolve.belonging)
+            activation,
+            servers.catalog,
+            people,
+            run_tools(self.keeping, running, resolve.belonging),
+            stance,
         )
         pipeline = self._pipeline(
             servers.catalog, resolve, parts, relay, people, own_tools=own_tools
@@ -193,7 +198,10 @@ class Wiring:
             misconfigured=misconfigured(settings),
             front=self.front,
             worker=self.worker,
+            stance=stance,
         )
+        stance.ways = ways(gateway.pipeline, gateway.listing, stance)
+        gateway.turn(settings.mode)
         servers.catalog.on_change(gateway.lists_changed)
         activation.after.append(gateway.lists_changed)
         activation.after.append(servers.rules_changed)
@@ -265,15 +273,24 @@ class Wiring:
         )
 
     def _own_tools(
-        self, activation: Activation, catalog: Catalog, people: Approving, runs: RunTools
+        self,
+        activation: Activation,
+        catalog: Catalog,
+        people: Approving,
+        runs: RunTools,
+        stance: Stance,
     ) -> OwnTools:
-        return Offering(expose=self.loaded.settings.expose, revision=activation.current).tools(
+        return Offering(
+            expose=self.loaded.settings.expose,
+            revision=activation.current,
+            holds=lambda: not stance.observes,
+        ).tools(
             wait=people.wait,
             again=Again(
                 operation=self.keeping.store.operations.get,
                 remains=Remains(vault=people.people.vault),
                 tool_of=catalog.by_key,
-                own=lambda tool, arguments: _own(activation.current(), tool, arguments),
+                own=lambda tool, arguments: own_arguments(activation.current(), tool, arguments),
             ),
             runs=runs,
             errands=people.holding.errands,
@@ -371,20 +388,6 @@ class Wiring:
                 id=ids.ulid(), at=now, by=because, errors=[outcome.problem]
             )
         self.say(event)
-
-
-def _own(revision: Revision, tool: str, arguments: JsonObject) -> JsonObject:
-    """Return the arguments of a tool without the key that the gateway puts there."""
-    contract = revision.contracts.get(tool)
-    return keys.own(arguments, contract.idempotency.inject) if contract is not None else arguments
-
-
-def _faults(revision: Revision, tool: str, arguments: JsonObject) -> Sequence[str]:
-    """Return what is wrong with arguments of a tool; of one without a contract nothing is known."""
-    contract = revision.contracts.get(tool)
-    if contract is None:
-        return ()
-    return proposing.faults(contract, revision.schemas_for(contract), arguments)
 
 
 def _tool_of_task(tasks: Tasks, catalog: Catalog, call: ProposedCall) -> Tool | None:

@@ -14,6 +14,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "stdio": ("gateway.cli.stdio", "serve one agent host over stdin and stdout"),
     "doctor": ("gateway.cli.doctor", "check everything, with a mend for each finding"),
     "status": ("gateway.cli.status", "show servers, tools, revision, store and telemetry"),
+    "observed": ("gateway.cli.observed", "count what would have been denied, held or repeated"),
+    "enforce": ("gateway.cli.enforce", "carry decisions out that were only recorded"),
     "tools": ("gateway.cli.groups:tools", "list, pin and compare tool definitions"),
     "resources": ("gateway.cli.groups:resources", "list the resources of servers"),
     "prompts": ("gateway.cli.groups:prompts", "list the prompts of servers"),

@@ -287,6 +287,7 @@ def _admin(
         readiness=readiness,
         note_turned_away=gateway.turned_away,
         errands=errands,
+        observes=lambda: gateway.stance.observes,
     )
     check = OriginCheck(
         hosts=settings.admin.accepted_hosts,

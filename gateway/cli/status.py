@@ -7,6 +7,7 @@ import anyio
 import click
 
 from gateway.actions.crew import absent, worker_of
+from gateway.actions.observed import IN_WORDS, Tally
 from gateway.actions.state import is_dead
 from gateway.cli import output
 from gateway.cli.opening import opened
@@ -17,10 +18,12 @@ from gateway.contracts.standing import in_words
 from gateway.errors import WeighbridgeError
 from gateway.store.instances import InstanceStatus
 from gateway.store.runs import RunFilter
+from gateway.types.decisions import Mode
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import OpState
 from gateway.types.runs import StopReason
 
+_MOST_CAUSES = 10
 _FRESH_S = 10.0  # a running gateway writes every two seconds
 _STOPPED = RunFilter(stop=StopReason.BLOCKED.value, limit=1_000)
 
@@ -30,6 +33,9 @@ _STOPPED = RunFilter(stop=StopReason.BLOCKED.value, limit=1_000)
 @json_option
 def command(path: Path, as_json: bool) -> None:
     """Show servers, tools, the revision in force, the store and telemetry.
+
+    While decisions are only recorded (`mode: observe`), what would have been denied, held or
+    repeated is there as well, by tool and rule, since the gateway started or the day began.
 
     Exit code 0 when a gateway runs and nothing is wrong, 1 otherwise, while servers start, while
     gateways go by different revisions, and while nobody knows what became of an operation.
@@ -109,6 +115,7 @@ def _tell_away(away: Sequence[str]) -> None:
 def _show(status: JsonObject, problems: list[str]) -> None:
     output.one_line(f"weighbridge {status['version']} at {status['front']} ({_process(status)})")
     output.one_line(f"revision {status['revision']}")
+    _show_mode(status)
     output.table(
         ("server", "state", "tools", "speaks", "since", "reason"),
         [
@@ -160,7 +167,33 @@ def _process(status: JsonObject) -> str:
     return f"pid {status.get('pid')}{f', worker {worker}' if worker is not None else ''}"
 
 
+def _show_mode(status: JsonObject) -> None:
+    """Say loudly that nothing is enforced, and what would have been, where that is so."""
+    told = status.get("observed")
+    if status.get("mode") != Mode.OBSERVE or not isinstance(told, dict):
+        return
+    tally = Tally.of_json(told)
+    output.one_line(
+        "OBSERVING every call passes, whatever is decided; end it with `weighbridge enforce`"
+    )
+    output.one_line(f"observed  {tally.in_words()} (since {told.get('since')})")
+    ranked = [*tally.ranked()]
+    for cause, calls in ranked[:_MOST_CAUSES]:
+        by = f" by {cause.rule}" if cause.rule else ""
+        output.one_line(f"          {calls}  {cause.tool} {IN_WORDS[cause.would]}{by}")
+    if len(ranked) > _MOST_CAUSES:
+        output.one_line(
+            f"          and {len(ranked) - _MOST_CAUSES} more; see `weighbridge observed`"
+        )
+
+
+def _mode_problems(status: JsonObject) -> Iterator[str]:
+    if status.get("mode_problem"):
+        yield f"the mode stays `{status.get('mode')}`: {status['mode_problem']}"
+
+
 def _problems(status: JsonObject) -> Iterator[str]:
+    yield from _mode_problems(status)
     if status.get("problem"):
         yield f"the policy folder is not taken: {status['problem']}"
     yield from checkpoint_problems(status)
@@ -181,7 +214,7 @@ def _problems(status: JsonObject) -> Iterator[str]:
         yield f"`{name}` is not what was reviewed; run `weighbridge tools diff {name}`"
     for key, said in (
         ("unpinned", "no contract for {}; run `weighbridge tools pin`"),
-        ("unreviewed", "drafts wait for a review: {}; set `reviewed: true` in their contracts"),
+        ("unreviewed", "drafts wait for a review: {}; run `weighbridge tools review`"),
     ):
         names = _texts(status.get(key))
         if names:

@@ -25,7 +25,7 @@ def test_calls_are_counted_by_what_would_have_been_and_by_what() -> None:
         (Cause(would=Would.MASK, rule="", tool="crm.find"), 1),
     ]
     assert tally.in_words() == (
-        "5 calls passed; 3 would have been denied, 2 would have had parts of their answers masked"
+        "5 calls passed; 3 would have been denied, 2 would have had parts of the answer masked"
     )
 
 

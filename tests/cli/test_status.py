@@ -132,8 +132,8 @@ def test_without_a_store_it_says_so_with_exit_code_1(place: Workspace) -> None:
          "`crm.find` is not what was reviewed; run `weighbridge tools diff crm.find`"),
         ({"unpinned": ["crm.a"]}, "no contract for `crm.a`; run `weighbridge tools pin`"),
         ({"unreviewed": [f"crm.{name}" for name in "abcde"]},
-         "drafts wait for a review: `crm.a`, `crm.b`, `crm.c` and 2 more; set `reviewed: true` in "
-         "their contracts"),
+         "drafts wait for a review: `crm.a`, `crm.b`, `crm.c` and 2 more; run `weighbridge tools "
+         "review`"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_the_last_line_with_its_mend_and_exit_code_1(
@@ -262,3 +262,26 @@ def test_a_worker_is_named_and_one_that_is_away_is_something_to_mend(place: Work
     whole = place.run("status")
     assert "MEND" not in whole.stdout
     assert whole.exit_code == 0
+
+
+def test_while_decisions_are_only_recorded_it_says_so_and_what_would_have_been(
+    place: Workspace,
+) -> None:
+    causes = [
+        {"would": "deny", "rule": f"rule-{number}", "tool": "crm.ban", "calls": 20 - number}
+        for number in range(12)
+    ]
+    observed = {"since": "2026-11-29T00:00:00+00:00", "calls": 300, "would": causes}
+    says(place, mode="observe", observed=observed)
+    done = place.run("status")
+    assert "OBSERVING every call passes" in done.stdout
+    assert "300 calls passed; 174 would have been denied" in done.stdout
+    assert "20  crm.ban denied by rule-0" in done.stdout
+    assert "and 2 more; see `weighbridge observed`" in done.stdout
+    _, (told,) = place.json("status")
+    assert told["mode"] == "observe"
+    says(place, mode="enforce", observed=None, mode_problem="config.yaml:1:1: no")
+    done = place.run("status")
+    assert "OBSERVING" not in done.stdout
+    assert "MEND  the mode stays `enforce`: config.yaml:1:1: no" in done.stdout
+    assert done.exit_code == 1
