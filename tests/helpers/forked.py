@@ -147,6 +147,7 @@ class _Life:
     output: Path | Connection
     errors: Path | None = None  # without one, where the output goes
     input: Connection | None = None  # without one, there is nothing to read
+    folder: Path | None = None  # without one, where the parent was started
     death: Death | None = None
 
 
@@ -155,9 +156,11 @@ def begin(
     output: Path,
     environ: Mapping[str, str] | None = None,
     death: Death | None = None,
+    folder: Path | None = None,
 ) -> Forked:
     """Run the command with these words; what it writes is appended to a file."""
-    return Forked(_born(_Life(words=words, environ=_given(environ), output=output, death=death)))
+    life = _Life(words=words, environ=_given(environ), output=output, death=death, folder=folder)
+    return Forked(_born(life))
 
 
 async def started(words: Sequence[str], log: Path, environ: Mapping[str, str]) -> Forked:
@@ -166,12 +169,17 @@ async def started(words: Sequence[str], log: Path, environ: Mapping[str, str]) -
 
 
 def ran(
-    words: Sequence[str], environ: Mapping[str, str] | None = None, within_s: float = 60
+    words: Sequence[str],
+    environ: Mapping[str, str] | None = None,
+    within_s: float = 60,
+    folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command to its end and return its exit code and what it wrote."""
-    with tempfile.TemporaryDirectory(prefix="wb-ran-") as folder:
-        output, errors = Path(folder, "output"), Path(folder, "errors")
-        life = _Life(words=words, environ=_given(environ), output=output, errors=errors)
+    with tempfile.TemporaryDirectory(prefix="wb-ran-") as place:
+        output, errors = Path(place, "output"), Path(place, "errors")
+        life = _Life(
+            words=words, environ=_given(environ), output=output, errors=errors, folder=folder
+        )
         process = _born(life)
         process.join(within_s)
         if process.exitcode is None:
@@ -214,6 +222,8 @@ def _born(life: _Life) -> ForkServerProcess:
 def _be(life: _Life) -> None:
     os.environ.clear()
     os.environ.update(life.environ)
+    if life.folder is not None:
+        os.chdir(life.folder)
     _connect(life)
     death = life.death
     wiring = start.Wiring if death is None else partial(start.Wiring, reached=death.reached)
