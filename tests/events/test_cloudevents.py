@@ -1,13 +1,16 @@
 """Events as CloudEvents 1.0: what the specification asks of each attribute."""
 
 import re
+from datetime import datetime
 from typing import Any
 
 import jsonschema
 import pytest
+from cloudevents.core.formats.json import JSONFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway import jsontext
 from gateway.events import cloudevents
 from gateway.types.events import Event
 from tests.events.test_schemas import EVENTS, stored
@@ -52,6 +55,18 @@ def test_every_event_is_one(event: Event) -> None:
     assert made["type"] == f"weighbridge.{event.kind}"
     assert made["dataschema"] == f"urn:weighbridge:events:{event.kind}.v1"
     assert made["data"] == {"seq": 9, **stored(event)}
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: f"{event.kind}-{event.stage}")
+def test_the_library_of_the_specification_reads_it(event: Event) -> None:
+    made = told(event)
+    read = JSONFormat().read(None, jsontext.dump(made))
+    assert (read.get_specversion(), read.get_id()) == ("1.0", made["id"])
+    assert (read.get_source(), read.get_type()) == (made["source"], made["type"])
+    assert read.get_time() == datetime.fromisoformat(made["time"])
+    assert read.get_data() == made["data"]
+    rest = made.keys() - {"data", "time"}
+    assert {name: read.get_attributes()[name] for name in rest} == {n: made[n] for n in rest}
 
 
 def test_it_is_known_by_the_log_and_the_event() -> None:

@@ -1,5 +1,6 @@
 """Events as SIEMs read them: what OCSF requires is there, and nothing is lost."""
 
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.events import bodies, ocsf
+from gateway.events import bodies, ocsf, ocsf_classes
 from gateway.events.envelope import to_bytes
 from gateway.store.events import StoredEvent
 from gateway.types.events import Event, EventKind, Stage
@@ -17,7 +18,7 @@ from tests.events.test_schemas import stored
 from tests.events.values import JSON
 from tests.helpers.databases import ORIGIN
 from tests.helpers.events import an_event
-from tests.helpers.ocsf import schema
+from tests.helpers.ocsf import VERSION, schema
 
 EVENTS = (*OF_CALLS, *test_upkeep.every_event())
 
@@ -27,9 +28,13 @@ def told(event: Event) -> Any:
 
 
 def faults(made: Any) -> list[str]:
-    wanted = schema(made["class_uid"], made["metadata"].get("profiles", []))
-    validator: Any = jsonschema.Draft202012Validator(wanted)
+    validator = validator_of(made["class_uid"], tuple(made["metadata"].get("profiles", [])))
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(made)]
+
+
+@cache
+def validator_of(class_uid: int, profiles: tuple[str, ...]) -> Any:
+    return jsonschema.Draft202012Validator(schema(class_uid, profiles))
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: f"{event.kind}-{event.stage}")
@@ -37,6 +42,8 @@ def test_every_event_is_as_its_class_requires(event: Event) -> None:
     made = told(event)
     assert faults(made) == []
     assert made["type_uid"] == made["class_uid"] * 100 + made["activity_id"]
+    assert made["category_uid"] == made["class_uid"] // 1000
+    assert made["metadata"]["version"] == VERSION
 
 
 def leaves(value: Any) -> list[Any]:
@@ -188,3 +195,11 @@ def test_what_hides_in_a_name_stays_as_it_is_for_a_program() -> None:
     name = 'x\n\x1b[31m\u202e,"=1'
     made = told(an_event(body={"tool": name, "status": "ok"}))
     assert made["api"]["operation"] == name
+
+
+def test_every_class_that_is_written_is_held_against_what_is_published() -> None:
+    written = {told(event)["class_uid"] for event in EVENTS}
+    assert written == {each.uid for each in ocsf_classes.CLASSES}
+    broken = told(EVENTS[0])
+    del broken["severity_id"]
+    assert faults({**broken, "made_up": 1}) != []
