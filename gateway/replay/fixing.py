@@ -1,7 +1,7 @@
 """Rules whose expressions read what is unknown, with the answers put in their place."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final, TypeAlias, TypeVar, cast
 
@@ -22,7 +22,7 @@ from gateway.revision import Revision
 from gateway.steps import policy
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Risk
-from gateway.types.values import replaced
+from gateway.types.values import replaced, value
 
 _T = TypeVar("_T")
 _MOST_KEPT: Final = 4_000
@@ -35,7 +35,7 @@ _COMPUTES: Final = (True, False)
 _NO_BOUND: Final = {"max": 1.7e308, "min": -1.7e308}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Fixing:
     """Answers what rules ask about one call."""
 

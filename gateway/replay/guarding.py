@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Final
 
 from gateway.case import Case
@@ -17,6 +17,7 @@ from gateway.types.json import JsonPointer
 from gateway.types.outcomes import Status
 from gateway.types.runs import Phase, Run
 from gateway.types.tools import Effect
+from gateway.types.values import value
 
 _COUNTS: Final = frozenset({"open_ops", "pending_approvals", "verified", "succeeded"})
 _WORD: Final = re.compile(r"\w+")
@@ -35,6 +36,8 @@ def guarded(
     if run is None or template is None:
         return case.revision
     unknown = {*fields, *(_COUNTS if _are_uncounted(case, then) else ())}
+    if not unknown:
+        return case.revision
     asking = _Asking(call=call, then=then, run=run, unknown=unknown, oracle=oracle)
     if not any(asking.is_unsure(each) for some in template.enter_when.values() for each in some):
         return case.revision
@@ -52,7 +55,7 @@ def _are_uncounted(case: Case, then: Then | None) -> bool:
     return may_write and then is not None and not then.has_counted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Asking:
     call: Recorded
     then: Then | None
@@ -62,7 +65,7 @@ class _Asking:
 
     def is_unsure(self, guard: Guard) -> bool:
         """Whether a guard reads what is unknown; that a field is there is known."""
-        words = set(_WORD.findall(guard.text))
+        words = _words(guard.text)
         return any(
             each in words and guard.text.strip() != f"fields.{each}" for each in self.unknown
         )
@@ -80,7 +83,7 @@ class _Asking:
         known = self._was(guard, phase)
         if known is not None:
             return known
-        words = set(_WORD.findall(guard.text))
+        words = _words(guard.text)
         missing = [
             Missing(
                 place=f"run.fields.{each}" if each not in _COUNTS else f"run.{each}",
@@ -113,3 +116,8 @@ class _Asking:
     def _template(self) -> Template | None:
         then = self.then
         return then.revision.templates.get(self.run.template) if then is not None else None
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))

@@ -5,7 +5,7 @@ far as what they look at is known.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Final
 
@@ -25,7 +25,7 @@ from gateway.steps import constrain, contract, phase, policy, provenance, risk
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Contract, RiskRaise
-from gateway.types.values import replaced
+from gateway.types.values import replaced, value
 
 _EITHER: Final = (True, False)
 _AS_SENT: Final = "schema"  # who reads arguments before policy has written into them
@@ -46,7 +46,7 @@ def missing_argument(pointer: JsonPointer, why: Gone, reader: str) -> Missing:
     return Missing(place=f"/arguments{pointer}", why=why, readers=(reader,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Unsure:
     """What is unknown of one call, and what is known of it nevertheless."""
 
