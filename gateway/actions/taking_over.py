@@ -1,16 +1,19 @@
 """What taking a client's servers over comes to: plain data in, the texts of files out."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
 from gateway.actions import starter
 from gateway.clients import entries, files, kinds, names, translating
 from gateway.clients.entries import Entry, Left
 from gateway.clients.files import ClientFile
+from gateway.clients.kinds import Client
 from gateway.clients.references import Around
 from gateway.clients.translating import Translated, Variables
 from gateway.config import env_file
+from gateway.config import load as loading
+from gateway.errors import FileError
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
 from gateway.yamltext import layout
@@ -77,32 +80,52 @@ def plan(
         if entries.is_ours(name, each):
             return Plan(source=source, values={}, passed={}, governed=name)
     around = Around(project=kinds.project_of(source.client, path, home), home=home)
-    wanted: list[Entry] = []
-    left: list[Left] = []
-    for name, each in source.servers.items():
-        found = entries.read(name, each, source.client)
-        if leave and name in leave:
-            found = Left(name=name, reason=leave[name])
-        if isinstance(found, Left):
-            left.append(found)
-        else:
-            wanted.append(found)
-    variables = Variables(translating.referred(wanted, source.client, around))
-    ours = names.names(each.name for each in wanted)
-    taken: list[Translated] = []
-    for each in wanted:
-        made = translating.translated(each, ours[each.name], source.client, around, variables)
-        if isinstance(made, Left):
-            left.append(made)
-        else:
-            taken.append(made)
+    found = [entries.read(name, each, source.client) for name, each in source.servers.items()]
+    left = {each.name: each for each in found if isinstance(each, Left)}
+    left |= {name: Left(name=name, reason=why) for name, why in (leave or {}).items()}
+    readable = [each for each in found if isinstance(each, Entry)]
+    # The same names whoever stays: servers were started by them.
+    ours = names.names(each.name for each in readable)
+    wanted = [each for each in readable if each.name not in left]
+    taken, variables = _taken(wanted, ours, source.client, around)
+    left |= {each.name: each for each in taken if isinstance(each, Left)}
     return Plan(
         source=source,
-        taken=tuple(taken),
-        left=tuple(left),
+        taken=tuple(each for each in taken if isinstance(each, Translated)),
+        left=tuple(left[name] for name in source.servers if name in left),
         values=variables.values,
         passed=variables.passed,
     )
+
+
+def _taken(
+    wanted: Sequence[Entry], ours: Mapping[str, str], client: Client, around: Around
+) -> tuple[list[Translated | Left], Variables]:
+    """Put servers into our words; a second time without those that no configuration can have."""
+    variables = Variables(translating.referred(wanted, client, around))
+    taken = [
+        translating.translated(each, ours[each.name], client, around, variables) for each in wanted
+    ]
+    faults = {
+        each.entry.name: Left(name=each.entry.name, reason=fault)
+        for each in taken
+        if isinstance(each, Translated) and (fault := _fault(each, variables.values))
+    }
+    if not faults:
+        return taken, variables
+    rest = [each for each in wanted if each.name not in faults]
+    others, variables = _taken(rest, ours, client, around)
+    return [*others, *faults.values()], variables
+
+
+def _fault(made: Translated, values: Mapping[str, str]) -> str:
+    """Say why a configuration can't have a server; nothing if it can."""
+    text = layout.block({"servers": {made.name: made.section}})
+    try:
+        loading.of_text(text, Path("/", CONFIG), values)
+    except FileError as error:
+        return f"can't be configured: {error.message}"
+    return ""
 
 
 def config(made: Plan) -> str:
@@ -127,12 +150,13 @@ def entry(made: Plan, command: Sequence[str], config: PurePath) -> JsonObject:
     """Return the client's entry for the gateway; `command` begins with an absolute path."""
     program, *words = command
     args: list[Json] = [*words, "stdio", "--config", str(config)]
+    patience_s = max((each.entry.timeout_s or 0 for each in made.taken), default=0)
     said: JsonObject = {"type": "stdio"} if made.source.client.says_type else {}
     return {
         **said,
         "command": program,
         "args": args,
-        **translating.passing(made.passed, made.source.client),
+        **translating.passing(made.passed, made.source.client, patience_s),
     }
 
 

@@ -1,5 +1,6 @@
 """Files that `init` reads, lays down, switches and gives back: each as a whole, or not at all."""
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -29,6 +30,7 @@ class Original:
     target: Path  # what a symbolic link leads to
     data: bytes
     mode: int
+    owner: tuple[int, int] | None = None  # user and group
 
 
 @value
@@ -49,8 +51,13 @@ def read(path: Path) -> Original:
             raise FileError("is not a regular file", file=str(path))
         with target.open("rb") as opened:
             data = opened.read(texts.LARGEST + 1)
+        found = target.stat()
         return Original(
-            path=path, target=target, data=data, mode=stat.S_IMODE(target.stat().st_mode)
+            path=path,
+            target=target,
+            data=data,
+            mode=stat.S_IMODE(found.st_mode),
+            owner=(found.st_uid, found.st_gid),
         )
     except FileNotFoundError:
         raise FileError("no such file", file=str(path)) from None
@@ -144,14 +151,18 @@ def replace(original: Original, data: bytes) -> None:
         raise FileError(
             "was changed meanwhile; nothing was done, so run it again", file=str(original.path)
         )
-    swap(original.target, data, original.mode)
+    swap(original, data)
 
 
-def swap(target: Path, data: bytes, mode: int) -> None:
+def swap(original: Original, data: bytes) -> None:
     """Replace a file as a whole, by one that is on the disk before it gets its name."""
+    target = original.target
     temporary = target.with_name(f".{target.name}.weighbridge-{os.getpid()}")
     try:
-        _write_new(temporary, data, mode)
+        _write_new(temporary, data, original.mode)
+        if original.owner is not None and original.owner != (os.geteuid(), os.getegid()):
+            with contextlib.suppress(PermissionError):  # nobody but root gives files away
+                os.chown(temporary, *original.owner)
         temporary.replace(target)
         _sync_folder(target.parent)
     except OSError as error:

@@ -64,7 +64,8 @@ def planned(chosen: Chosen, work: Work, *, to_stderr: bool) -> None:
         _line(f"  {relative(work.folder / taking_over.SECRETS)}  {secrets}, mode 600", to_stderr)
     policies = relative(work.folder / taking_over.POLICIES)
     _line(f"  {policies}/  drafts of contracts, a first policy with its tests", to_stderr)
-    _line(f"will be changed, last, with a copy beside it\n  {path}", to_stderr)
+    _line("will be changed, last, with a copy beside it", to_stderr)
+    _line(f"  {path}", to_stderr)
 
 
 def started(state: ServerState | None, count: int) -> None:
@@ -92,10 +93,11 @@ def done(made: Done, *, as_json: bool) -> None:
         f"{len(plan.taken)} behind it; contracts drafted: {made.contracts}"
     )
     _unstarted(made, config)
-    if plan.values and not made.is_ignored:
-        output.one_line(
-            f"keep `{taking_over.SECRETS}` out of version control: add it to .gitignore"
-        )
+    if not made.is_ignored:
+        said = f"`{relative(made.backup)}`"
+        if plan.values:
+            said = f"`{taking_over.SECRETS}` and {said}"
+        output.one_line(f"keep {said} out of version control: add them to .gitignore")
     option = "" if config == taking_over.CONFIG else f" --config {config}"
     where = "" if config == taking_over.CONFIG else f" --dir {relative(made.folder)}"
     output.one_line("next")
@@ -152,8 +154,7 @@ def _what(each: Translated) -> str:
 
 
 def _line(text: str, err: bool) -> None:
-    for each in text.split("\n"):
-        click.echo(output.on_one_line(each), err=err)
+    click.echo(output.on_one_line(text), err=err)
 
 
 def _about(path: Path, plan: Plan) -> JsonObject:

@@ -30,7 +30,7 @@ def undo(folder: Path, *, force: bool, as_json: bool) -> None:
             )
         copy = init_files.back_up(now) if now.data else None
     if found != record.before:
-        init_files.swap(now.target, data, now.mode)
+        init_files.swap(now, data)
     (folder / RECORD).unlink(missing_ok=True)
     record.backup.unlink(missing_ok=True)
     _tell(folder, record, copy, as_json=as_json)

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Final, TypeAlias
 
 from gateway.clients.kinds import CODEX, Client
+from gateway.config.servers import is_own_header
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
 
@@ -106,6 +107,8 @@ def _entry(name: str, given: JsonObject, client: Client) -> Entry:
     bad = next((each for each in env if not _VARIABLE.fullmatch(each)), None)
     if bad is not None:
         raise _Unusable(f"has `{bad[:60]}` in `env`, which is no name of a variable")
+    headers: Texts = _texts(given, "http_headers" if client is CODEX else "headers") if url else {}
+    own = {each for each in headers if is_own_header(each)}  # of each connection, so not needed
     return Entry(
         name=name,
         command=command,
@@ -113,13 +116,13 @@ def _entry(name: str, given: JsonObject, client: Client) -> Entry:
         env=env if command else {},
         cwd=_text(given, "cwd") if command else "",
         url=url,
-        headers=_texts(given, "http_headers" if client is CODEX else "headers") if url else {},
+        headers={key: each for key, each in headers.items() if key not in own},
         variables=_variables(given) if command else (),
         header_variables=_texts(given, "env_http_headers") if url else {},
         bearer_variable=_text(given, "bearer_token_env_var") if url else "",
         start_timeout_s=_seconds(given, "startup_timeout_sec") if client is CODEX else None,
         timeout_s=_seconds(given, "tool_timeout_sec") if client is CODEX else None,
-        ignored=tuple(sorted(given.keys() - known)),
+        ignored=tuple(sorted((given.keys() - known) | own)),
     )
 
 

@@ -97,6 +97,8 @@ def _of_editor(whole: str, inner: str, around: Around) -> tuple[str, str]:
 
 
 def input_variable(id: str) -> str:
-    """Return the variable that carries an input that an editor asks for: `GITHUB_TOKEN`."""
-    name = _OTHER.sub("_", id).strip("_").upper() or "INPUT"
-    return name if _VARIABLE.fullmatch(name) else f"INPUT_{name}"
+    """Return the variable that carries an input that an editor asks for: `INPUT_GITHUB_TOKEN`.
+
+    It is like no other: an input may be called `path`, and the gateway has one of its own.
+    """
+    return f"INPUT_{_OTHER.sub('_', id).strip('_').upper()[:100]}".rstrip("_")

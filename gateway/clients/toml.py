@@ -25,7 +25,7 @@ _PIECE: Final = re.compile(
     r"|[^\"'\#\[\]{}\n]+",
     re.DOTALL,
 )
-_MESSAGE_PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_MESSAGE_PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 @value
@@ -47,7 +47,7 @@ def parse(text: str, file: str) -> JsonObject:
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         place = _MESSAGE_PLACE.search(message)
-        line, column = map(int, place.groups()) if place else (0, 0)
+        line, column = map(int, place.groups("0")) if place else (0, 0)
         said = _MESSAGE_PLACE.sub("", message)
         said = f"not TOML: {said[:1].lower()}{said[1:]}"
         raise FileError(said, file=file, line=line, column=column) from None

@@ -1,18 +1,20 @@
 """A client's servers as entries of ours, with secrets and references as `${VAR}`."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gateway.clients import references, secrets
 from gateway.clients.entries import Entry, Left
-from gateway.clients.kinds import Client
+from gateway.clients.kinds import CODEX, Client
 from gateway.clients.references import Around, Piece, Untranslatable
 from gateway.clients.secrets import Span
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import value
 
 _OTHER: Final = re.compile(r"[^A-Za-z0-9]+", re.ASCII)
+_CODEX_START_S: Final = 60
 _LONGEST: Final = 100  # of a variable's name, so that a number fits behind it
 
 
@@ -169,13 +171,17 @@ class _Writer:
         return Piece(start=start, end=end, text=f"${{{name}}}")
 
 
-def passing(variables: Mapping[str, str], client: Client) -> JsonObject:
-    """Return the members of the client's one entry that hand the gateway what it is to be given."""
-    if not variables:
-        return {}
-    if client.id == "codex":
-        return {"env_vars": list[Json](sorted(variables))}
-    return {"env": dict[str, Json](sorted(variables.items()))}
+def passing(variables: Mapping[str, str], client: Client, timeout_s: float) -> JsonObject:
+    """Return the members of the client's one entry that hand the gateway what it is to be given.
+
+    Codex waits ten seconds for a server to start unless it is told otherwise, and for each call as
+    long as the most patient of its entries said: `timeout_s`, 0 if none did.
+    """
+    if client is CODEX:
+        handed: JsonObject = {"env_vars": list[Json](sorted(variables))} if variables else {}
+        patience: JsonObject = {"tool_timeout_sec": math.ceil(timeout_s)} if timeout_s else {}
+        return {**handed, "startup_timeout_sec": _CODEX_START_S, **patience}
+    return {"env": dict[str, Json](sorted(variables.items()))} if variables else {}
 
 
 def _touches(span: Span, pieces: Iterable[Piece]) -> bool:

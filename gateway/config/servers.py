@@ -262,10 +262,15 @@ class ServerSettings(Section):
         return self
 
 
+def is_own_header(name: str) -> bool:
+    """Whether the connection itself sets a header, so that no entry may."""
+    return name.lower() in _OWN_HEADERS
+
+
 def _check_header(name: str, value: str) -> None:
     if not _HEADER_NAME.fullmatch(name):
         raise PydanticCustomError("header", "names `{name}`, which is not a header", {"name": name})
-    if name.lower() in _OWN_HEADERS:
+    if is_own_header(name):
         raise PydanticCustomError(
             "header", "names `{name}`, which the gateway sets itself; remove it", {"name": name}
         )

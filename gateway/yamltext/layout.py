@@ -43,8 +43,9 @@ def scalar(text: str) -> str:
     """Return a text as YAML: as it is where every reader takes it for that text, else quoted."""
     if _PLAIN.fullmatch(text) and not text.startswith("-") and not _reads_otherwise(text):
         return text
-    # A text of JSON is one of YAML; what nobody sees, or PyYAML doesn't take, is written as escape.
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    # A text of JSON is one of YAML; what nobody sees is escaped, and in pairs only in JSON.
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in quoted)
 
 
 def _reads_otherwise(text: str) -> bool:

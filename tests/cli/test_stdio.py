@@ -86,3 +86,18 @@ def test_what_keeps_it_from_starting_is_told_apart_from_the_protocol(tmp_path: P
     code, answers, log = hosted(place, HELLO)
     assert (code, answers) == (2, [])
     assert log.splitlines()[-1].startswith(f"weighbridge: {tmp_path}/policies/policy.yaml:2:")
+
+
+def test_the_first_list_waits_for_servers_that_are_starting(tmp_path: Path) -> None:
+    slow = Script(tools=[FIND], on_start=[{"delay_ms": 1500}])  # longer than a front waits
+    policy = "rules:\n  - {id: all, decision: allow, match: {tools: ['*']}}\n"
+    place = a_workspace(
+        tmp_path,
+        {"alpha": house.stdio(slow, tmp_path)},
+        policy=policy,
+        contracts=[house.contract(FIND)],
+    )
+    code, answers, _ = hosted(place, HELLO, GREETED, {"id": 2, "method": "tools/list"})
+    assert code == 0
+    (listed,) = (each for each in answers if each.get("id") == 2)
+    assert [each["name"] for each in listed["result"]["tools"]] == ["alpha__find"]

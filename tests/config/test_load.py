@@ -317,3 +317,42 @@ def test_an_entry_knows_what_may_be_shown_of_its_command(tmp_path: Path) -> None
     text = "servers: {a: {command: '${CMD}', cwd: ., args: ['${CMD}']}}"
     entry = loaded(tmp_path, text, {"CMD": "canary"}).settings.servers["a"]
     assert (entry.command, entry.written) == ("canary", {"command": "${CMD}"})
+
+
+def env_file(folder: Path, text: str, mode: int = 0o600) -> Path:
+    path = folder / "secrets.env"
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+SERVER = "env_file: secrets.env\nservers: {a: {command: x, env: {T: '${T}', U: '${U}', V: '${V}'}}}"
+
+
+def test_values_of_the_env_file_come_before_those_of_the_environment(tmp_path: Path) -> None:
+    env_file(tmp_path, "T=hunter2-from-file\nU=\n")
+    found = loaded(tmp_path, SERVER, {"T": "shell", "U": "u-shell", "V": "v-shell"})
+    entry = found.settings.servers["a"]
+    assert entry.env == {"T": "hunter2-from-file", "U": "u-shell", "V": "v-shell"}
+    assert "hunter2-from-file" in found.secrets
+    assert (found.settings.env_file, found.warnings) == (tmp_path / "secrets.env", ())
+
+
+def test_an_env_file_that_others_can_read_is_warned_of(tmp_path: Path) -> None:
+    env_file(tmp_path, "T=1", 0o640)
+    found = loaded(tmp_path, "env_file: secrets.env\nservers: {a: {command: x}}")
+    assert found.warnings == (
+        "`secrets.env` holds secrets and can be read by others; `chmod 600` it",
+    )
+
+
+def test_faults_of_an_env_file_have_their_place_there(tmp_path: Path) -> None:
+    assert faults(tmp_path, SERVER) == [
+        "config.yaml:1:11: `env_file` is `secrets.env`, and there is no such file; make it, or "
+        "remove the key"
+    ]
+    env_file(tmp_path, "T=1\nhunter2\n")
+    assert faults(tmp_path, SERVER) == [
+        "secrets.env:2:1: is no line of a file of variables; write `NAME=value`"
+    ]
+    assert "`env_file`" in faults(tmp_path, "env_file: [1]")[0]

@@ -1,0 +1,70 @@
+"""Giving a client's file back."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.taken_over import Project
+
+TEXT = '\ufeff{\r\n\t"mcpServers": {"a": {"command": "no-such-program"}}, // c\r\n}'
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Project:
+    place = Project(tmp_path)
+    place.write(TEXT)
+    place.file.chmod(0o604)
+    assert place.init("--yes").exit_code == 0
+    return place
+
+
+def test_the_file_comes_back_byte_for_byte_and_what_stays_is_told(place: Project) -> None:
+    done = place.init("--undo")
+    assert done.exit_code == 0
+    assert place.file.read_bytes() == TEXT.encode()
+    assert stat.S_IMODE(place.file.stat().st_mode) == 0o604
+    assert place.made() == ["config.yaml", "policies"]
+    assert "config.yaml`, `" in done.stdout
+    assert place.init("--undo").exit_code == 2
+
+
+def test_a_file_that_was_changed_since_is_left_alone(place: Project) -> None:
+    changed = place.file.read_bytes() + b"\n"
+    place.file.write_bytes(changed)
+    done = place.init("--undo")
+    assert done.exit_code == 2
+    assert "was changed since, so it is left alone" in done.stderr
+    assert place.file.read_bytes() == changed
+
+
+def test_by_force_it_comes_back_and_what_it_was_is_kept(place: Project) -> None:
+    place.file.write_bytes(b"changed")
+    done = place.init("--undo", "--force", "--json")
+    assert done.exit_code == 0
+    assert place.file.read_bytes() == TEXT.encode()
+    assert Path(json.loads(done.stdout)["copy"]).read_bytes() == b"changed"
+
+
+def test_a_file_that_is_gone_comes_back_by_force(place: Project) -> None:
+    place.file.unlink()
+    assert place.init("--undo").exit_code == 2
+    assert place.init("--undo", "--force").exit_code == 0
+    assert place.file.read_bytes() == TEXT.encode()
+
+
+def test_a_copy_that_was_changed_gives_nothing_back(place: Project) -> None:
+    (copy,) = place.folder.glob("*.before-weighbridge")
+    copy.write_bytes(b"{}")
+    before = place.file.read_bytes()
+    done = place.init("--undo", "--force")
+    assert done.exit_code == 2
+    assert "is no longer the copy" in done.stderr
+    assert place.file.read_bytes() == before
+
+
+def test_one_that_is_as_it_was_needs_nothing(place: Project) -> None:
+    place.file.write_bytes(TEXT.encode())
+    assert place.init("--undo").exit_code == 0
+    assert place.made() == ["config.yaml", "policies"]
