@@ -14,7 +14,7 @@ def check(survey: Survey) -> Iterator[Finding]:
     for each in survey.rules:
         yield from _open_allow(each)
         yield from _deny_without_code(each)
-        yield from _never_decides(each, survey)
+    yield from _never_decide(survey)
     yield from _unused_sets(survey)
 
 
@@ -38,25 +38,26 @@ def _deny_without_code(each: Surveyed) -> Iterator[Finding]:
         )
 
 
-def _never_decides(each: Surveyed, survey: Survey) -> Iterator[Finding]:
-    rank = _rank(each)
-    if rank is None or not each.is_enforced:
-        return
-    for other in survey.rules:
-        other_rank = _rank(other)
-        if other is each or other_rank is None or not other.is_enforced:
-            continue
-        is_first = other_rank < rank or (
-            other_rank == rank and survey.rules.index(other) < survey.rules.index(each)
-        )
-        if is_first and other.rule.when is None and _covers(other, each):
+def _never_decide(survey: Survey) -> Iterator[Finding]:
+    """Find rules that another one always comes before, whatever the call.
+
+    Only rules without a condition can be such another one; they are gathered in the order in which
+    rules decide, so that each rule is held against those before it alone.
+    """
+    ranked = [(_rank(each), each) for each in survey.rules if each.is_enforced]
+    deciding = [(rank, each) for rank, each in ranked if rank is not None]
+    before: list[Surveyed] = []
+    for _, each in sorted(deciding, key=lambda ranked: ranked[0]):  # stable: equals stay in order
+        other = next((wide for wide in before if _covers(wide, each)), None)
+        if other is not None:
             yield each.finding(
                 Level.WARNING,
                 "never-decides",
                 f"rule `{each.rule.id}` can never decide: `{other.rule.id}` "
                 f"({other.file.name}:{other.place()[0]}) always decides before it",
             )
-            return
+        if each.rule.when is None:
+            before.append(each)
 
 
 def _rank(each: Surveyed) -> int | None:
@@ -68,6 +69,8 @@ def _rank(each: Surveyed) -> int | None:
 def _covers(wide: Surveyed, narrow: Surveyed) -> bool:
     """Say whether every call that `narrow` matches is one that `wide` matches too."""
     a, b = wide.matcher, narrow.matcher
+    if not _selects_all(a, b):  # first, since it tells most rules apart
+        return False
     if narrow.rule.risk is not None and a.risk is not None:
         return False  # the narrow rule itself moves calls out of the classes it matches
     pairs = (
@@ -88,7 +91,6 @@ def _covers(wide: Surveyed, narrow: Surveyed) -> bool:
         and all(_holds_all(outer, inner) for outer, inner in pairs)
         and a.roles_all <= b.roles_all
         and a.scopes_all <= b.scopes_all
-        and _selects_all(a, b, wide, narrow)
     )
 
 
@@ -96,12 +98,12 @@ def _holds_all(outer: frozenset[str] | None, inner: frozenset[str] | None) -> bo
     return outer is None or (inner is not None and inner <= outer)
 
 
-def _selects_all(a: Matcher, b: Matcher, wide: Surveyed, narrow: Surveyed) -> bool:
+def _selects_all(a: Matcher, b: Matcher) -> bool:
     if not a.patterns or (set(b.patterns) and set(b.patterns) <= set(a.patterns)):
         return True
     # A pattern may meet tools that nobody knows yet, so only exact names are compared by tools.
     exact = b.patterns and not any(set("*?") & set(name) for name in b.patterns)
-    return bool(exact) and all(a.selects(name) for name in b.patterns) and wide is not narrow
+    return bool(exact) and all(a.selects(name) for name in b.patterns)
 
 
 def _unused_sets(survey: Survey) -> Iterator[Finding]:
