@@ -12,7 +12,7 @@ from gateway.policy.methods import USE
 from gateway.results import envelope
 from gateway.types import outcomes
 from gateway.yamltext.editors import KINDS
-from scripts import pages_cli, pages_events, pages_keys, pages_rest
+from scripts import errors, pages_cli, pages_events, pages_keys, pages_rest
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -59,6 +59,7 @@ def pages() -> dict[Path, str]:
     """Return every generated page with its text."""
     found = {
         REFERENCE / "statuses.md": statuses(),
+        REFERENCE / "errors.md": errors.render(),
         REFERENCE / "config.md": config_reference.render(),
         REFERENCE / "event-exports.md": export_reference.render(),
         REFERENCE / "cli.md": pages_cli.render(),

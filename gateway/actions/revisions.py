@@ -20,6 +20,7 @@ from gateway.revision import Revision, Unreviewed
 from gateway.types.tools import Contract
 
 _LARGEST = 4 << 20
+_SERVER = "have its server mended, and pin it again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,8 @@ def read(folder: Path) -> Folder:
         kind = kinds.get(top)
         if kind is None:
             raise FileError(
-                "this folder holds only `contracts/`, `runs/` and `tests/`", file=str(path)
+                "this folder holds only `contracts/`, `runs/` and `tests/`; move the file",
+                file=str(path),
             )
         kind[str(name)] = _text(path)
     return _folder(kinds)
@@ -109,21 +111,27 @@ def with_contracts(folder: Folder, contracts: Path) -> Folder:
         for path in sorted(contracts.rglob("*.yaml"))
     }
     if not found:
-        raise FileError("there are no `.yaml` files in it", file=str(contracts))
+        raise FileError(
+            "there are no `.yaml` files in it; name another folder", file=str(contracts)
+        )
     return replace(folder, contracts=found)
 
 
 def _text(path: Path) -> str:
     try:
         if not path.is_file():  # reading a pipe could take for ever, and a device has no end
-            raise FileError("is not a regular file", file=str(path))
+            raise FileError("is not a regular file; replace it by one", file=str(path))
         with path.open("rb") as opened:
             data = opened.read(_LARGEST + 1)
         if len(data) > _LARGEST:
-            raise FileError(f"larger than {_LARGEST} bytes", file=str(path))
+            raise FileError(f"larger than {_LARGEST} bytes; split it", file=str(path))
         return data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"can't be read: {error}", file=str(path)) from error
+    except UnicodeDecodeError:
+        raise FileError("not UTF-8; save it as UTF-8", file=str(path)) from None
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        message = f"can't be read: {why}; look at its owner and mode"
+        raise FileError(message, file=str(path)) from error
 
 
 def build(
@@ -253,7 +261,7 @@ def _contracts(folder: Folder, prefix: str, errors: list[FileError]) -> list[Con
                 file, _, line = contract.place.rpartition(":")
                 errors.append(
                     FileError(
-                        f"`{contract.tool}` has a contract already, at {first.place}",
+                        f"`{contract.tool}` has a contract already, at {first.place}; remove one",
                         file=file,
                         line=int(line or 0),
                         column=1,
@@ -272,7 +280,7 @@ def _schemas(
         except SchemaError as error:
             file, _, line = contract.place.rpartition(":")
             where = f" at `{error.pointer}`" if error.pointer else ""
-            message = f"`{contract.tool}`: {error.message}{where}"
+            message = f"`{contract.tool}`: {error.message}{where}; {_SERVER}"
             errors.append(FileError(message, file=file, line=int(line or 0), column=1))
     return compiled
 

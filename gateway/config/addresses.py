@@ -55,7 +55,7 @@ def split_url(text: str) -> SplitResult:
     if parts.scheme not in {"http", "https"} or not host or port == 0:
         raise PydanticCustomError("url", "is not a URL; write it as `https://host/path`")
     if any(character.isspace() or not character.isprintable() for character in text):
-        raise PydanticCustomError("url", "holds blanks or control characters")
+        raise PydanticCustomError("url", "holds blanks or control characters; remove them")
     if parts.username is not None or parts.password is not None:
         raise PydanticCustomError(
             "url", "holds credentials; give them in `headers`, from a `${VAR}`"

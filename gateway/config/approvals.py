@@ -74,7 +74,9 @@ class ApproversSettings(Section):
     @model_validator(mode="after")
     def _enough_people(self) -> Self:
         if not self.roles and self.users and self.count > len({*map(person, self.users)}):
-            raise PydanticCustomError("count", "`count` is larger than the number of `users`")
+            raise PydanticCustomError(
+                "count", "`count` is larger than the number of `users`; lower it, or add some"
+            )
         return self
 
 
@@ -111,7 +113,7 @@ class HoldSettings(Section):
     @classmethod
     def _bounded(cls, clients: dict[str, float]) -> dict[str, float]:
         if any(seconds > _LONGEST_HOLD_S for seconds in clients.values()):
-            raise PydanticCustomError("hold", "holds a client for more than `1h`")
+            raise PydanticCustomError("hold", "holds a client for more than `1h`; shorten it")
         return clients
 
     def seconds(self, client: str) -> float:
@@ -158,7 +160,7 @@ class WebhookSettings(Section):
         if self.format == "cloudevents" and self.secret is None:
             raise PydanticCustomError(
                 "secret",
-                "needs a `secret`; without it the receiver can't tell who sent something",
+                "needs a `secret`, or the receiver can't tell who sent something",
             )
         return self
 
@@ -200,7 +202,9 @@ class ApprovalsSettings(Section):
     @classmethod
     def _names_differ(cls, webhooks: tuple[WebhookSettings, ...]) -> tuple[WebhookSettings, ...]:
         if len({each.name for each in webhooks}) < len(webhooks):
-            raise PydanticCustomError("webhooks", "has two webhooks with the same `name`")
+            raise PydanticCustomError(
+                "webhooks", "has two webhooks with the same `name`; rename one"
+            )
         return webhooks
 
     def targets(self, tenant: str, stage: NoticeStage) -> tuple[str, ...]:

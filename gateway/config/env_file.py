@@ -51,7 +51,7 @@ def _read(line: str) -> tuple[str, str]:
     name, value = named[1], named[2].strip()
     if value[:1] == "'":
         if len(value) < 2 or value[-1] != "'" or "'" in value[1:-1]:
-            raise ValueError(f"`{name}` begins with a quote and does not end with it")
+            raise ValueError(f"`{name}` begins with a quote and does not end with it; add it")
         return name, value[1:-1]
     if value[:1] == '"':
         try:
@@ -61,7 +61,9 @@ def _read(line: str) -> tuple[str, str]:
                 f"`{name}` is no text in double quotes; write it as in JSON, or in single quotes"
             ) from None
     if "\0" in value:
-        raise ValueError(f"`{name}` holds a NUL character, which can't be handed to a process")
+        raise ValueError(
+            f"`{name}` holds a NUL character, which can't be handed to a process; remove it"
+        )
     return name, value
 
 

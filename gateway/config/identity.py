@@ -248,7 +248,7 @@ class IdentitySettings(Section):
 def check_ids(keys: tuple[ApiKeySettings, ...]) -> tuple[ApiKeySettings, ...]:
     """Refuse two keys with one id, or one hash under two ids."""
     if len({key.id for key in keys}) < len(keys):
-        raise PydanticCustomError("api_keys", "has two keys with the same `id`")
+        raise PydanticCustomError("api_keys", "has two keys with the same `id`; rename one")
     if len({key.hash for key in keys}) < len(keys):
         raise PydanticCustomError("api_keys", "has two keys with the same `hash`; make a new one")
     return keys

@@ -56,14 +56,16 @@ def _check_server_name(name: str) -> str:
 
 def _check_variable(name: str) -> str:
     if not _VARIABLE.fullmatch(name):
-        raise PydanticCustomError("variable", "is not the name of an environment variable")
+        raise PydanticCustomError(
+            "variable", "is not the name of an environment variable; use letters, digits and `_`"
+        )
     return name
 
 
 def _check_no_nul(text: str) -> str:
     if "\0" in text:
         raise PydanticCustomError(
-            "nul", "holds a NUL character, which can't be handed to a process"
+            "nul", "holds a NUL character, which can't be handed to a process; remove it"
         )
     return text
 
@@ -95,7 +97,9 @@ class RestartSettings(Section):
     @model_validator(mode="after")
     def _longest_is_longest(self) -> Self:
         if self.longest < self.first:
-            raise PydanticCustomError("restart", "has a `longest` that is shorter than `first`")
+            raise PydanticCustomError(
+                "restart", "has a `longest` that is shorter than `first`; raise it"
+            )
         return self
 
 
@@ -227,7 +231,7 @@ class ServerSettings(Section):
             _check_header(name, value)
             if name.lower() in seen:
                 raise PydanticCustomError(
-                    "header", "names the header `{name}` twice", {"name": name}
+                    "header", "names the header `{name}` twice; remove one", {"name": name}
                 )
             seen.add(name.lower())
         return headers
@@ -269,7 +273,11 @@ def is_own_header(name: str) -> bool:
 
 def _check_header(name: str, value: str) -> None:
     if not _HEADER_NAME.fullmatch(name):
-        raise PydanticCustomError("header", "names `{name}`, which is not a header", {"name": name})
+        raise PydanticCustomError(
+            "header",
+            "names `{name}`, which is not a header; use letters, digits and `-`",
+            {"name": name},
+        )
     if is_own_header(name):
         raise PydanticCustomError(
             "header", "names `{name}`, which the gateway sets itself; remove it", {"name": name}
@@ -278,6 +286,6 @@ def _check_header(name: str, value: str) -> None:
         raise PydanticCustomError(
             "header",
             "has a value for `{name}` with characters that a header can't carry, or with blanks "
-            "at its ends",
+            "at its ends; remove them",
             {"name": name},
         )

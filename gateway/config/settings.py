@@ -49,7 +49,9 @@ def _check_path(path: str) -> str:
         )
     if path.startswith("/.well-known"):
         raise PydanticCustomError(
-            "path", "begins with `/.well-known`, which is taken by the protected-resource metadata"
+            "path",
+            "begins with `/.well-known`, which is taken by the protected-resource metadata; choose "
+            "another",
         )
     return path
 

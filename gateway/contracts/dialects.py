@@ -60,7 +60,9 @@ def dialect_of(schema: JsonObject) -> Dialect:
         name = declared.removesuffix("#").removeprefix("https://").removeprefix("http://")
         if name in _CLASSES:
             return _CLASSES[name]
-    raise SchemaError("dialect not supported", pointer="/$schema")
+    raise SchemaError(
+        "dialect not supported; use draft 4, 6, 7, 2019-09 or 2020-12", pointer="/$schema"
+    )
 
 
 def ref_stands_alone(dialect: Dialect) -> bool:

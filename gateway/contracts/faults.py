@@ -46,7 +46,10 @@ def _definition(name: str, entry: Entry, read: JsonObject) -> Iterator[Fault]:
     if not server or not tool:
         yield f"`{name}` has to be `server.name`", ()
     elif not name.endswith(f".{entry.definition.get('name')}"):
-        yield f"the definition of `{name}` names another tool", ("definition",)
+        yield (
+            f"the definition of `{name}` names another tool; rename the entry, or pin it again",
+            ("definition",),
+        )
     if pin(read) != entry.pin:
         yield (
             "pin does not match the definition; review the tool and pin it again with "
@@ -58,7 +61,7 @@ def _definition(name: str, entry: Entry, read: JsonObject) -> Iterator[Fault]:
 def _rules(entry: Entry) -> Iterator[Fault]:
     for index, rule in enumerate(entry.risk_when):
         if rule.risk is None and rule.effect is None:
-            yield "names neither `risk` nor `effect`", ("risk_when", index)
+            yield "names neither `risk` nor `effect`; add one of them", ("risk_when", index)
 
 
 def _idempotency(entry: Entry) -> Iterator[Fault]:
@@ -68,7 +71,7 @@ def _idempotency(entry: Entry) -> Iterator[Fault]:
     at: Path = ("idempotency", "retry")
     match section.retry:
         case RetryClass.READ if entry.effect is not Effect.READ:
-            yield f"a {entry.effect.value} can't be repeated like a read", at
+            yield f"a {entry.effect.value} can't be repeated like a read; choose another class", at
         case RetryClass.KEYED if section.inject is None:
             yield "`keyed` needs `inject`, or the server gets no key to know the call by", at
         case RetryClass.QUERY if section.lookup is None:
@@ -84,14 +87,17 @@ def _compensation(entry: Entry) -> Iterator[Fault]:
     at: Path = ("compensation",)
     if section.tool is not None:
         if section.class_ is CompensationClass.IRREVERSIBLE:
-            yield "what has a `tool` to undo it is not irreversible", (*at, "class")
+            yield (
+                "what has a `tool` to undo it is not irreversible; remove one of the two",
+                (*at, "class"),
+            )
         return
     if section.class_ is None or section.class_ not in _NOTHING_UNDOES:
         yield "needs the `tool` that undoes it, or `class: irreversible` with a `reason`", at
     elif section.reason is None:
         yield f"`{section.class_.value}` without a tool needs a `reason`", at
     for key in _needing_a_tool(section):
-        yield f"`{key}` has no use without a `tool`", (*at, key)
+        yield f"`{key}` has no use without a `tool`; name it, or remove the key", (*at, key)
 
 
 def _needing_a_tool(section: CompensationSection) -> Iterator[str]:
@@ -132,7 +138,10 @@ def _readback(section: ReadbackSection, at: Path, known: set[str]) -> Iterator[F
     yield from _call(as_json(section.args), (*at, "args"), known)
     wait = section.wait
     if wait is not None and wait.interval > wait.max:
-        yield "`interval` is longer than `max`, so it would look once at most", (*at, "wait")
+        yield (
+            "`interval` is longer than `max`, so it would look once at most; shorten it",
+            (*at, "wait"),
+        )
 
 
 def _call(args: JsonMapping, at: Path, known: set[str]) -> Iterator[Fault]:
@@ -161,10 +170,14 @@ def _text(text: str, at: Path, known: set[str]) -> Iterator[Fault]:
         return
     for part in parts:
         if isinstance(part, Reference) and part.root not in known:
-            yield f"`{part.text}` is not known here{_MEND.get(part.root, '')}", at
+            yield f"`{part.text}` is not known here{_MEND.get(part.root) or _known(known)}", at
 
 
 _MEND = {"old": "; say in `outcome.old` which read it is the result of"}
+
+
+def _known(names: set[str]) -> str:
+    return "; known are " + ", ".join(f"`${each}`" for each in sorted(names))
 
 
 def _one(text: str, at: Path, known: set[str]) -> Iterator[Fault]:

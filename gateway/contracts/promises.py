@@ -37,7 +37,9 @@ _RESERVED_META: Final = re.compile(
 
 def _header(value: str) -> str:
     if not _FIELD_NAME.fullmatch(value):
-        raise PydanticCustomError("header", "should be the name of a header")
+        raise PydanticCustomError(
+            "header", "should be the name of a header, such as `Idempotency-Key`"
+        )
     if _RESERVED_HEADER.fullmatch(value):
         raise PydanticCustomError("header", "is a header with another use; name one for keys")
     return value

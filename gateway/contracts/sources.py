@@ -33,7 +33,7 @@ def parse(text: str) -> Source:
     kind, said = SourceKind(found[1]), found[2].strip()
     parts = tuple(part.strip() for part in said.split(","))
     if not all(parts):
-        raise BadSource("has an empty part between its brackets")
+        raise BadSource("has an empty part between its brackets; fill it, or remove a comma")
     match kind:
         case SourceKind.RESULTS:
             return _results(parts)
@@ -84,7 +84,9 @@ def _bounds(said: str) -> tuple[Decimal, Decimal] | tuple[Day, Day]:
     low, high = _bound(first.strip()), _bound(last.strip())
     if isinstance(low, Decimal) and isinstance(high, Decimal):
         if low > high:
-            raise BadSource(f"has no room between `{first.strip()}` and `{last.strip()}`")
+            raise BadSource(
+                f"has no room between `{first.strip()}` and `{last.strip()}`; swap them"
+            )
         return low, high
     if isinstance(low, Day) and isinstance(high, Day):
         _in_order(low, high)
@@ -95,7 +97,7 @@ def _bounds(said: str) -> tuple[Decimal, Decimal] | tuple[Day, Day]:
 def _in_order(low: Day, high: Day) -> None:
     """Refuse days that are never in this order; a date and today may be, on some day."""
     if (low.on is None) == (high.on is None) and low.of(_SOME_DAY) > high.of(_SOME_DAY):
-        raise BadSource("has its last day before its first")
+        raise BadSource("has its last day before its first; swap them")
 
 
 _SOME_DAY: Final = date(2000, 1, 1)
@@ -112,5 +114,5 @@ def _bound(said: str) -> Decimal | Day:
         return Day(on=date.fromisoformat(said))
     except (ValueError, InvalidOperation):
         raise BadSource(
-            f"has the bound `{said}`, which is no number, date or `today+30d`"
+            f"has the bound `{said}`, which is no number, date or `today+30d`; write one"
         ) from None

@@ -21,6 +21,7 @@ from gateway.types.runs import Bound, Phase
 from gateway.types.tools import Contract, Effect, Kind, Risk
 from gateway.yamltext.models import suggest
 
+_ADD = "; add it to `callers`"
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -117,7 +118,7 @@ class CaseModel(Model):
     def _one_target(self) -> "CaseModel":
         named = [each for each in (self.call, self.resource, self.prompt) if each is not None]
         if len(named) != 1:
-            raise ValueError("a case is about one `call`, `resource` or `prompt`")
+            raise ValueError("should be about one `call`, `resource` or `prompt`")
         if self.server is not None and self.resource is None:
             raise ValueError("`server` goes with `resource`; other names have it in them")
         return self
@@ -125,9 +126,9 @@ class CaseModel(Model):
     @model_validator(mode="after")
     def _one_method(self) -> "CaseModel":
         if self.method is not None and self.ask is not None:
-            raise ValueError("a case has a `method` or an `ask`")
+            raise ValueError("has a `method` and an `ask`; remove one")
         if self.method is not None and self.method not in OF[self.kind]:
-            raise ValueError(f"is about a {self.kind}, and `{self.method}` never is")
+            raise ValueError(f"is about a {self.kind}, and `{self.method}` never is; name another")
         if self.ask is not None and not self.ask.is_ask:
             raise ValueError(f"no server asks `{self.ask}`; name it as `method`")
         return self
@@ -135,23 +136,25 @@ class CaseModel(Model):
     @model_validator(mode="after")
     def _cause_of_kind(self) -> "CaseModel":
         if self.cause is not Cause.CALLER and (self.kind is not Kind.TOOL or self.method):
-            raise ValueError("the gateway by itself only calls tools")
+            raise ValueError("has a `cause`, and the gateway by itself only calls tools; remove it")
         return self
 
     @model_validator(mode="after")
     def _result_of_a_tool(self) -> "CaseModel":
         if (self.result is None) is not (self.expect.result is None):
-            raise ValueError("a `result` and what is expected of it go together")
+            raise ValueError(
+                "needs a `result`, and in `expect` what leaves of it; add the other one"
+            )
         if self.result is not None and (self.call is None or self.method or self.ask):
-            raise ValueError("only a call of a tool has a `result` here")
+            raise ValueError("has a `result`, which only calls of tools have here; remove it")
         return self
 
     @model_validator(mode="after")
     def _one_phase(self) -> "CaseModel":
         if self.run is not None and self.run.phase is not None and self.phase is not None:
-            raise ValueError("has a `phase` beside that of its `run`")
+            raise ValueError("has a `phase` beside that of its `run`; remove one")
         if self.run is None and self.expect.phase is not None:
-            raise ValueError("expects a `phase`, and has no `run` that could be in it")
+            raise ValueError("expects a `phase`, and has no `run` that could be in it; add one")
         return self
 
 
@@ -231,7 +234,7 @@ def load(text: str, *, file: str) -> CaseFile:
     content = yamltext.validate(PolicyTestModel, document, file=file)
     errors = [
         FileError(
-            f"no caller `{caller}`{suggest(caller, [*content.callers])}",
+            f"no caller `{caller}`{suggest(caller, [*content.callers]) or _ADD}",
             file=file,
             line=document.place(("tests", index))[0],
             column=document.place(("tests", index))[1],

@@ -148,7 +148,8 @@ class Environment:
         condition = self.compile(text)
         kind = condition.program.return_type()
         if kind not in (engine.Type.BOOL, engine.Type.DYN):
-            message = f"the condition gives {kind.name().lower()}, not true or false"
+            gives = kind.name().lower()
+            message = f"the condition gives `{gives}`, not true or false; compare it with something"
             raise ExpressionError((Issue(line=1, column=1, message=message),))
         return condition
 

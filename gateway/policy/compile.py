@@ -18,6 +18,7 @@ from gateway.policy.obligations import (
     has_parts,
     pointer_of,
 )
+from gateway.policy.phrases import phrase
 from gateway.policy.request import VARIABLES
 from gateway.policy.rules import Constrain, InSet, Output, Rule, Scalar
 from gateway.policy.view import Vocabulary
@@ -31,6 +32,7 @@ _CODES = {
     DecisionEffect.ALLOW: "allowed",
     None: "",
 }
+_DEFINE = "; define it in `sets`"
 
 
 def compile_policy(files: Sequence[PolicyFile]) -> CompiledPolicy:
@@ -73,7 +75,9 @@ def duplicates(files: Sequence[PolicyFile]) -> Iterator[FileError]:
         place = f"{file.name}:{line}:{column}"
         before = seen.setdefault((kind, name), place)
         if before != place:
-            yield file.error(path, f"{kind} `{name}` is already defined at {before}")
+            yield file.error(
+                path, f"{kind} `{name}` is already defined at {before}; rename or remove one"
+            )
 
 
 def _named(files: Sequence[PolicyFile]) -> Iterator[tuple[PolicyFile, Path, str, str]]:
@@ -170,7 +174,9 @@ class _Compiler:
         tenants = at.rule.match.tenants
         if not isinstance(tenants, InSet) or tenants.in_set in self.sets:
             return
-        message = f"no set named `{tenants.in_set}`{suggest(tenants.in_set, [*self.sets])}"
+        message = (
+            f"no set named `{tenants.in_set}`{suggest(tenants.in_set, [*self.sets]) or _DEFINE}"
+        )
         self.errors.append(at.file.error(at.path("match", "tenants", "in_set"), message))
 
     def _constraints(self, at: _At, constrain: Constrain) -> Iterator[CompiledConstraint]:
@@ -184,7 +190,9 @@ class _Compiler:
             for name, value in entries.items():
                 pointer, path = pointer_of(name), ("constrain", kind, name)
                 if not has_parts(pointer):
-                    self.errors.append(at.file.error(at.path(*path), "name an argument"))
+                    self.errors.append(
+                        at.file.error(at.path(*path), "should name an argument, such as `/amount`")
+                    )
                 source: Condition | Json = value
                 if isinstance(value, str):
                     source = self._compiled(at, value, path, self.environment.compile)
@@ -234,9 +242,8 @@ class _Compiler:
         except ExpressionError as error:
             for issue in error.issues:
                 line, column = at.file.inside(at.path(*path), issue.line, issue.column)
-                self.errors.append(
-                    FileError(issue.message, file=at.file.name, line=line, column=column)
-                )
+                message = phrase(issue.message, self.environment.variables)
+                self.errors.append(FileError(message, file=at.file.name, line=line, column=column))
             return None  # never used: the errors gathered here stop the whole policy
 
 

@@ -8,6 +8,7 @@ from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_samples import unguarded
 from gateway.policy.lint_types import ArgumentTypes
 from gateway.policy.lint_words import slips
+from gateway.policy.phrases import phrase
 from gateway.policy.survey import Survey, Surveyed
 from gateway.types.tools import Contract
 
@@ -48,7 +49,7 @@ def _types(
     for issue in types.issues(text):
         place = each.file.inside(each.path(*path), issue.line, issue.column)
         level, check_name = Level.ERROR, "condition-type"
-        message = f"{issue.message}, for `{contract.tool}`"
+        message = f"{phrase(issue.message, ())}, for `{contract.tool}`"
         yield each.finding_at(level, check_name, message, place)
     for name in types.unchecked:
         if re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", text):

@@ -9,6 +9,7 @@ from gateway.policy.cel import Environment, ExpressionError, Issue
 from gateway.policy.findings import Finding, Level
 from gateway.policy.lint_tools import about, schema_at
 from gateway.policy.lint_types import ArgumentTypes
+from gateway.policy.phrases import phrase
 from gateway.policy.survey import Survey
 from gateway.types.guarantees import CallTemplate, InjectPlace, Readback
 from gateway.types.json import Json
@@ -184,7 +185,8 @@ class _Condition:
 def _conditions(contract: Contract) -> Iterator[Finding]:
     for each in _written(contract):
         for check_name, issue in _issues(each, contract):
-            message = f"`{each.section}` of `{contract.tool}`: {issue.message}"
+            said = phrase(issue.message, each.names)
+            message = f"`{each.section}` of `{contract.tool}`: {said}"
             yield about(contract, check_name, message, each.level)
 
 

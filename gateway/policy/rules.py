@@ -42,7 +42,7 @@ def _duration(value: object) -> float:
 
 def _rule_id(value: object) -> object:
     if isinstance(value, str) and not re.fullmatch(_RULE_ID, value):
-        raise ValueError("an id has letters, digits, `.`, `_` and `-` only")
+        raise ValueError("is no id; use letters, digits, `.`, `_` and `-`")
     return value
 
 
@@ -142,7 +142,9 @@ class Match(Model):
     @model_validator(mode="after")
     def _one_kind(self) -> "Match":
         if sum(bool(each) for each in (self.tools, self.resources, self.prompts)) > 1:
-            raise ValueError("name `tools`, `resources` or `prompts`; write a rule for each")
+            raise ValueError(
+                "names more than one of `tools`, `resources` and `prompts`; write a rule for each"
+            )
         return self
 
     @model_validator(mode="after")
@@ -159,7 +161,10 @@ class Match(Model):
     def _causes_of_kind(self) -> "Match":
         is_own = self.causes is not None and Cause.CALLER not in self.causes
         if is_own and self.kind not in (None, Kind.TOOL):
-            raise ValueError(f"is about {self.kind}s, and the gateway by itself only calls tools")
+            raise ValueError(
+                f"is about {self.kind}s, and the gateway by itself only calls tools; "
+                "remove `causes`"
+            )
         return self
 
 
@@ -222,7 +227,7 @@ class Approvers(Model):
     @model_validator(mode="after")
     def _somebody(self) -> "Approvers":
         if not self.roles and not self.users:
-            raise ValueError("name at least one role or user who may approve")
+            raise ValueError("should name at least one role or user who may approve")
         return self
 
 
@@ -238,7 +243,7 @@ class Group(Model):
     @model_validator(mode="after")
     def _somebody(self) -> "Group":
         if not self.roles and not self.users:
-            raise ValueError("name at least one role or user of the group")
+            raise ValueError("should name at least one role or user of the group")
         return self
 
 
@@ -252,7 +257,7 @@ class EscalationStep(Model):
     @model_validator(mode="after")
     def _somebody_else(self) -> "EscalationStep":
         if not self.roles and not self.users:
-            raise ValueError("name at least one role or user who may decide then")
+            raise ValueError("should name at least one role or user who may decide then")
         if SELF in self.users:
             raise ValueError("nobody escalates to `self`; name somebody else")
         return self
@@ -276,12 +281,14 @@ class Approval(Model):
     @model_validator(mode="after")
     def _one_way_to_say_who(self) -> "Approval":
         if (self.approvers is None) == (self.factors is None):
-            raise ValueError("says who may decide by one of `approvers` and `factors`")
+            raise ValueError(
+                "should say who may decide by `approvers` or `factors`, one of the two"
+            )
         if self.factors is not None and "quorum" in self.model_fields_set:
             raise ValueError("has a `quorum` beside `factors`; each of them has its own `count`")
         names = [each.name for each in self.factors or ()]
         if len({*names}) < len(names):
-            raise ValueError("has two `factors` of one name")
+            raise ValueError("has two `factors` of one name; rename one")
         return self
 
     @model_validator(mode="after")
@@ -322,7 +329,9 @@ class Rule(Model):
             )
         obliges = self.constrain or self.limits or self.output
         if self.decision == "deny" and obliges:
-            raise ValueError("a denied call has nothing to constrain, limit or redact")
+            raise ValueError(
+                "denies, so there is nothing to constrain, limit or redact; remove that"
+            )
         if self.decision == "obligation" and not (obliges or self.risk):
             raise ValueError("an obligation needs `constrain`, `limits`, `output` or `risk`")
         return self

@@ -46,13 +46,16 @@ class RunUnderTest(Model):
     def _said_or_known(self) -> "RunUnderTest":
         both = next((name for name in self.said if name in self.fields), None)
         if both is not None:
-            raise ValueError(f"has `{both}` in `fields` and in `said`; it can be in one of them")
+            raise ValueError(f"has `{both}` in `fields` and in `said`; remove one of them")
         return self
 
     @model_validator(mode="after")
     def _comes_back_from_waiting(self) -> "RunUnderTest":
         if self.resume_phase is not None and self.phase is not Phase.AWAITING_APPROVAL:
-            raise ValueError("comes back to `resume_phase` from `awaiting_approval` only")
+            raise ValueError(
+                "comes back to `resume_phase` from `awaiting_approval` only; set that as its "
+                "`phase`"
+            )
         return self
 
     def fault(self, known: Known) -> str:

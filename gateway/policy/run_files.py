@@ -7,7 +7,8 @@ from gateway import yamltext
 from gateway.errors import FileError, FilesError
 from gateway.policy.cel import ExpressionError
 from gateway.policy.files import Path, Written
-from gateway.policy.run_guards import RunGuard, compile_guard
+from gateway.policy.phrases import phrase
+from gateway.policy.run_guards import VARIABLES, RunGuard, compile_guard
 from gateway.policy.run_rules import RunTemplates, TemplateSection
 from gateway.types.runs import Phase
 
@@ -62,7 +63,9 @@ def duplicates(templates: Iterable[WrittenTemplate]) -> Iterator[FileError]:
         before = seen.setdefault(each.name, each.place)
         if before != each.place:
             line, column = each.file.document.key_place(each.path())
-            message = f"run template `{each.name}` is already defined at {before}"
+            message = (
+                f"run template `{each.name}` is already defined at {before}; rename or remove one"
+            )
             yield FileError(message, file=each.file.name, line=line, column=column)
 
 
@@ -94,4 +97,5 @@ def _guards(
 def _faults(file: Written, path: Path, error: ExpressionError) -> Iterator[FileError]:
     for issue in error.issues:
         line, column = file.inside(path, issue.line, issue.column)
-        yield FileError(issue.message, file=file.name, line=line, column=column)
+        message = phrase(issue.message, [*VARIABLES, "fields"])
+        yield FileError(message, file=file.name, line=line, column=column)

@@ -57,6 +57,7 @@ _BY_TEXT: Final = re.compile(
 )
 _WHOLE: Final = re.compile(_LITERAL + r"|(?<![\w.])fields(?!\w)")
 _BEFORE: Final = re.compile(r"(?:^|&&|\|\||!|(?<![\w\]])\()\s*$")
+_DECLARE: Final = "; declare it in `fields`"
 _AFTER: Final = re.compile(r"\s*(?:$|\)|&&|\|\||\?)")
 
 
@@ -164,7 +165,9 @@ def _unknown(
 ) -> Iterator[Issue]:
     for name, offset in named:
         if name not in fields:
-            yield issue(text, offset, f"no field `{name}` here{suggest(name, [*fields])}")
+            yield issue(
+                text, offset, f"no field `{name}` here{suggest(name, [*fields]) or _DECLARE}"
+            )
 
 
 def _whole(text: str) -> Iterator[Issue]:
@@ -172,7 +175,7 @@ def _whole(text: str) -> Iterator[Issue]:
     covered = {at for found in (_FIELD, _BY_TEXT) for at in _covered(found, text)}
     for match in _WHOLE.finditer(text):
         if not match["text"] and match.start() not in covered:
-            yield issue(text, match.start(), "name one field, such as `fields.customer_id`")
+            yield issue(text, match.start(), "should name one field, such as `fields.customer_id`")
 
 
 def _covered(pattern: re.Pattern[str], text: str) -> Iterator[int]:

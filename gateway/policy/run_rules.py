@@ -138,7 +138,8 @@ class TemplateSection(Model):
         strange = [] if named is None else [tool for tool in self.during_wait if tool not in named]
         if strange:
             raise ValueError(
-                f"has `{strange[0]}` in `during_wait` and not among the tools of `acting`"
+                f"has `{strange[0]}` in `during_wait` and not among the tools of `acting`; add it "
+                "there"
             )
         return self
 

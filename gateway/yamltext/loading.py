@@ -51,7 +51,7 @@ def _said(error: yaml.YAMLError) -> str:
         return "a second `: ` in one line; quote the text, or start a new line"
     if "did not find expected key" in problem or "expected <block end>" in problem:
         return "this line does not belong to what is above it; look at its indentation"
-    return problem
+    return f"{problem}; look at the brackets and quotes before it"
 
 
 def _place(mark: object) -> Place:
@@ -77,10 +77,12 @@ class _Loader:
                     self.refuse(_place(event.start_mark), "directives are not read; remove it")
                 break
         else:
-            self.refuse((1, 1), "nothing in it; a map of keys is expected")
+            self.refuse((1, 1), "nothing in it; write `key: value`")
         root = next(events)
         if not isinstance(self._node(root), yaml.MappingStartEvent):
-            self.refuse(_place(root.start_mark), "a map of keys is expected at the top")
+            self.refuse(
+                _place(root.start_mark), "a map of keys is expected at the top; write `key: value`"
+            )
         self.values[()] = _place(root.start_mark)
         value = self._mapping(events, ())
         for event in events:
@@ -103,7 +105,7 @@ class _Loader:
     def _value(self, events: Iterator[yaml.Event], event: yaml.Event, path: Path) -> Json:
         place = _place(event.start_mark)
         if len(path) > MAX_DEPTH:
-            self.refuse(place, f"nested deeper than {MAX_DEPTH} levels")
+            self.refuse(place, f"nested deeper than {MAX_DEPTH} levels; write it flatter")
         self.values[path] = place
         match self._node(event):
             case yaml.ScalarEvent() as scalar:
@@ -142,7 +144,9 @@ class _Loader:
     def _key(self, event: yaml.Event) -> str:
         node = self._node(event)
         if not isinstance(node, yaml.ScalarEvent):
-            self.refuse(_place(event.start_mark), "a key has to be a text")
+            self.refuse(
+                _place(event.start_mark), "a key has to be a text; write it without brackets"
+            )
         if node.value == "<<" and node.implicit[0]:
             self.refuse(_place(event.start_mark), "merge key `<<`; write the keys out")
         return node.value

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from gateway.errors import FileError, FilesError
-from gateway.types.json import Json
+from gateway.yamltext import wording
 from gateway.yamltext.document import Path, YamlDocument
+from gateway.yamltext.wording import Found
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_LONGEST_WORD = 40  # longer inputs are no misspelt words
+_SHOWN = 8  # known keys that are named where none is near
 
 
 def validate(model: type[Model], document: YamlDocument, *, file: str) -> Model:
@@ -24,67 +24,52 @@ def validate(model: type[Model], document: YamlDocument, *, file: str) -> Model:
     try:
         return model.model_validate(document.value, by_alias=True, by_name=False)
     except ValidationError as error:
-        faults = {_fault(model, document, details, file) for details in _plain(error)}
+        details = error.errors(include_url=False, include_context=True)
+        faults = {
+            _fault(model, document, each, file) for each in wording.found(details, document.value)
+        }
         raise FilesError(sorted(faults, key=_order)) from None
-
-
-def _plain(error: ValidationError) -> list[ErrorDetails]:
-    return error.errors(include_url=False, include_context=True)
 
 
 def _order(fault: FileError) -> tuple[int, int, str]:
     return (fault.line, fault.column, fault.message)
 
 
-def _fault(
-    model: type[BaseModel], document: YamlDocument, details: ErrorDetails, file: str
-) -> FileError:
-    path = _path_in(document.value, details["loc"])
-    match details["type"]:
+def _fault(model: type[BaseModel], document: YamlDocument, found: Found, file: str) -> FileError:
+    path = found.path
+    match found.kind:
         case "extra_forbidden":
-            known = _keys_at(model, path[:-1])
-            message = f"unknown key `{path[-1]}`{suggest(str(path[-1]), known)}"
+            key, known = str(path[-1]), _keys_at(model, path[:-1])
+            message = f"unknown key `{key}`{suggest(key, known) or _instead(known)}"
             line, column = document.key_place(path)
         case "missing":
-            message = f"missing key `{details['loc'][-1]}`{_within(path)}"
+            message = f"missing key `{found.missing}`{_within(path)}; add it"
             line, column = document.key_place(path)
         case _:
-            message = f"`{_dotted(path)}` {_said(details)}" if path else _said(details)
+            message = f"`{_dotted(path)}` {_said(found)}" if path else _said(found)
             line, column = document.place(path)
     return FileError(message, file=file, line=line, column=column)
+
+
+def _said(found: Found) -> str:
+    if not found.entered:
+        return found.message
+    near = suggest(found.entered, found.expected)
+    return f"is `{found.entered}`; it {found.message}{near}"
+
+
+def _instead(known: Sequence[str]) -> str:
+    """Say which keys there are, the first few of them."""
+    named = ", ".join(f"`{each}`" for each in known[:_SHOWN])
+    return (
+        f"; known here: {named}{', …' if len(known) > _SHOWN else ''}" if named else "; remove it"
+    )
 
 
 def suggest(word: str, known: Sequence[str]) -> str:
     """Return `; did you mean …?` with the nearest of the known words, or nothing."""
     nearest = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return f"; did you mean `{nearest[0]}`?" if nearest else ""
-
-
-def _said(details: ErrorDetails) -> str:
-    message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    message = message[:1].lower() + message[1:]
-    entered: object = details["input"]
-    expected = str(details.get("ctx", {}).get("expected", ""))
-    if expected and isinstance(entered, str) and len(entered) <= _LONGEST_WORD:
-        known = expected.replace(" or ", ", ").replace("'", "").split(", ")
-        quoted = message.replace("'", "`")
-        return f"is `{entered}`; it {quoted}{suggest(entered, known)}"
-    return message
-
-
-def _path_in(value: Json, location: tuple[int | str, ...]) -> Path:
-    """Keep the part of a location that is in the file; pydantic adds names of its own to it."""
-    path: list[str | int] = []
-    for step in location:
-        match value, step:
-            case dict(), str() if step in value:
-                value = value[step]
-            case list(), int() if step < len(value):
-                value = value[step]
-            case _:
-                continue
-        path.append(step)
-    return tuple(path)
 
 
 def _dotted(path: Path) -> str:

@@ -27,7 +27,9 @@ def resolve(text: str) -> Json:
     if text[0] not in "+-.0123456789":
         return text
     if len(text) > _MOST_DIGITS:
-        raise ValueError(f"text of more than {_MOST_DIGITS} characters that looks like a number")
+        raise ValueError(
+            f"text of more than {_MOST_DIGITS} characters that looks like a number; quote it"
+        )
     if _INTEGER.fullmatch(text):
         return int(text)
     if _LEADING_ZERO.fullmatch(text):

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import click
 import pytest
 
 from gateway.actions import export_reference
 from gateway.actions.columns import COLUMNS
-from gateway.cli import ask
+from gateway.cli.groups import ask
 from gateway.events import cloudevents, ocsf, ocsf_classes, schemas
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "event-exports.md"
@@ -22,7 +23,7 @@ def test_every_column_is_on_it(name: str) -> None:
 
 
 def test_every_question_is_on_it() -> None:
-    assert set(export_reference.ANSWERS) == set(ask.command.commands)
+    assert set(export_reference.ANSWERS) == {*ask.list_commands(click.Context(ask))}
 
 
 def test_every_member_and_every_action_is_on_it() -> None:

@@ -238,7 +238,7 @@ def test_a_call_is_explained_in_a_run(with_templates: list[str]) -> None:
         ("{template: refnd}", "--run: no run template `refnd`; did you mean `refund`?"),
         ("{template: refund, fields: {id: 1}}", "--run: `refund` has no field `id`"),
         ("{templates: refund}", "--run:1:2: unknown key `templates`; did you mean `template`?"),
-        ("refund", "--run:1:1: a map of keys is expected at the top"),
+        ("refund", "--run:1:1: a map of keys is expected at the top; write `key: value`"),
     ],
 )
 def test_a_run_that_there_can_not_be_is_refused(

@@ -48,8 +48,8 @@ FAULTS = {
         "config.yaml:1:36: `servers.a.timeout` is not a duration; write it with a unit, such as "
         "`250ms`, `30s`, `5m` or `1h`"
     ),
-    "- servers": "config.yaml:1:1: a map of keys is expected at the top",
-    "": "config.yaml:1:1: nothing in it; a map of keys is expected",
+    "- servers": "config.yaml:1:1: a map of keys is expected at the top; write `key: value`",
+    "": "config.yaml:1:1: nothing in it; write `key: value`",
     "servers:\n\ta: 1": "config.yaml:2:1: tab for indentation; use spaces",
     "mcpServers: {a: {command: x}}": "config.yaml:1:1: unknown key `mcpServers`; write `servers`",
     "identity: null": "config.yaml:1:11: `identity` has to be a map of keys",
@@ -64,7 +64,7 @@ FAULTS = {
     "servers: {a: {command: x, args: y}}": (
         "config.yaml:1:33: `servers.a.args` has to be a list, such as `[a, b]`"
     ),
-    "listen: {address: 8700}": "config.yaml:1:19: `listen.address` should be a valid string",
+    "listen: {address: 8700}": "config.yaml:1:19: `listen.address` has to be a text",
     "servers: {a.b: {command: x}}": (
         "config.yaml:1:16: `servers.a.b` is not a server name; use at most 40 letters, digits, "
         "`-` and `_`, such as `a-b`"

@@ -81,7 +81,7 @@ def test_without_a_section_the_gateway_s_own_words_are_used() -> None:
         ("{summary: Paid as $result.id}", "`$result.id` is not known here"),
         ("{summary: Undo $old.id}", "`$old.id` is not known here"),
         ("{show: {All: /items/*/id}}", "has to name one field, so without `*`"),
-        ("{show: {'': /amount}}", "at least 1 character"),
+        ("{show: {'': /amount}}", "is empty"),
         ("{confirm: amount}", "is not a JSON Pointer"),
         ("{execute: at_once}", "it should be `on_reentry` or"),
         ("{on_disconnect: stop}", "it should be `keep` or"),

@@ -61,8 +61,8 @@ def test_a_case_about_an_unknown_tool_says_so() -> None:
         ("decision: allow", "decison: allow", "unknown key `decison`; did you mean `decision`?"),
         ("phase: planning", "phase: plan", "did you mean `planning`?"),
         ("10:00:00+01:00", "10:00:00", "`now`"),
-        ("args: {query: x}", "result: {}", "expected of it go together"),
-        ("{decision: allow}", "{result: {}}", "expected of it go together"),
+        ("args: {query: x}", "result: {}", "needs a `result`"),
+        ("{decision: allow}", "{result: {}}", "needs a `result`"),
     ],
 )
 def test_a_file_that_can_not_be_meant_is_refused(old: str, new: str, said: str) -> None:
@@ -103,11 +103,11 @@ def test_a_case_may_be_about_a_resource_a_prompt_a_question_or_a_task() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("prompt: crm.reply", "prompt: crm.reply, call: payments.refund", "is about one `call`"),
-        ("prompt: crm.reply, ", "", "is about one `call`, `resource` or `prompt`"),
+        ("prompt: crm.reply", "prompt: crm.reply, call: payments.refund", "be about one `call`"),
+        ("prompt: crm.reply, ", "", "be about one `call`, `resource` or `prompt`"),
         ("prompt: crm.reply", "prompt: crm.reply, server: crm", "`server` goes with `resource`"),
         ("resources/subscribe", "prompts/get", "is about a resource, and `prompts/get` never is"),
-        ("ask: roots/list", "ask: roots/list, method: tasks/get", "a `method` or an `ask`"),
+        ("ask: roots/list", "ask: roots/list, method: tasks/get", "a `method` and an `ask`"),
         ("ask: roots/list", "ask: tools/call", "no server asks `tools/call`"),
         ("roots/list", "root/list", "did you mean `roots/list`?"),
         ("api_key", "apikey", "did you mean `api_key`?"),
@@ -117,7 +117,7 @@ def test_a_case_may_be_about_a_resource_a_prompt_a_question_or_a_task() -> None:
         (
             "ask: roots/list, expect: {",
             "ask: roots/list, result: {}, expect: {result: {}, ",
-            "only a call of a tool",
+            "only calls of tools",
         ),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_run_of_no_known_template_says_so() -> None:
         ("    run: {", "    phase: acting\n    run: {phase: acting, ", "beside that of its `run`"),
         ("    run: {", "    # run: {", "expects a `phase`, and has no `run`"),
         ("evidence: 2", "resume_phase: acting", "comes back to `resume_phase`"),
-        ("evidence: 2", "evidence: -1", "greater than or equal to 0"),
+        ("evidence: 2", "evidence: -1", "at least `0`"),
     ],
 )
 def test_what_a_case_says_of_its_run_has_to_fit(old: str, new: str, said: str) -> None:

@@ -109,7 +109,7 @@ def test_a_text_nested_too_deeply_is_refused() -> None:
 
 
 def test_a_condition_must_be_able_to_give_true_or_false() -> None:
-    with pytest.raises(ExpressionError, match="gives string"):
+    with pytest.raises(ExpressionError, match="gives `string`"):
         ENVIRONMENT.condition("identity.tenant")
     assert ENVIRONMENT.condition("args.flag").gives == "dyn"
 

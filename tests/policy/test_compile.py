@@ -16,13 +16,16 @@ def test_a_misspelt_name_is_refused_at_load_with_its_place() -> None:
     """case: AUT-08"""
     assert faults(
         "rules: [{id: a, decision: allow, when: argumnts.path == 1}]",
-    ) == ["a.yaml:1:48: no name `argumnts.path` here"]
+    ) == [
+        "a.yaml:1:48: no name `argumnts.path` here; known are `args`, `identity.*`, `now`, "
+        "`request.*`, `resource.*`, `run.*`, `tool.*`"
+    ]
 
 
 def test_a_condition_that_is_no_expression_is_refused_at_load() -> None:
     """case: AUT-08"""
     (fault,) = faults("""rules: [{id: a, decision: allow, when: "args.path startsWith '/a'"}]""")
-    assert fault.startswith("a.yaml:1:51: Syntax error")
+    assert fault.startswith("a.yaml:1:51: can't be read from here on")
 
 
 def test_every_fault_of_every_file_is_told_at_once_in_file_order() -> None:
@@ -50,10 +53,11 @@ rules:
         "a.yaml:4:58: no set named `euu`; did you mean `eu`?",
         "a.yaml:4:79: no name `identity.tennant` here; did you mean `identity.tenant`?",
         "a.yaml:9:32: no name `sets.uk` here; did you mean `sets.eu`?",
-        "a.yaml:10:55: no name `nope` here",
-        "a.yaml:10:71: name an argument",
-        "b.yaml:2:12: set `eu` is already defined at a.yaml:2:12",
-        "b.yaml:4:9: rule `one` is already defined at a.yaml:4:10",
+        "a.yaml:10:55: no name `nope` here; known are `args`, `identity.*`, `now`, `request.*`, "
+        "`resource.*`, `run.*`, `sets.*`, `tool.*`",
+        "a.yaml:10:71: should name an argument, such as `/amount`",
+        "b.yaml:2:12: set `eu` is already defined at a.yaml:2:12; rename or remove one",
+        "b.yaml:4:9: rule `one` is already defined at a.yaml:4:10; rename or remove one",
         told[-1],
     ]
     assert told[-1].startswith("b.yaml:6:")

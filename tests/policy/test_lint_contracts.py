@@ -185,7 +185,7 @@ def test_a_read_undoes_nothing() -> None:
     ("fields", "message"),
     [
         ({"readback": Readback(call=get(id="x"), expect="result.")},
-         "error condition: `outcome.readback.expect` of `desk.pay`: Syntax error"),
+         "error condition: `outcome.readback.expect` of `desk.pay`: can't be read from here on"),
         ({"readback": Readback(call=get(id="x"), expect="old.n == 1")},
          "error condition: `outcome.readback.expect` of `desk.pay`: no name `old.n` here"),
         ({"readback": Readback(call=get(id="x"), expect="true", wait=Wait(pending="answer.n"))},
@@ -193,7 +193,7 @@ def test_a_read_undoes_nothing() -> None:
         ({"readback": Readback(call=get(id="x"), expect="args.amount + 1")},
          "error condition: `outcome.readback.expect` of `desk.pay`: the condition gives"),
         ({"readback": Readback(call=get(id="x"), expect="args.amount == 'x'")},
-         "error condition-type: `outcome.readback.expect` of `desk.pay`: found no matching"),
+         "error condition-type: `outcome.readback.expect` of `desk.pay`: `==` doesn't work on"),
         ({"readback": Readback(call=get(id="x"), expect="args.amnt == 1")},
          "error condition-type: `outcome.readback.expect` of `desk.pay`: no argument `amnt`"),
         ({"compensation": back(verify=Readback(call=get(id="x"), expect="reslt.n == 1"))},

@@ -22,7 +22,7 @@ def faults(text: str) -> list[str]:
         ("allow", ", mtach: {}", "unknown key `mtach`; did you mean `match`?"),
         ("allow", ", match: {tool: [x]}", "unknown key `tool`; did you mean `tools`?"),
         ("allow", ", match: {phases: [planing]}", "did you mean `planning`?"),
-        ("allow", ", match: {tools: []}", "at least 1 item"),
+        ("allow", ", match: {tools: []}", "is empty; write at least one"),
         ("allow", ", risk: extreme", "`rules.0.risk` is `extreme`"),
         ("allow", ", code: Not Good", "`rules.0.code`"),
         ("allow", f", {APPROVAL}", "a rule with `decision: allow` waits for nobody; remove it"),
@@ -32,13 +32,13 @@ def faults(text: str) -> list[str]:
             "without an `approval` section; say who may approve: "
             "`approval: {approvers: {roles: [lead]}}`",
         ),
-        ("deny", ", constrain: {set: {a: 1}}", "a denied call has nothing to constrain"),
+        ("deny", ", constrain: {set: {a: 1}}", "there is nothing to constrain"),
         ("obligation", "", "an obligation needs"),
         ("require_approval", ", approval: {approvers: {}}", "name at least one role or user"),
         (
             "require_approval",
             ", approval: {approvers: {roles: [x]}, quorum: 0}",
-            "greater than or equal to 1",
+            "has to be at least `1`",
         ),
         (
             "require_approval",
@@ -58,12 +58,12 @@ def faults(text: str) -> list[str]:
         (
             "require_approval",
             ", approval: {quorum: 1}",
-            "says who may decide by one of `approvers` and `factors`",
+            "should say who may decide by `approvers` or `factors`, one of the two",
         ),
         (
             "require_approval",
             ", approval: {approvers: {roles: [x]}, factors: [{name: a, roles: [x]}]}",
-            "says who may decide by one of `approvers` and `factors`",
+            "should say who may decide by `approvers` or `factors`, one of the two",
         ),
         (
             "require_approval",
@@ -73,9 +73,9 @@ def faults(text: str) -> list[str]:
         (
             "require_approval",
             ", approval: {factors: [{name: a, roles: [x]}, {name: a, roles: [y]}]}",
-            "has two `factors` of one name",
+            "has two `factors` of one name; rename one",
         ),
-        ("require_approval", ", approval: {factors: []}", "at least 1 item"),
+        ("require_approval", ", approval: {factors: []}", "is empty; write at least one"),
         (
             "require_approval",
             ", approval: {factors: [{name: a}]}",
@@ -107,13 +107,21 @@ def faults(text: str) -> list[str]:
             ", approval: {approvers: {roles: [x]}, fallback: allow}",
             "`rules.0.approval.fallback` is `allow`",
         ),
-        ("allow", ", limits: [{id: l, per: [user], max: -1, window: 1h}]", "greater than or equal"),
+        (
+            "allow",
+            ", limits: [{id: l, per: [user], max: -1, window: 1h}]",
+            "has to be at least `0`",
+        ),
         ("allow", ", limits: [{id: l, per: [user], max: 1, window: 0s}]", "a duration is a number"),
-        ("allow", ", limits: [{id: l, per: [], max: 1, window: 1s}]", "at least 1 item"),
+        (
+            "allow",
+            ", limits: [{id: l, per: [], max: 1, window: 1s}]",
+            "is empty; write at least one",
+        ),
         ("allow", ", limits: [{id: l, per: [users], max: 1, window: 1s}]", "did you mean `user`?"),
         ("allow", ", output: {redact: [{path: a, as: hash}]}", "`rules.0.output.redact.0.path`"),
         ("allow", ", output: {redact: [{path: /a, as: gone}]}", "is `gone`"),
-        ("allow", ", output: {keep: []}", "at least 1 item"),
+        ("allow", ", output: {keep: []}", "is empty; write at least one"),
     ],
 )
 def test_a_rule_that_can_not_be_meant_is_refused(decision: str, rest: str, said: str) -> None:
@@ -128,7 +136,7 @@ def test_a_rule_that_can_not_be_meant_is_refused(decision: str, rest: str, said:
         ("kind: ToolContracts", "`kind` is `ToolContracts`"),
         ("rule: []", "unknown key `rule`; did you mean `rules`?"),
         ("sets: {a-b: [x]}", "sets"),
-        ("rules: [{id: 'a b', decision: deny}]", "an id has letters"),
+        ("rules: [{id: 'a b', decision: deny}]", "is no id; use letters"),
     ],
 )
 def test_a_file_that_can_not_be_meant_is_refused(text: str, said: str) -> None:
@@ -169,14 +177,14 @@ def test_values_of_sets_keep_their_types() -> None:
     [
         ("methods: [tool/call]", "did you mean `tools/call`?"),
         ("methods: ['*', nope]", "is `nope`"),
-        ("methods: []", "at least 1 item"),
-        ("methods: tools/call", "valid tuple"),
+        ("methods: []", "is empty; write at least one"),
+        ("methods: tools/call", "a list"),
         ("tools: [a.b], resources: ['file:*']", "write a rule for each"),
         ("tools: [a.b], methods: [resources/read]", "`resources/read` never is"),
         ("prompts: [a.b], methods: [roots/list, tools/call]", "`tools/call` never is"),
         ("authenticated_by: [key]", "did you mean `api_key`?"),
         ("causes: [compensated]", "did you mean `compensation`?"),
-        ("causes: []", "at least 1 item"),
+        ("causes: []", "is empty; write at least one"),
         ("resources: ['file:*'], causes: [lookup]", "by itself only calls tools"),
     ],
 )

@@ -49,4 +49,7 @@ def test_a_file_that_is_no_map_is_refused() -> None:
 def test_a_name_is_given_once_in_all_files() -> None:
     both = (*load(TEXT, file="a.yaml"), *load(TEXT, file="b.yaml"))
     (fault,) = duplicates(both)
-    assert str(fault) == "b.yaml:2:3: run template `refund` is already defined at a.yaml:2"
+    assert (
+        str(fault)
+        == "b.yaml:2:3: run template `refund` is already defined at a.yaml:2; rename or remove one"
+    )

@@ -98,9 +98,13 @@ def test_a_value_that_no_expression_can_hold_is_no_fault_of_other_fields() -> No
         ("verified(refund)", 10, "`refund` is no tool; name it as `server.name`"),
         ("evidense >= 1", 1, "no name `evidense` here; did you mean `evidence`?"),
         ("args.amount > 1", 5, "no name `args.amount` here"),
-        ("size(fields) == 1", 6, "name one field, such as `fields.customer_id`"),
-        ("fields[phase] == 1", 1, "name one field, such as `fields.customer_id`"),
-        ("evidence + 1", 1, "the condition gives int, not true or false"),
+        ("size(fields) == 1", 6, "should name one field, such as `fields.customer_id`"),
+        ("fields[phase] == 1", 1, "should name one field, such as `fields.customer_id`"),
+        (
+            "evidence + 1",
+            1,
+            "the condition gives `int`, not true or false; compare it with something",
+        ),
     ],
 )
 def test_a_fault_is_told_with_its_place(text: str, column: int, message: str) -> None:

@@ -50,16 +50,16 @@ def test_one_sum_or_several_may_be_limited() -> None:
     [
         ("mode: agnet", "did you mean `agent`?"),
         ("modes: agent", "unknown key `modes`; did you mean `mode`?"),
-        ("fields: {a-b: {}}", "should match pattern"),
+        ("fields: {a-b: {}}", "has to match"),
         ("fields: {in: {}}", "`in` is a word of expressions; name the field otherwise"),
-        ("fields: {a: {from: []}}", "at least 1 item"),
+        ("fields: {a: {from: []}}", "is empty; write at least one"),
         ("phases: {completed: {}}", "has `completed`, which no guard leads to"),
         ("phases: {awaiting_approval: {}}", "has `awaiting_approval`, which no guard leads to"),
         ("phases: {actin: {}}", "did you mean `acting`?"),
-        ("phases: [acting]", "should be a valid dictionary"),
+        ("phases: [acting]", "has to be a map"),
         ("phases: {acting: {tools: [refund]}}", "should name a tool as `server.name`"),
         ("limits: {wall: 2}", "is no duration"),
-        ("limits: {calls: 0}", "greater than or equal to 1"),
+        ("limits: {calls: 0}", "has to be at least `1`"),
         ("limits: {money: {argument: amount, max: 5}}", "is not a JSON Pointer"),
         ("limits: {money: {argument: '/*/amount', max: 5}}", "has to name one argument"),
         ("limits: {money: {argument: '', max: 5}}", "has to name one argument"),
@@ -77,5 +77,5 @@ def test_what_means_nothing_is_refused_where_it_stands(body: str, message: str) 
 
 
 def test_a_file_without_templates_is_none() -> None:
-    with pytest.raises(FileError, match="at least 1 item"):
+    with pytest.raises(FileError, match="is empty; write at least one"):
         yamltext.validate(RunTemplates, yamltext.load("runs: {}", file="r.yaml"), file="r.yaml")

@@ -58,10 +58,10 @@ more: [{effect: wirte, efect: read}]
 tool: 1
 """
     assert faults(text) == [
-        "f:2:3: missing key `effect` in `tools.a`",
+        "f:2:3: missing key `effect` in `tools.a`; add it",
         "f:3:5: unknown key `efect`; did you mean `effect`?",
         "f:4:11: `tools.a.risk` is `hihg`; it should be `low` or `high`; did you mean `high`?",
-        "f:5:14: `tools.a.retries` should be a valid integer, unable to parse string as an integer",
+        "f:5:14: `tools.a.retries` has to be a whole number",
         "f:6:30: `tools.b.retries` should be at most 3, or nobody will wait",
         "f:6:33: unknown key `on-failur`; did you mean `on-failure`?",
         "f:7:17: `more.0.effect` is `wirte`; it should be `read`, `write` or `destructive`;"
@@ -72,7 +72,7 @@ tool: 1
 
 
 def test_a_missing_key_at_the_top_stands_at_the_top() -> None:
-    assert faults("more: []\n") == ["f:1:1: missing key `tools`"]
+    assert faults("more: []\n") == ["f:1:1: missing key `tools`; add it"]
 
 
 def test_a_long_value_is_not_repeated() -> None:
