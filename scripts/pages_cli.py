@@ -216,6 +216,7 @@ _WORDS = {
     "request": "The id of a request for approval.",
     "revision": "The id of a revision, or the beginning of it.",
     "run": "The id of a run.",
+    "shell": "The shell: `bash`, `zsh` or `fish`.",
     "stage": "Only events of this stage.",
     "state": "Only those in this state.",
     "stopped": "Only those that stopped for this reason.",
