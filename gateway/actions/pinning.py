@@ -1,8 +1,10 @@
 """Contract files as a person keeps them: drafts are added, pins renewed, the rest left alone."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from gateway import yamltext
 from gateway.contracts import files, writing
@@ -10,6 +12,8 @@ from gateway.contracts.draft import draft
 from gateway.contracts.pins import pinned
 from gateway.errors import FileError
 from gateway.types.tools import Contract, Tool
+
+_EMPTY: Final = re.compile(r"^tools:[ \t]*\{[ \t]*\}([ \t]*(?:#.*)?)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,26 +69,34 @@ def contracts(folder: Path) -> dict[str, tuple[Path, Contract]]:
     return {
         contract.tool: (path, contract)
         for path in sorted(folder.rglob("*.yaml"))
-        for contract in files.load(_read(path), file=str(path))
+        for contract in files.load(read(path), file=str(path))
     }
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """Return the text of a contract file; raises FileError for one that can't be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"can't be read: {error}", file=str(path)) from error
 
 
-def _add(path: Path, tools: Sequence[Tool], *, reviewed: bool) -> list[Pinned]:
+def with_drafts(text: str, tools: Sequence[Tool], *, reviewed: bool = False) -> str:
+    """Return the text of a contract file with drafts behind what is there; empty: a new file."""
     made = [draft(tool) for tool in sorted(tools, key=lambda tool: tool.key)]
     entries = [replace(each.contract, reviewed=reviewed) for each in made]
     reasons = {each.contract.tool: each.reasons for each in made}
-    text = writing.dump(entries, reasons=reasons)
-    if path.exists():
-        text = _read(path).rstrip("\n") + "\n" + _body(text)
+    new = writing.dump(entries, reasons=reasons)
+    if not text:
+        return new
+    return _EMPTY.sub(r"tools:\1", text).rstrip("\n") + "\n" + _body(new)
+
+
+def _add(path: Path, tools: Sequence[Tool], *, reviewed: bool) -> list[Pinned]:
+    text = with_drafts(read(path) if path.exists() else "", tools, reviewed=reviewed)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, text)
+    write(path, text)
+    made = [draft(tool) for tool in sorted(tools, key=lambda tool: tool.key)]
     return [
         Pinned(tool=each.contract.tool, change="drafted", file=path, reasons=tuple(each.reasons))
         for each in made
@@ -93,18 +105,18 @@ def _add(path: Path, tools: Sequence[Tool], *, reviewed: bool) -> list[Pinned]:
 
 def _mark(path: Path, tool: str) -> None:
     """Set `reviewed: true` in one entry, and leave every other letter of the file."""
-    text = _read(path)
+    text = read(path)
     line, column = yamltext.load(text, file=str(path)).place(("tools", tool, "reviewed"))
     lines = text.splitlines(keepends=True)
     said = lines[line - 1]
     end = column - 1 + len("false")  # nothing else makes an entry unreviewed
     lines[line - 1] = f"{said[: column - 1]}true{said[end:]}"
-    _write(path, "".join(lines))
+    write(path, "".join(lines))
 
 
 def _replace(path: Path, contract: Contract) -> None:
     """Write one entry anew in its place; comments and entries around it stay as they are."""
-    text = _read(path)
+    text = read(path)
     document = yamltext.load(text, file=str(path))
     lines = text.splitlines(keepends=True)
     first, _ = document.key_place(("tools", contract.tool))
@@ -114,7 +126,7 @@ def _replace(path: Path, contract: Contract) -> None:
     while after - 2 >= first and lines[after - 2].lstrip().startswith(("#", "\n")):
         after -= 1  # what stands above the next entry belongs to it
     entry = _body(writing.dump([contract]))
-    _write(path, "".join(lines[: first - 1]) + entry + "".join(lines[after - 1 :]))
+    write(path, "".join(lines[: first - 1]) + entry + "".join(lines[after - 1 :]))
 
 
 def _body(text: str) -> str:
@@ -122,7 +134,7 @@ def _body(text: str) -> str:
     return text.partition("\ntools:\n")[2].rstrip("\n") + "\n"
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     """Replace a file as a whole: a reload never sees half of it."""
     files.load(text, file=str(path))  # never leave a file behind that can't be read
     temporary = path.with_name(f".{path.name}.new")

@@ -197,7 +197,7 @@ def _contracts(inspection: Inspection, revision: Revision) -> Iterator[Diagnosis
                 part="contracts",
                 ok=False,
                 found=f"the contract of `{tool.key}` is not reviewed, so it is not exposed",
-                mend=f"look at {contract.place} and set `reviewed: true`",
+                mend=f"run `weighbridge tools review {tool.key}`, or look at {contract.place}",
             )
         elif contract.pin != tool.pin:
             yield Diagnosis(

@@ -25,6 +25,10 @@ _TOOLS: Final[Table] = {
         "gateway.cli.tools:diff_tools",
         "Show what servers changed since their tools were reviewed, descriptions included.",
     ),
+    "review": (
+        "gateway.cli.review:review_tools",
+        "Walk drafts and changed definitions one by one: accept, change, skip.",
+    ),
 }
 _RESOURCES: Final[Table] = {
     "list": (
@@ -334,7 +338,7 @@ def ask(context: click.Context, as_json: bool) -> None:
         click.echo(f"{name:<15} {about}")
 
 
-GROUPS: Final[Mapping[str, click.Group]] = {
+GROUPS: Final[Mapping[str, LateGroup]] = {
     "tools": tools,
     "resources": resources,
     "prompts": prompts,

@@ -137,7 +137,7 @@ def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool)
         because = f" ({'; '.join(each.reasons)})" if each.reasons else ""
         output.one_line(f"{each.change}  {each.tool}  in {relative(each.file)}{because}")
     if any(each.change == "drafted" for each in done) and not reviewed:
-        click.echo("next: look at each draft, correct it, and set `reviewed: true`")
+        click.echo("next: `weighbridge tools review` walks the drafts, one by one")
     missing = [state.name for state in found.states if state.status != "ready"]
     if missing or found.misconfigured:
         unread = ", ".join(f"`{name}`" for name in [*missing, *found.misconfigured])
@@ -156,8 +156,8 @@ def _tell_waiting(found: Inspection, known: Mapping[str, Contract]) -> None:
     ]
     if drafts:
         output.one_line(
-            f"drafts wait for a review: {_some(drafts)}; set `reviewed: true` in their contracts, "
-            "or run `weighbridge tools pin --reviewed`"
+            f"drafts wait for a review: {_some(drafts)}; run `weighbridge tools review`, or "
+            "`weighbridge tools pin --reviewed` to take all of them as they are"
         )
     if changed:
         output.one_line(

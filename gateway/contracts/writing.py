@@ -94,6 +94,11 @@ def _entry(contract: Contract) -> JsonObject:
     return {**kept, "definition": contract.definition}
 
 
+def section(value: JsonObject) -> str:
+    """Return a map in lines, as entries are written."""
+    return _yaml(value)
+
+
 # --- YAML that our own strict loader reads back as the same values -----------------------------
 
 

@@ -98,14 +98,14 @@ def test_new_tools_get_drafts_that_wait_for_a_person(tmp_path: Path) -> None:
         ["drafted", "alpha.add_note"],
         ["drafted", "alpha.find"],
     ]
-    assert following == "next: look at each draft, correct it, and set `reviewed: true`"
+    assert following == "next: `weighbridge tools review` walks the drafts, one by one"
     contracts = written(place)
     assert contracts["alpha.find"].pin == pin(FIND)
     assert not any(contract.reviewed for contract in contracts.values())
     assert place.run("tools", "pin").stdout.splitlines() == [
         "nothing to pin: every tool has a contract",
-        "drafts wait for a review: `alpha.add_note`, `alpha.find`; set `reviewed: true` in their "
-        "contracts, or run `weighbridge tools pin --reviewed`",
+        "drafts wait for a review: `alpha.add_note`, `alpha.find`; run `weighbridge tools review`, "
+        "or `weighbridge tools pin --reviewed` to take all of them as they are",
     ]
 
 
