@@ -7,6 +7,7 @@ one core: every byte hashed, every column held against what its event says.
 
 import argparse
 import asyncio
+import gc
 import resource
 import sys
 import tempfile
@@ -15,7 +16,8 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from gateway import ids
-from gateway.actions.verifying import verify
+from gateway.actions.verifying import cores, verify
+from gateway.cli.progress import Bar
 from gateway.events.trust import Trust
 from gateway.events.verifying import Mark, Report
 from gateway.store.store import Store
@@ -28,6 +30,22 @@ from tests.helpers.tampering import SIGNER, by
 _RUNS = 200  # whose events are told again and again
 _AT_ONCE = 2_000
 _COVERED = 10_000  # events by each checkpoint, as of a log that has made some
+
+
+class Memory:
+    """What this process holds of the memory, in bytes: at first, and at most whenever it looked."""
+
+    def __init__(self) -> None:
+        self.first = self.most = _held()
+
+    def look(self) -> None:
+        """Look again."""
+        self.most = max(self.most, _held())
+
+
+def _held() -> int:
+    with open("/proc/self/statm", encoding="ascii") as read:
+        return int(read.read().split()[1]) * resource.getpagesize()
 
 
 class _Heard(MemoryLog):
@@ -68,16 +86,27 @@ async def measure(many: int, folder: Path) -> int:
     start = time.perf_counter()
     outside = await _write(store, many)
     wrote = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    gc.collect()
+    memory, bar = Memory(), Bar()
+
+    def told(done: int, last: int) -> None:
+        memory.look()
+        bar.show(done / last, f"event {done:,} of {last:,}")
+
     start, used = time.perf_counter(), time.process_time()
-    report: Report = await verify(store.checkpoints, Trust([SIGNER.key]), [outside])
+    report: Report = await verify(store.checkpoints, Trust([SIGNER.key]), [outside], told=told)
     took, cpu = time.perf_counter() - start, time.process_time() - used
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak
+    bar.end()
     size = (folder / "verify.db").stat().st_size
     store.close()
     print(f"{many} events, {size / many:.0f} bytes each on disk, written in {wrote:.1f} s")
-    print(f"verify: {many / took:,.0f} events/s, {cpu / many * 1e6:.2f} us of processor time each")
-    print(f"peak memory {(peak + grown) >> 10} MiB, of which verifying took {grown >> 10} MiB")
+    print(f"verify: {many / took:,.0f} events/s on {cores()} cores")
+    print(
+        f"processor time: {cpu / many * 1e6:.2f} us an event, {many / cpu:,.0f} events/s of a core"
+    )
+    print(
+        f"peak memory {memory.most >> 20} MiB, {memory.most - memory.first >> 20} MiB above before"
+    )
     print(f"{report.checked} checkpoints held against it, {len(report.faults)} faults")
     return len(report.faults)
 

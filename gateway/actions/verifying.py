@@ -70,8 +70,8 @@ async def verify(
     but no more than a few, while the one before them is checked. `told` hears from time to time up
     to which event that is done, and which one is the last.
     """
-    with log.readers(_many()) as readers:
-        reader = readers[0]
+    with log.readers(min(_MOST_READERS, cores()) + 1) as (aside, *readers):
+        reader, indexed = readers[0], aside.begin(indexes.faults)  # takes as long as some pages
         verifier = Verifier(trust, outside, Edge())
         try:
             bounds = await reader.begin(pages.bounds)
@@ -90,20 +90,19 @@ async def verify(
             faults = departed.faults(
                 bounds.archives, verifier.left, start=start.size, covered=verifier.covered
             )
-            for fault in [*faults, *await _further(reader, bounds, verifier.roots)]:
+            for fault in [*faults, *await indexed, *await _further(reader, bounds, verifier.roots)]:
                 verifier.fault(fault)
         except LogChanged as error:
             verifier.fault(Fault(kind=FaultKind.TILE, first=0, last=0, what=str(error)))
             return verifier.end((), verifier.size)
+        finally:
+            _leave(indexed)
         return verifier.end(bounds.beyond, bounds.last_seq)
 
 
-def _many() -> int:
-    """Return how many pages are read at a time."""
-    return min(
-        _MOST_READERS,
-        len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1,
-    )
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _ahead(
@@ -120,7 +119,13 @@ def _ahead(
             yield waiting.popleft()
     finally:
         for each in waiting:
-            each.cancel()
+            _leave(each)
+
+
+def _leave(future: Future[_T]) -> None:
+    """Wait for it no more; what it may have failed of already is told by another one."""
+    if not future.cancel() and not future.cancelled():
+        future.exception()
 
 
 def _check(
@@ -182,7 +187,6 @@ async def _further(reader: Reader, bounds: Bounds, known: Mapping[int, bytes]) -
         for seq in bounds.strays
     ]
     found += await reader.begin(seals.strays)
-    found += await reader.begin(indexes.faults)
     for level in bounds.odd:
         odd = partial(pages.odd_tiles, level=level, covered=bounds.covered)
         found += await reader.begin(odd)

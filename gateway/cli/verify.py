@@ -9,7 +9,9 @@ from gateway.actions.verifying import verify
 from gateway.cli import disclosing, output, trusting
 from gateway.cli.opening import opened, run
 from gateway.cli.options import config_option, json_option, load
+from gateway.cli.progress import Bar
 from gateway.errors import StoreUnavailable
+from gateway.events.faults import FaultKind
 from gateway.events.trust import Trust
 from gateway.events.verifying import Cover, Report
 from gateway.types.json import JsonObject
@@ -55,7 +57,8 @@ def command(
     Exit code 0 when the log is whole, 1 when it is not, 2 when that can't be told. Without a
     checkpoint from outside, who owns the database and the key could have written it all anew.
     """
-    report = checked(path, files, given, sealed, how="verify")
+    bar = Bar(is_quiet=as_json)
+    report = checked(path, files, given, sealed, how="verify", bar=bar)
     if as_json:
         output.as_json(as_document(report))
     else:
@@ -66,7 +69,13 @@ def command(
 
 
 def checked(
-    path: Path, files: Sequence[Path], given: Sequence[str], sealed: Sequence[Path], *, how: str
+    path: Path,
+    files: Sequence[Path],
+    given: Sequence[str],
+    sealed: Sequence[Path],
+    *,
+    how: str,
+    bar: Bar | None = None,
 ) -> Report:
     """Check the log of a configuration, and say in it that it was read; `how` names the command.
 
@@ -74,12 +83,21 @@ def checked(
     as well.
     """
     keys, marks = trusting.keys(load(path).settings, given), trusting.marks(files)
+    shown = bar or Bar(is_quiet=True)
+
+    def told(done: int, last: int) -> None:
+        shown.show(done / last, f"event {done:,} of {last:,}")
 
     async def check() -> Report:
         async with opened(path) as store:
             with trusting.archives(sealed) as archives:
                 copies = [*marks, *map(trusting.mark_of, archives)]
-                found = await verify(store.checkpoints, Trust(keys), copies, archives)
+                try:
+                    found = await verify(
+                        store.checkpoints, Trust(keys), copies, archives, told=told
+                    )
+                finally:
+                    shown.end()
             asked: JsonObject = {
                 "checkpoint": [str(file) for file in files],
                 "archive": [str(file) for file in sealed],
@@ -150,7 +168,10 @@ def as_document(report: Report) -> JsonObject:
 def lines(report: Report) -> Iterator[str]:
     """Yield what was found, for people."""
     for fault in report.faults[:_MOST_SHOWN]:
-        yield f"FAULT    {_range(fault.first, fault.last)}: {fault.kind.value}: {fault.what}"
+        place = _range(fault.first, fault.last)
+        if not fault.last and fault.kind is not FaultKind.STRAY:
+            place = "the store"  # it is about no event of its own
+        yield f"FAULT    {place}: {fault.kind.value}: {fault.what}"
     more = len(report.faults) - _MOST_SHOWN + report.unlisted
     if more > 0:
         yield f"FAULT    and {more} more; `--json` lists them"

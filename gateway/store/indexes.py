@@ -1,4 +1,4 @@
-"""Whether the indexes that queries go by hold every event: else queries give less.
+"""Whether the indexes that queries go by lead to every event by its own key: else queries lie.
 
 Asked of SQLite, where whoever can write to the file can make an index under another's description.
 """
@@ -25,9 +25,7 @@ _BY_KEYS: Final = {  # those of the table's own keys
 
 
 def faults(transaction: Transaction) -> list[Fault]:
-    """Return which indexes of the events are missing, unknown, or hold fewer or more than they have
-    to.
-    """
+    """Return which indexes of the events are missing, unknown, or don't lead to all of them."""
     names = {row.text("name") for row in transaction.fetch("index_names", {})}
     found = [_fault(f"the index `{name}` is missing") for name in sorted({*_MANY} - names)]
     found += [
@@ -47,7 +45,7 @@ def faults(transaction: Transaction) -> list[Fault]:
         if column:
             wanted[name], held[name] = row.integer("events"), row.integer(column)
     return [
-        _fault(f"the index `{name}` holds {held[name]} events, and has to hold {many}")
+        _fault(f"by the index `{name}`, {held[name]} events are found, and have to be {many}")
         for name, many in wanted.items()
         if held[name] != many
     ]

@@ -52,6 +52,30 @@ async def test_an_untouched_log_is_whole_and_says_what_covers_which_events(store
     assert (report.stored.size, report.stored.keys) == (760, (str(SIGNER.key),))
 
 
+async def test_whoever_waits_hears_how_far_it_is(store: Store) -> None:
+    await write(store, 1_100)
+    heard: list[tuple[int, int]] = []
+
+    def told(done: int, last: int) -> None:
+        heard.append((done, last))
+
+    await verify(store.checkpoints, Trust([]), [], told=told)
+    assert heard == [(1_024, 1_100), (1_100, 1_100)]
+
+
+async def test_without_its_tiles_a_long_log_is_told_page_by_page(
+    store: Store, store_url: str
+) -> None:
+    """Pages are read ahead; those that nobody waits for any more are left."""
+    await write(store, 9_000)
+    marks = [outside(await checkpoint(store))]
+    tamper(store_url, "UPDATE tiles SET hashes = 'x' WHERE number = 3")
+    assert faults(await looked_at(store, marks))[0] == (FaultKind.TILE, 0, 0)
+    tamper(store_url, "UPDATE events SET body = replace(body, 'crm', 'crn') WHERE seq = 8999")
+    tamper(store_url, "DELETE FROM tiles")
+    assert FaultKind.REWRITTEN in [fault.kind for fault in (await looked_at(store, marks)).faults]
+
+
 async def test_a_log_without_checkpoints_is_read_all_the_same(store: Store) -> None:
     await write(store, 3)
     report = await looked_at(store)

@@ -48,8 +48,33 @@ async def test_an_index_that_lacks_rows_behind_its_description_is_named(
         f"UPDATE sqlite_master SET sql = '{told}' WHERE name = '{name}'",
     )
     (what,) = found(connect)
-    assert what.startswith(f"the index `{name}` holds 0 events, and has to hold ")
+    assert what.startswith(f"by the index `{name}`, 0 events are found, and have to be ")
     assert is_partial or what.endswith(" 8")
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("events_by_call", "tool"), ("events_of_run", "seq, seq"), ("events_refused", "at")],
+)
+async def test_an_index_of_as_many_events_under_other_keys_is_named(
+    store: Store, connect: Connect, store_url: str, name: str, column: str
+) -> None:
+    if not store_url.startswith("sqlite"):
+        return
+    await a_log(store)
+    await write(store, 1, body={"decision": "deny"})
+    ((made,),) = tamper(store_url, f"SELECT sql FROM sqlite_master WHERE name = '{name}'")
+    other = made.partition("(")[0] + f"({column})" + made.partition(")")[2]
+    told = made.replace("'", "''")
+    tamper(
+        store_url,
+        f"DROP INDEX {name}",
+        other,
+        "PRAGMA writable_schema = ON",
+        f"UPDATE sqlite_master SET sql = '{told}' WHERE name = '{name}'",
+    )
+    (what,) = found(connect)
+    assert what.startswith(f"by the index `{name}`, 0 events are found, and have to be ")
 
 
 async def test_indexes_that_are_missing_or_of_somebody_else_are_named(
