@@ -61,7 +61,8 @@ async def examine(
     found += _servers(inspection, revision)
     found += _policies(built)
     if revision is not None:
-        found += _contracts(inspection, revision)
+        observes = loaded.settings.mode is Mode.OBSERVE
+        found += _contracts(inspection, revision, observes=observes)
         found += _approvals(loaded, revision)
     found += await _identity(loaded)
     found += await _provider(loaded)
@@ -179,8 +180,12 @@ def _policies(built: revisions.Built) -> Iterator[Diagnosis]:
         )
 
 
-def _contracts(inspection: Inspection, revision: Revision) -> Iterator[Diagnosis]:
+def _contracts(
+    inspection: Inspection, revision: Revision, *, observes: bool
+) -> Iterator[Diagnosis]:
+    """Look at each tool's contract; while decisions are only recorded, all are exposed."""
     reviewed = 0
+    so = "" if observes else ", so it is not exposed"
     for tool in inspection.tools:
         contract = revision.contracts.get(tool.key)
         if tool.quarantine is not None:
@@ -189,21 +194,21 @@ def _contracts(inspection: Inspection, revision: Revision) -> Iterator[Diagnosis
             yield Diagnosis(
                 part="contracts",
                 ok=False,
-                found=f"`{tool.key}` has no contract and is not exposed",
-                mend="run `weighbridge tools pin`, then review the draft",
+                found=f"`{tool.key}` has no contract{so}",
+                mend="run `weighbridge tools pin`, then `weighbridge tools review`",
             )
         elif not contract.reviewed:
             yield Diagnosis(
                 part="contracts",
                 ok=False,
-                found=f"the contract of `{tool.key}` is not reviewed, so it is not exposed",
+                found=f"the contract of `{tool.key}` is not reviewed{so}",
                 mend=f"run `weighbridge tools review {tool.key}`, or look at {contract.place}",
             )
         elif contract.pin != tool.pin:
             yield Diagnosis(
                 part="contracts",
                 ok=False,
-                found=f"`{tool.key}` is not what was reviewed, and blocked",
+                found=f"`{tool.key}` is not what was reviewed{'' if observes else ', and blocked'}",
                 mend=f"run `weighbridge tools diff {tool.key}`, then `tools pin {tool.key}`",
             )
         else:

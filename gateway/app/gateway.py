@@ -219,7 +219,7 @@ class Gateway:
         """Count each server's tools by how they stand to their contracts."""
         observe = revision.unreviewed is Unreviewed.OBSERVE
         tools = self.servers.catalog.tools()
-        return {
+        found = {
             state.name: tally(
                 (tool for tool in tools if tool.server == state.name),
                 revision.contracts,
@@ -227,6 +227,9 @@ class Gateway:
             )
             for state in self.servers.states()
         }
+        for name, counts in found.items() if self.stance.observes else ():
+            counts["exposed"] = sum(tool.server == name for tool in tools)  # whatever they are
+        return found
 
 
 def _server(state: ServerState, tools: Mapping[str, int]) -> JsonObject:

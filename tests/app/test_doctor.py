@@ -92,11 +92,11 @@ async def test_every_tool_that_is_not_exposed_is_named_with_what_exposes_it(
     )
     found = await examined(place)
     told = dict(mends(found, "contracts"))
-    assert told["`alpha.new` has no contract and is not exposed"] == (
-        "run `weighbridge tools pin`, then review the draft"
+    assert told["`alpha.new` has no contract, so it is not exposed"] == (
+        "run `weighbridge tools pin`, then `weighbridge tools review`"
     )
     draft = told["the contract of `alpha.draft` is not reviewed, so it is not exposed"]
-    assert draft.startswith("look at ")
+    assert draft.startswith("run `weighbridge tools review alpha.draft`, or look at ")
     assert "contracts/tools.yaml:" in draft
     assert told["`alpha.other` is not what was reviewed, and blocked"] == (
         "run `weighbridge tools diff alpha.other`, then `tools pin alpha.other`"
