@@ -12,6 +12,7 @@ from gateway.cli.moments import earlier
 from gateway.cli.opening import fine, opened, run
 from gateway.cli.options import config_option, json_option, load
 from gateway.cli.people import who
+from gateway.cli.progress import busy
 from gateway.clock import SystemClock
 from gateway.events import upkeep
 from gateway.events.checkpoints import Checkpoint
@@ -79,7 +80,9 @@ def command(path: Path, before: str, file: Path, most: int, by: str, as_json: bo
                 pass  # what was done is covered at once
             return found
 
-    _tell(run(archive), file, as_json=as_json)
+    with busy("verifying the log, and sealing events", is_quiet=as_json):
+        found = run(archive)
+    _tell(found, file, as_json=as_json)
 
 
 def _tell(found: Archived, file: Path, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from gateway.cli import disclosing, giving, output, rows, trusting
 from gateway.cli.moments import earlier
 from gateway.cli.opening import opened, run
 from gateway.cli.options import config_option, json_option, load
+from gateway.cli.progress import busy
 from gateway.cli.rows import Put
 from gateway.errors import LogChanged
 from gateway.events.notes import NoteError
@@ -97,7 +98,8 @@ def command(
             )
             return found, standing.since
 
-    found, since_then = run(write)
+    with busy("proving events", is_quiet=as_json):
+        found, since_then = run(write)
     if as_json:
         output.as_json(
             {
@@ -138,7 +140,7 @@ def _translated(
     async def write() -> int:
         async with opened(path) as store:
             origin = await outgoing.origin(store.checkpoints)
-            with _opened(out) as put:
+            with _opened(out) as put, busy(is_quiet=as_json or out is None) as bar:
                 count, _ = await giving.give(
                     store,
                     wanted,
@@ -146,6 +148,7 @@ def _translated(
                     how="export",
                     asked={"tenant": tenant, "since": since, "until": until, "format": form},
                     tenant=tenant,
+                    bar=bar,
                 )
             return count
 

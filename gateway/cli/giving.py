@@ -8,6 +8,7 @@ import click
 
 from gateway.actions import columns, exporting, outgoing, questions, strangers
 from gateway.cli import disclosing, output, rows
+from gateway.cli.progress import Bar
 from gateway.cli.rows import Put
 from gateway.store.events import EventFilter, StoredEvent
 from gateway.store.selection import Selection
@@ -85,6 +86,7 @@ async def give(
     tenant: str = "",
     limit: int | None = None,
     newest_first: bool = False,
+    bar: Bar | None = None,
 ) -> tuple[int, bool]:
     """Give out the events that are wanted, and say so in the log before the first of them.
 
@@ -104,6 +106,8 @@ async def give(
         for event in page.events:
             to.give(event)
         count, is_more = count + len(page.events), page.cursor is not None
+        if bar is not None:
+            bar.say(f"{count:,} events")
     to.end()
     return count, is_more
 

@@ -18,26 +18,26 @@ class LateGroup(PlainGroup):
 
     def __init__(self, *args: Any, table: Table, **more: Any) -> None:
         super().__init__(*args, **more)
-        self._table = table
+        self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
-        return list(self._table)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, importing its module."""
-        return named(self._table[cmd_name][0]) if cmd_name in self._table else None
+        return named(self.table[cmd_name][0]) if cmd_name in self.table else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in self._table.items()])
+            formatter.write_dl([(name, about) for name, (_, about) in self.table.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a name without importing any; options as every command does."""
         found = [
             CompletionItem(name, help=about)
-            for name, (_, about) in self._table.items()
+            for name, (_, about) in self.table.items()
             if name.startswith(incomplete)
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import click
 
 from gateway import __version__
-from gateway.cli.late import LateGroup
+from gateway.cli.ending import Program
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("gateway.cli.demo", "see the main job on embedded defaults"),
@@ -33,7 +33,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 
 
 @click.group(
-    cls=LateGroup,
+    cls=Program,
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with `weighbridge demo`, then `weighbridge doctor --config config.yaml`.",

@@ -12,6 +12,7 @@ from gateway.actions import trial
 from gateway.app.inspect import Inspection, inspect
 from gateway.cli import output
 from gateway.cli.policies import policies
+from gateway.cli.progress import busy
 from gateway.clock import SystemClock
 from gateway.config import environment
 from gateway.config.load import Loaded
@@ -48,7 +49,8 @@ def asker_options(command: Command) -> Command:
 
 def inspected(loaded: Loaded, path: Path) -> Inspection:
     """Look at every server, and tell of those that could not be read."""
-    found = anyio.run(inspect, loaded, path.parent, environment.environ())
+    with busy(f"asking {len(loaded.settings.servers)} servers what they offer"):
+        found = anyio.run(inspect, loaded, path.parent, environment.environ())
     for state in found.states:
         if state.status != "ready":
             click.echo(f"weighbridge: server `{state.name}`: {state.reason}", err=True)

@@ -12,6 +12,7 @@ from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
 from gateway.cli.policies import policies
+from gateway.cli.progress import busy
 from gateway.policy.watched import Glimpse, Watched, Watching
 from gateway.store.selection import Selection
 from gateway.types.decisions import DecisionEffect
@@ -54,10 +55,13 @@ def command(path: Path, since: str, until: str, tenant: str, only: str, as_json:
             await disclosing.told(store, "policy shadow", asked, tenant=tenant)
             await giving.note_archived(store, wanted.since)
             await giving.note_strangers(store, wanted)
-            async for event in questions.each(store.events, wanted):
-                for seen in glimpses(event.json()):
-                    if only in ("", seen.rule):
-                        watching.see(seen)
+            with busy(is_quiet=as_json) as bar:
+                number = 0
+                async for event in questions.each(store.events, wanted):
+                    bar.count(number := number + 1, "calls")
+                    for seen in glimpses(event.json()):
+                        if only in ("", seen.rule):
+                            watching.see(seen)
         return watching.all()
 
     found = run(count)

@@ -11,6 +11,7 @@ from gateway.cli.ledger import run
 from gateway.cli.moments import earlier
 from gateway.cli.options import config_option, json_option
 from gateway.cli.pasts import Span, pasts
+from gateway.cli.progress import Bar, busy
 from gateway.policy.past import Past
 from gateway.policy.suggesting import counted
 from gateway.types.json import Json, JsonObject
@@ -48,8 +49,10 @@ def command(
         output.fail(f"`{out}` is there already; name a file that isn't")
     revision = shelf.configured(path)
     span = Span(since=earlier(since), until=earlier(until), tenant=tenant, tool=tool)
-    found = run(lambda: _found(path, span))
-    draft = drafted(found, revision, of=_of(span), tool=tool)
+    with busy(is_quiet=as_json) as bar:
+        found = run(lambda: _found(path, span, bar))
+        bar.say(f"{len(found):,} calls: drafting rules, and trying them")
+        draft = drafted(found, revision, of=_of(span), tool=tool)
     if as_json:
         output.as_json(_json(draft))
     elif out is not None:
@@ -66,7 +69,7 @@ def command(
         )
 
 
-async def _found(path: Path, span: Span) -> list[Past]:
+async def _found(path: Path, span: Span, bar: Bar) -> list[Past]:
     found: list[Past] = []
     times = {"since": str(span.since or ""), "until": str(span.until or "")}
     asked: JsonObject = {"tenant": span.tenant, "tool": span.tool, **times}
@@ -76,6 +79,7 @@ async def _found(path: Path, span: Span) -> list[Past]:
         await giving.note_strangers(store, span.wanted)
         async for past in pasts(store.events, span):
             found.append(past)
+            bar.count(len(found), "calls")
             if len(found) > _MOST:
                 output.fail(f"more than {_MOST} calls; name a shorter time or one `--tool`")
     return found

@@ -38,7 +38,7 @@ from gateway.demo.scene import (
 )
 from gateway.demo.script import script
 from gateway.demo.stage import Stage, raised
-from gateway.demo.table import Printer, Tone
+from gateway.demo.table import Printer, Tone, is_coloured
 from gateway.errors import first_cause
 from gateway.types.json import JsonObject
 
@@ -63,15 +63,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Play the demo and return the exit code."""
     options = _options(argv)
     out = sys.stderr if options.as_json else sys.stdout
-    printer = Printer(out, out.isatty() and "NO_COLOR" not in os.environ)
+    printer = Printer(out, is_coloured(out, os.environ))
     folder = Path(tempfile.mkdtemp(prefix="weighbridge-demo-"))
-    good = False
+    good, is_stopped = False, False
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing stays
     try:
         good = anyio.run(partial(_demo, options, folder, printer))
     except* DemoFault as faults:
         print(f"weighbridge: {first_cause(faults)}", file=sys.stderr)
     except* KeyboardInterrupt:
+        is_stopped = True
         print("weighbridge: interrupted", file=sys.stderr)
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -83,6 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"  weighbridge {shown} --config {config}", file=sys.stderr)
     else:
         shutil.rmtree(folder)
+    if is_stopped:
+        return 130  # as shells report SIGINT
     return 0 if good else 1
 
 

@@ -1,7 +1,7 @@
 """Tables for people: fixed columns, at most 108 characters wide, coloured on a terminal only."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TextIO
@@ -10,6 +10,11 @@ from gateway.results import marks
 
 WIDTH: Final = 108
 _RESET: Final = "\x1b[0m"
+
+
+def is_coloured(out: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether colours are welcome: on a terminal, unless it is a dumb one or `NO_COLOR` is set."""
+    return out.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 class Tone(StrEnum):

@@ -29,8 +29,7 @@ def test_a_table_says_of_a_command_what_the_command_says_itself(words: str, name
     command = group.get_command(context, name)
     assert command is not None
     assert command.name == name
-    listed = {key: about for key, (_, about) in group._table.items()}  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - the table is what is tested
-    assert listed[name] == command.get_short_help_str(1_000)
+    assert group.table[name][1] == command.get_short_help_str(1_000)
 
 
 def test_help_and_completion_import_nothing_heavy() -> None:

@@ -1,6 +1,8 @@
 import io
 
-from gateway.cli.progress import Bar
+import pytest
+
+from gateway.cli.progress import Bar, busy
 
 
 class Terminal(io.StringIO):
@@ -27,3 +29,19 @@ def test_pipes_and_programs_are_shown_nothing() -> None:
         bar.show(0.1, "x")
         bar.end()
     assert (pipe.getvalue(), quiet.getvalue()) == ("", "")
+
+
+def test_what_takes_long_is_said_until_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    with busy("looking") as bar:
+        bar.count(249, "calls")
+        bar.count(250, "calls")
+    assert stream.getvalue() == "\r\x1b[Klooking\r\x1b[K250 calls\r\x1b[K"
+
+
+def test_a_dumb_terminal_is_spared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    stream = Terminal()
+    Bar(stream=stream).say("looking")
+    assert stream.getvalue() == ""

@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from gateway.yamltext.editors import schema_line
 from tests.helpers.recorded import recorded
 from tests.helpers.workspaces import Workspace
 
@@ -51,5 +52,7 @@ def test_one_tool_tenant_or_time_can_be_asked_for(place: Workspace) -> None:
 
 def test_a_draft_is_printed_as_a_file(place: Workspace) -> None:
     done = place.run("policy", "suggest", "--since", "2026-01-01", "--tool", "alpha.pay")
-    assert done.stdout.startswith("# Drafted from what was allowed: from 2026-01-01T00:00:00 tool")
+    first, second = done.stdout.splitlines()[:2]
+    assert f"{first}\n" == schema_line("policy")
+    assert second.startswith("# Drafted from what was allowed: from 2026-01-01T00:00:00 tool")
     assert "mode: shadow\nrules:\n" in done.stdout

@@ -2,7 +2,7 @@
 
 import io
 
-from gateway.demo.table import WIDTH, Cell, Column, Printer, Tone
+from gateway.demo.table import WIDTH, Cell, Column, Printer, Tone, is_coloured
 
 _COLUMNS = (Column(head="who", width=6), Column(head="what", width=10))
 
@@ -46,3 +46,16 @@ def test_a_text_below_a_row_wraps_within_the_width() -> None:
     lines = out.getvalue().splitlines()
     assert len(lines) == 4
     assert all(line.startswith(" " * 12) and len(line) <= WIDTH for line in lines)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colours_are_for_terminals_and_for_those_who_want_them() -> None:
+    assert is_coloured(Terminal(), {"TERM": "xterm"})
+    assert is_coloured(Terminal(), {"NO_COLOR": ""})  # no-color.org: present and not empty
+    assert not is_coloured(Terminal(), {"NO_COLOR": "1"})
+    assert not is_coloured(Terminal(), {"TERM": "dumb"})
+    assert not is_coloured(io.StringIO(), {})

@@ -24,19 +24,21 @@ from pathlib import Path
 from unittest.mock import patch
 
 from gateway.app import start
+from gateway.cli.groups import GROUPS, REPLAY
 from gateway.cli.main import COMMANDS
 from gateway.cli.main import main as weighbridge
 from gateway.crossing.failpoints import Failpoint
 from gateway.crossing.joins import Joins
 from gateway.relay.holding import Bells, Holding
 
+TABLES = (COMMANDS, REPLAY, *(group.table for group in GROUPS.values()))
 _PARENT = multiprocessing.get_context("forkserver")
 _PARENT.set_forkserver_preload(
     [
         "__main__",
         "pytest",
         __name__,
-        *(module for module, _ in COMMANDS.values()),
+        *sorted({place.partition(":")[0] for each in TABLES for place, _ in each.values()}),
         "gateway.store.postgres",
         "uvloop",
     ]
