@@ -1,8 +1,9 @@
 """How many events a second `events verify` reads, hashes and compares, and in how much memory.
 
-The events are those of made-up callers, told again and again under ids of their own, and written by
-the store as any others. What is measured is the whole verification against a checkpoint outside, on
-one core: every byte hashed, every column held against what its event says.
+The events are those of made-up callers, told again and again under ids of their own, as other calls
+in other runs, and written by the store as any others. What is measured is the whole verification
+against a checkpoint outside: every byte hashed, every column held against what its event says. With
+`--replay`, the same log is replayed afterwards under a policy with a planted change.
 """
 
 import argparse
@@ -12,14 +13,19 @@ import resource
 import sys
 import tempfile
 import time
-from itertools import cycle, islice
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
 from pathlib import Path
 
+from bench.replay import replays
 from gateway import ids
 from gateway.actions.verifying import cores, verify
 from gateway.cli.progress import Bar
 from gateway.events.trust import Trust
 from gateway.events.verifying import Mark, Report
+from gateway.replay.history import Span
+from gateway.replay.reporting import reported
+from gateway.replay.watching import Watched
 from gateway.store.store import Store
 from gateway.types.events import Event
 from gateway.types.values import replaced
@@ -42,6 +48,10 @@ class Memory:
         """Look again."""
         self.most = max(self.most, _held())
 
+    def __str__(self) -> str:
+        """Say it in words."""
+        return f"memory: {self.first >> 20} MiB before, {self.most >> 20} MiB at most"
+
 
 def _held() -> int:
     with open("/proc/self/statm", encoding="ascii") as read:
@@ -61,30 +71,54 @@ class _Heard(MemoryLog):
         self.events.append(event)
 
 
-async def _told() -> list[Event]:
-    log = _Heard()
-    await History(log=log).runs(0, _RUNS)
-    return log.events
+def _others(events: Sequence[Event]) -> Iterator[Event]:
+    """Yield the events again and again, each time as those of other calls."""
+    for turn in count():
+        for each in events:
+            run = f"{turn}-{each.run}" if each.run else ""
+            yield replaced(each, id=ids.ulid(), call=f"{turn}-{each.call}", run=run)
 
 
-async def _write(store: Store, many: int) -> Mark:
+async def _write(store: Store, many: int, made: History, events: Sequence[Event]) -> Mark:
     """Write so many events with their checkpoints; return the last of these."""
-    source = iter(cycle(await _told()))
+    await made.runs(0, _RUNS)
+    source = _others(events)
     note, size = "", 0
     for first in range(0, many, _AT_ONCE):
-        count = min(_AT_ONCE, many - first)
-        store.events.append([replaced(each, id=ids.ulid()) for each in islice(source, count)])
+        store.events.append([*islice(source, min(_AT_ONCE, many - first))])
         await store.events.kept()
-    while (made := await store.checkpoints.make(by(SIGNER), most=_COVERED)) is not None:
-        note, size = made.note, made.size
+    while (covers := await store.checkpoints.make(by(SIGNER), most=_COVERED)) is not None:
+        note, size = covers.note, covers.size
     return Mark(size=size, note=note, place="outside", is_outside=True)
 
 
-async def measure(many: int, folder: Path) -> int:
+async def replay(store: Store, made: History) -> None:
+    """Replay all of the log under a policy with a planted change, and print what that takes."""
+    _, candidate = replays(made, "a larger bound")
+    watched = await Watched.of(store.events, Span())
+    memory, bar = Memory(), Bar()
+
+    def told(calls: int) -> None:
+        if calls % 500 == 0:
+            memory.look()
+            bar.show(watched.share, f"{calls:,} calls")
+
+    start = time.process_time()
+    report = await reported(watched, Span(), candidate, told=told)
+    cpu = time.process_time() - start
+    bar.end()
+    each_s = report.calls / cpu
+    print(f"replay: {report.calls} calls in {report.runs} runs, {each_s:,.0f} calls/s of a core")
+    print(memory)
+
+
+async def measure(many: int, folder: Path, *, replays_too: bool = False) -> int:
     """Print the figures; return how many faults were found."""
     store = Store.open(f"sqlite:///{folder}/verify.db", origin=ORIGIN)
     start = time.perf_counter()
-    outside = await _write(store, many)
+    log = _Heard()
+    made = History(log=log)
+    outside = await _write(store, many, made, log.events)
     wrote = time.perf_counter() - start
     gc.collect()
     memory, bar = Memory(), Bar()
@@ -98,16 +132,16 @@ async def measure(many: int, folder: Path) -> int:
     took, cpu = time.perf_counter() - start, time.process_time() - used
     bar.end()
     size = (folder / "verify.db").stat().st_size
-    store.close()
     print(f"{many} events, {size / many:.0f} bytes each on disk, written in {wrote:.1f} s")
     print(f"verify: {many / took:,.0f} events/s on {cores()} cores")
     print(
         f"processor time: {cpu / many * 1e6:.2f} us an event, {many / cpu:,.0f} events/s of a core"
     )
-    print(
-        f"peak memory {memory.most >> 20} MiB, {memory.most - memory.first >> 20} MiB above before"
-    )
-    print(f"{report.checked} checkpoints held against it, {len(report.faults)} faults")
+    print(memory)
+    print(f"{report.checked} checkpoints held against it, {len(report.faults)} faults", flush=True)
+    if replays_too:
+        await replay(store, made)
+    store.close()
     return len(report.faults)
 
 
@@ -115,9 +149,10 @@ def main() -> int:
     """Measure as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=200_000)
+    parser.add_argument("--replay", action="store_true", help="replay the log afterwards as well")
     said = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="wb-verify-") as folder:
-        return 1 if asyncio.run(measure(said.events, Path(folder))) else 0
+        return 1 if asyncio.run(measure(said.events, Path(folder), replays_too=said.replay)) else 0
 
 
 if __name__ == "__main__":
