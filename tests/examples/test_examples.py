@@ -1,0 +1,108 @@
+"""The examples: complete, without a fault, and pinned to what was published."""
+
+import re
+from functools import cache
+
+import pytest
+
+from gateway import jsontext
+from gateway.actions import revisions
+from gateway.clock import SystemClock
+from gateway.config.load import load
+from gateway.config.terms import terms
+from gateway.contracts import files
+from gateway.contracts.pins import pin
+from gateway.revision import Unreviewed
+from gateway.types.json import Json, JsonObject
+from gateway.types.tools import Contract, Effect
+from scripts.examples import EXAMPLES, ROOT, SECRETS, names
+
+SERVERS = ROOT / "tests/contracts/servers"
+WANTED = {"fetch", "filesystem", "git", "github", "memory", "playwright", "sqlite"}
+
+
+def a_map(value: Json) -> JsonObject:
+    assert isinstance(value, dict)
+    return value
+
+
+def contracts(name: str) -> dict[str, Contract]:
+    return {
+        contract.tool: contract
+        for path in (EXAMPLES / name / "policies/contracts").glob("*.yaml")
+        for contract in files.load(path.read_text(encoding="utf-8"), file=str(path))
+    }
+
+
+@cache
+def version(name: str) -> tuple[str, str]:
+    """Return the package that an example starts, and its version."""
+    said = (EXAMPLES / name / "config.yaml").read_text(encoding="utf-8")
+    found = re.search(r"(@?[\w/-]+)(?:@|==)(\d[\w.]*)", said)
+    assert found, "a version is fixed"
+    return found[1], found[2]
+
+
+def test_every_example_is_here() -> None:
+    assert {*names()} == WANTED
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_an_example_has_nothing_to_mend_and_its_tests_reach_every_rule(name: str) -> None:
+    settings = load(EXAMPLES / name / "config.yaml", SECRETS).settings
+    built = revisions.build(
+        revisions.read(EXAMPLES / name / "policies"),
+        unreviewed=Unreviewed.REFUSE,
+        at=SystemClock().now(),
+        servers=frozenset(settings.servers),
+        terms=terms(settings),
+    )
+    assert built.errors == ()
+    assert built.findings == ()
+    assert built.report is not None
+    assert [(one.name, one.problems) for one in built.report.results if not one.passed] == []
+    assert built.report.coverage.rule_ratio == 1
+    assert built.report.coverage.condition_ratio == 1
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_every_tool_was_reviewed_and_says_how_it_is_undone(name: str) -> None:
+    for contract in contracts(name).values():
+        assert contract.reviewed
+        assert contract.pin == pin(contract.definition)
+        if contract.effect is not Effect.READ:
+            assert contract.idempotency.is_declared, contract.tool
+            assert contract.compensation is not None
+            assert "nobody has looked" not in contract.compensation.reason, contract.tool
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_the_pins_are_those_of_the_published_version(name: str) -> None:
+    published = a_map(jsontext.parse((SERVERS / f"{name}.json").read_bytes()))
+    assert version(name) == (published["package"], published["version"])
+    tools = published["tools"]
+    assert isinstance(tools, list)
+    pins = {a_map(tool)["name"]: pin(a_map(tool)) for tool in tools}
+    for key, contract in contracts(name).items():
+        assert contract.pin == pins[key.partition(".")[2]], key
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_an_example_says_how_it_is_run_and_which_version_it_is_for(name: str) -> None:
+    package, number = version(name)
+    said = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")
+    index = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    assert f"{package} {number}" in said
+    assert f"{package} {number}" in index
+    assert f"({name}/README.md)" in index
+    assert "weighbridge policy test" in said
+
+
+def test_every_file_tells_editors_its_schema() -> None:
+    for path in EXAMPLES.rglob("*.yaml"):
+        assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema="), path
+
+
+def test_nothing_of_an_example_is_about_this_machine() -> None:
+    for path in (each for each in EXAMPLES.rglob("*") if each.is_file()):
+        assert str(ROOT) not in path.read_text(encoding="utf-8")
