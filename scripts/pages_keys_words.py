@@ -37,9 +37,9 @@ KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Results": {
         "sensitive": "which members are secret or personal, by pointer",
-        "max_bytes": "a larger result is cut or refused; default: `limits.max_result`",
+        "max_bytes": "a larger result is cut or refused; default: `limits.max_result_bytes`",
     },
-    "FailureSection": {"timeout": "how long a call may take; default: `limits.timeout`"},
+    "FailureSection": {"timeout": "how long a call may take; default: `limits.call_timeout`"},
     "IdempotencySection": {
         "intent": "arguments that identify a call; default: all of them",
         "ignore": "arguments that never do",
