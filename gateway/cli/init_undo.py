@@ -6,14 +6,17 @@ from gateway.actions import taking_over
 from gateway.cli import init_files, output
 from gateway.cli.init_files import RECORD, Original, Record
 from gateway.cli.options import relative
+from gateway.clients import files
+from gateway.clients.entries import is_ours
 from gateway.errors import FileError
 
 
 def undo(folder: Path, *, force: bool, as_json: bool) -> None:
     """Give the file back that was taken over into a folder.
 
-    Raises FileError if it was changed since, unless forced: then a copy of it is kept. What else
-    was made stays.
+    Raises FileError if it was changed since, unless forced: then a copy of it is kept, and only the
+    servers are put back if that can be, so that what was changed beside them stays. What else was
+    made stays.
     """
     record = init_files.recorded(folder)
     data = _kept(record)
@@ -23,12 +26,12 @@ def undo(folder: Path, *, force: bool, as_json: bool) -> None:
     if found not in (record.before, record.after):
         if not force:
             raise FileError(
-                "was changed since, so it is left alone; take the servers back from "
-                f"`{relative(record.backup)}` by hand, or say --force: then what it is now is "
-                "kept beside it",
+                "was changed since, so it is left alone; --force puts the servers of "
+                f"`{relative(record.backup)}` back, and keeps what it is now beside it",
                 file=relative(record.client),
             )
         copy = init_files.back_up(now) if now.data else None
+        data = _put_back(record.client, now.data, data) or data
     if found != record.before:
         init_files.swap(now, data)
     (folder / RECORD).unlink(missing_ok=True)
@@ -45,6 +48,17 @@ def _kept(record: Record) -> bytes:
             file=relative(record.backup),
         )
     return data
+
+
+def _put_back(path: Path, now: bytes, before: bytes) -> bytes | None:
+    """Return the changed file with its servers back; None if only the whole file can be."""
+    try:
+        changed, kept = files.read(now, path), files.read(before, path)
+        ours = next((key for key, each in changed.servers.items() if is_ours(key, each)), "")
+        made = files.put_back(changed, kept, ours)
+    except FileError:
+        return None
+    return made.encode() if made is not None else None
 
 
 def _now(record: Record, *, force: bool) -> Original:

@@ -67,9 +67,47 @@ def switched(given: ClientFile, gone: Set[str], name: str, entry: JsonObject) ->
     return made
 
 
+def put_back(now: ClientFile, before: ClientFile, name: str) -> str | None:
+    """Return the text with the servers of before in the place of an entry; the rest stays as it is.
+
+    None if that can't be done so that nothing else changes.
+    """
+    gone = before.servers.keys() - now.servers.keys()
+    section = now.client.section
+    if not gone or name not in now.servers:
+        return None
+    if now.client.syntax is Syntax.TOML:
+        made = toml.replaced(now.text, section, {name}, toml.cut(before.text, section, gone))
+    else:
+        made = _members_put_back(now, before, name, gone)
+    if made is None:
+        return None
+    kept = {key: each for key, each in now.servers.items() if key != name}
+    wanted = {
+        **_whole(now.text, now),
+        section: {**kept, **{key: before.servers[key] for key in gone}},
+    }
+    try:
+        return made if _whole(made, now) == wanted else None
+    except FileError:
+        return None
+
+
+def _members_put_back(now: ClientFile, before: ClientFile, name: str, gone: Set[str]) -> str | None:
+    if now.node is None or before.node is None:
+        return None
+    place = next(each for each in now.node.members if each.name == name)
+    indentation = texts.indentation(now.text, place.start)
+    gap = ", " if indentation is None else f",{texts.line_end(now.text)}{indentation}"
+    members = (each for each in before.node.members if each.name in gone)
+    old = gap.join(before.text[each.start : each.node.end] for each in members)
+    return now.text[: place.start] + old + now.text[place.node.end :]
+
+
 def _edited(given: ClientFile, gone: Set[str], name: str, entry: JsonObject) -> str | None:
     if given.client.syntax is Syntax.TOML:
-        return toml.replaced(given.text, given.client.section, gone, name, entry)
+        table = toml.table(given.client.section, name, entry, texts.line_end(given.text))
+        return toml.replaced(given.text, given.client.section, gone, table)
     if given.node is None:
         return None
     return jsonc_editing.replaced(given.text, given.node, gone, name, entry)

@@ -20,7 +20,8 @@ def places(
 ) -> tuple[Place, ...]:
     """Return the usual files of a project folder, then those of the user; most won't be there.
 
-    `platform` is `sys.platform`; `CODEX_HOME` and `XDG_CONFIG_HOME` are taken from `environ`.
+    `platform` is `sys.platform`; variables by which clients are told of other folders are taken
+    from `environ`.
     """
     found = [
         (CLAUDE_CODE, folder / ".mcp.json"),
@@ -30,12 +31,11 @@ def places(
     ]
     if home is not None:
         data = _data(home, platform, environ)
-        codex = environ.get("CODEX_HOME")
         found += [
-            (CLAUDE_CODE, home / ".claude.json"),
+            (CLAUDE_CODE, PurePath(environ.get("CLAUDE_CONFIG_DIR") or home) / ".claude.json"),
             (VS_CODE, data / "Code" / "User" / "mcp.json"),
             (CURSOR, home / ".cursor" / "mcp.json"),
-            (CODEX, (PurePath(codex) if codex else home / ".codex") / "config.toml"),
+            (CODEX, PurePath(environ.get("CODEX_HOME") or home / ".codex") / "config.toml"),
             (CLAUDE_DESKTOP, data / "Claude" / "claude_desktop_config.json"),
         ]
     each = {path: Place(client=client, path=path) for client, path in reversed(found)}

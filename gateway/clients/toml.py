@@ -125,16 +125,14 @@ def _value_end(text: str, at: int) -> int:
     return len(text)
 
 
-def replaced(text: str, section: str, gone: Set[str], name: str, entry: JsonObject) -> str | None:
-    """Return the text with a new table where the first of the `gone` ones of a section stood.
+def replaced(text: str, section: str, gone: Set[str], table: str) -> str | None:
+    """Return the text with another table where the first of the `gone` ones of a section stood.
 
     None where these are written in a way that can't be cut out, such as one inline table.
     """
     found = list(statements(text))
     if any(each.path == (section,) and not each.is_table for each in found):
         return None
-    end_of_line = texts.line_end(text)
-    table = _table(section, name, entry, end_of_line)
     pieces = ["\ufeff" if text.startswith("\ufeff") else ""]
     is_put = False
     for block, is_gone in _blocks(found, section, gone):
@@ -145,6 +143,7 @@ def replaced(text: str, section: str, gone: Set[str], name: str, entry: JsonObje
             is_put = True
     made = "".join(pieces)
     if not is_put:
+        end_of_line = texts.line_end(text)
         gap = "" if not made or made.endswith("\n") else end_of_line
         made = f"{made}{gap}{end_of_line}{table}"
     return made
@@ -175,7 +174,14 @@ def _blocks(
         at = end
 
 
-def _table(section: str, name: str, entry: JsonObject, end_of_line: str) -> str:
+def cut(text: str, section: str, gone: Set[str]) -> str:
+    """Return the tables of a section that would go, as they stand."""
+    blocks = [block for block, is_gone in _blocks([*statements(text)], section, gone) if is_gone]
+    return "".join(text[each.start : each.end] for block in blocks for each in block)
+
+
+def table(section: str, name: str, entry: JsonObject, end_of_line: str) -> str:
+    """Return a table of texts, lists and tables of them."""
     lines = [f"[{section}.{name}]"]
     lines += [f"{key} = {_written(item)}" for key, item in entry.items()]
     return end_of_line.join((*lines, ""))

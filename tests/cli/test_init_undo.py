@@ -39,6 +39,13 @@ def test_a_file_that_was_changed_since_is_left_alone(place: Project) -> None:
     assert place.file.read_bytes() == changed
 
 
+def test_by_force_servers_come_back_into_what_the_client_has_written_since(place: Project) -> None:
+    before, written = b"{\r\n", b'{\r\n\t"startups": 7,\r\n'
+    place.file.write_bytes(place.file.read_bytes().replace(before, written, 1))
+    assert place.init("--undo", "--force").exit_code == 0
+    assert place.file.read_bytes() == TEXT.encode().replace(before, written, 1)
+
+
 def test_by_force_it_comes_back_and_what_it_was_is_kept(place: Project) -> None:
     place.file.write_bytes(b"changed")
     done = place.init("--undo", "--force", "--json")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.clients import jsonc
-from gateway.clients.files import ClientFile, read, switched
+from gateway.clients.files import ClientFile, put_back, read, switched
 from gateway.clients.kinds import CODEX, CURSOR, VS_CODE
 from gateway.errors import FileError
 from gateway.types.json import JsonObject
@@ -54,6 +54,37 @@ def test_what_cannot_be_edited_is_told_before_anything_is_done() -> None:
     found = file("mcp_servers = {a = {command = 'x'}}\n", "config.toml")
     with pytest.raises(FileError, match=r"write each as .\[mcp_servers.NAME\]"):
         switched(found, {"a"}, "weighbridge", ENTRY)
+
+
+CODEX_FILE = """[mcp_servers.a] # a
+command = "x"
+
+[mcp_servers.off]
+enabled = false
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "name"),
+    [
+        ('{\n  "mcpServers": {\n    "a": {"x": 1.50}, // c\n    "b": 2\n  }\n}', ".mcp.json"),
+        ('{"mcpServers":{"a":1,"b":2}}', ".mcp.json"),
+        (CODEX_FILE, "config.toml"),
+    ],
+)
+def test_servers_are_put_back_into_a_file_that_was_changed_meanwhile(
+    before: str, name: str
+) -> None:
+    old = file(before, name)
+    gone = {"a", "b"} & old.servers.keys()
+    now = switched(old, gone, "weighbridge", ENTRY)
+    is_toml = name.endswith("toml")
+    changed = f"{now}\n[other]\nx = 1\n" if is_toml else now.replace("{", '{"other": 1, ', 1)
+    made = put_back(file(changed, name), old, "weighbridge")
+    assert made is not None
+    assert file(made, name).servers == old.servers
+    assert "other" in made
+    assert put_back(file(before, name), old, "weighbridge") is None
 
 
 BLANK = st.sampled_from(["", " ", "\n", "\r\n  ", "\t", " // c\n", '/* {"a": 1} */', "\n\n"])

@@ -29,8 +29,12 @@ def test_a_mac_keeps_them_in_its_library() -> None:
 
 
 def test_the_environment_can_move_them() -> None:
-    found = paths("linux", CODEX_HOME="/c", XDG_CONFIG_HOME="/x")
-    assert {"/c/config.toml", "/x/Claude/claude_desktop_config.json"} <= set(found)
+    found = paths("linux", CODEX_HOME="/c", XDG_CONFIG_HOME="/x", CLAUDE_CONFIG_DIR="/d")
+    assert {
+        "/c/config.toml",
+        "/x/Claude/claude_desktop_config.json",
+        "/d/.claude.json",
+    } <= set(found)
 
 
 def test_a_home_that_is_the_project_is_not_looked_at_twice() -> None:

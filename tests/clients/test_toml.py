@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.clients.toml import parse, replaced, statements
+from gateway.clients.texts import line_end
+from gateway.clients.toml import cut, parse, replaced, statements, table
 from gateway.errors import FileError
 from gateway.types.json import JsonObject
 
@@ -48,7 +49,8 @@ url = 'https://example.com'
 
 
 def edited(text: str, *gone: str) -> str:
-    made = replaced(text, "mcp_servers", set(gone), "weighbridge", NEW)
+    new = table("mcp_servers", "weighbridge", NEW, line_end(text))
+    made = replaced(text, "mcp_servers", set(gone), new)
     assert made is not None
     before, after = parse(text, "f"), parse(made, "f")
     servers = before["mcp_servers"]
@@ -92,7 +94,12 @@ def test_however_servers_are_written(text: str) -> None:
 
 def test_what_cannot_be_cut_is_not_tried() -> None:
     text = "mcp_servers = { a = { command = 'x' } }\n"
-    assert replaced(text, "mcp_servers", {"a"}, "weighbridge", NEW) is None
+    assert replaced(text, "mcp_servers", {"a"}, TABLE) is None
+
+
+def test_what_is_cut_is_what_stood_there() -> None:
+    text = "[mcp_servers.a]\nx = 1\n\n# b\n[mcp_servers.b]\ny = 2\n[mcp_servers.a.env]\n"
+    assert cut(text, "mcp_servers", {"a"}) == "[mcp_servers.a]\nx = 1\n[mcp_servers.a.env]\n"
 
 
 def test_statements_are_all_of_a_text() -> None:

@@ -103,6 +103,18 @@ async def answers(url: str, process: Process) -> None:
     raise AssertionError("ended before it answered")
 
 
+async def listens(port: int, process: Process) -> None:
+    """Wait until a program takes connections."""
+    async with asyncio.timeout(60):
+        while process.returncode is None:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                return
+            await asyncio.sleep(0.1)
+    raise AssertionError("ended before it listened")
+
+
 def servers(**entries: Mapping[str, Any]) -> str:
     """Return the `servers` section as JSON, which is YAML."""
     return f"servers: {json.dumps(entries)}\n"

@@ -52,6 +52,7 @@ class Project:
         """Run a command as a person types it."""
         environ = {
             "HOME": str(self.home),
+            "CLAUDE_CONFIG_DIR": None,
             "CODEX_HOME": None,
             "XDG_CONFIG_HOME": None,
             **self.environ,
