@@ -9,6 +9,8 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskStatus
 
+from gateway.config.folders import yaml_below
+
 _log = logging.getLogger("weighbridge")
 
 Fingerprint = Mapping[str, tuple[int, int]]
@@ -17,7 +19,7 @@ Fingerprint = Mapping[str, tuple[int, int]]
 def fingerprint(folder: Path) -> Fingerprint:
     """Return size and modification time of every YAML file below a folder, or of one file."""
     found: dict[str, tuple[int, int]] = {}
-    for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else (folder,):
+    for path in yaml_below(folder) if folder.is_dir() else (folder,):
         try:
             state = path.stat()
         except FileNotFoundError:  # removed between the listing and the look

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway import yamltext
+from gateway.config.folders import yaml_below
 from gateway.contracts import files, writing
 from gateway.contracts.draft import draft
 from gateway.contracts.pins import pinned
@@ -68,7 +69,7 @@ def contracts(folder: Path) -> dict[str, tuple[Path, Contract]]:
     """Return every contract below a folder with the file it stands in."""
     return {
         contract.tool: (path, contract)
-        for path in sorted(folder.rglob("*.yaml"))
+        for path in yaml_below(folder)
         for contract in files.load(read(path), file=str(path))
     }
 

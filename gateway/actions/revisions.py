@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from gateway.actions import templates, trial
+from gateway.config.folders import yaml_below
 from gateway.contracts import files as contract_files
 from gateway.contracts import schemas
 from gateway.errors import FileError, FilesError, SchemaError
@@ -78,7 +79,7 @@ def read(folder: Path) -> Folder:
     if not folder.is_dir():
         raise FileError("there is no such folder; make it, or set `policies`", file=str(folder))
     kinds = _kinds()
-    for path in sorted(folder.rglob("*.yaml")):
+    for path in yaml_below(folder):
         name = PurePosixPath(path.relative_to(folder))
         top = name.parts[0] if len(name.parts) > 1 else ""
         kind = kinds.get(top)
@@ -108,7 +109,7 @@ def with_contracts(folder: Folder, contracts: Path) -> Folder:
     """Return a folder with the contracts of another; raises FileError for what can't be read."""
     found = {
         f"contracts/{PurePosixPath(path.relative_to(contracts))}": _text(path)
-        for path in sorted(contracts.rglob("*.yaml"))
+        for path in yaml_below(contracts)
     }
     if not found:
         raise FileError(
