@@ -59,8 +59,9 @@ def weighbridge(gateway: Gateway, *words: str) -> Any:
 
 def _denied(gateway: Gateway) -> int:
     """Return how many calls the newest snapshot says would have been denied."""
-    observed = house.status(gateway.folder).get("observed") or {"sums": {}}
-    return observed["sums"].get("deny", 0)
+    observed: house.Json = house.status(gateway.folder)["observed"]
+    sums: dict[str, int] = observed["sums"]
+    return sums.get("deny", 0)
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
