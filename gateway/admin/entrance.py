@@ -22,6 +22,7 @@ from gateway.admin.people import People
 from gateway.admin.policies_desk import PoliciesDesk
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_desk import ReplayDesk
+from gateway.admin.replays import Replays
 from gateway.admin.rest import Rest
 from gateway.admin.room import Room
 from gateway.admin.runs_api import RunsApi
@@ -86,7 +87,7 @@ class Entrance:
             *self._runs(room).routes(),
             *EventsDesk(room=room, store=self.store, auditors=auditors).routes(),
             *replay.routes(),
-            *PoliciesDesk(desk=replay).routes(),
+            *PoliciesDesk(replay=replay).routes(),
             *agreement.routes(),
         )
         return Guard(
@@ -126,13 +127,14 @@ class Entrance:
         )
 
     def _replay(self, room: Room, auditors: Auditors) -> ReplayDesk:
-        return ReplayDesk(
+        replays = Replays(
             room=room,
             store=self.store,
             shelf=Shelf(store=self.store, settings=self.settings),
             auditors=auditors,
             errands=self.errands,
         )
+        return ReplayDesk(replays=replays)
 
     @property
     def _gathering(self) -> Gathering:

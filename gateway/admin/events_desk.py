@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from gateway.actions import questions
+from gateway.actions import departures, questions
 from gateway.actions.disclosure import Reader, disclosed
 from gateway.actions.questions import Page
 from gateway.admin import csrf, events_download, events_search, events_showing, log_reader
@@ -65,6 +65,7 @@ class EventsDesk:
             await self._searched(current, "page /events", search, len(page.events))
         standing = await state(self.store, self._now)
         mark = current.token(_place(search, page.cursor))
+        left = await departures.left(self.store) if page.cursor is None else None
         return await anyio.to_thread.run_sync(
             lambda: self.room.pages.render(
                 "events",
@@ -80,6 +81,7 @@ class EventsDesk:
                 is_short=len(page.events) < _LISTED,
                 is_older=cursor.at is not None,
                 cursor=page.cursor,
+                left=left if left is not None and left.is_about(search.wanted.since) else None,
                 next=f"{page.cursor}.{mark}" if page.cursor is not None else "",
             ),
             limiter=self.beside,

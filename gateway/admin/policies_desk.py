@@ -5,7 +5,7 @@ by made-up calls, in a process of its own; the difference of the files is there 
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
@@ -18,14 +18,18 @@ from starlette.routing import Route
 
 from gateway import jsontext
 from gateway.actions import questions
+from gateway.actions.departures import Departed
 from gateway.admin import policies_showing
 from gateway.admin.errands import Asker, Errand, State
-from gateway.admin.replay_desk import BUSY, GONE, ReplayDesk, option
+from gateway.admin.replay_desk import ReplayDesk, option
 from gateway.admin.replay_form import FOLDER
+from gateway.admin.replay_showing import Links, Showing, showing
+from gateway.admin.replays import BUSY, GONE, REPORT, Replays
 from gateway.admin.sessions import Current
 from gateway.admin.shelves import compiled, short
 from gateway.admin.showing import moment_of
 from gateway.errors import FileError
+from gateway.replay.report import Report
 from gateway.store.selection import Selection
 from gateway.store.times import microseconds
 from gateway.types.events import EventKind
@@ -36,17 +40,46 @@ _DIFF: Final = f"{_HOME}/diff"
 _LISTED: Final = 50
 _CHOSEN: Final = 20
 _TOLD: Final = ("policy_activated", "policy_refused")
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What a change does to past calls: a report, one that is being made, or none yet."""
+
+    given: Mapping[str, str]  # what was asked for, or would be
+    errand: Errand | None = None
+    report: Report | None = None
+    showing: Showing | None = None
+    links: Links | None = None
+    to: str = ""
+    left: Departed | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is being made."""
+        return self.errand is not None and self.errand.state is State.RUNNING
+
+    @property
+    def problem(self) -> str:
+        """Why it could not be made."""
+        return self.errand.problem if self.errand is not None else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoliciesDesk:
     """Where auditors read policies; it judges by what the desk of replay finds."""
 
-    desk: ReplayDesk
+    replay: ReplayDesk
+
+    @property
+    def desk(self) -> Replays:
+        """Where replays are made, of which a change of a policy may have one as well."""
+        return self.replay.replays
 
     def routes(self) -> Sequence[Route]:
         """Return the pages with their paths."""
-        page = self.desk.for_auditors
+        page = self.replay.for_auditors
         return (
             Route(_HOME, page(self.listed)),
             Route(_DIFF, page(self.diff)),
@@ -101,9 +134,8 @@ class PoliciesDesk:
         """
         if not request.query_params.get("old"):
             return RedirectResponse(_HOME, status_code=303)
-        return await self._diff_page(
-            current, request.query_params.get("old", ""), request.query_params.get("new", FOLDER)
-        )
+        old, new = request.query_params.get("old", ""), request.query_params.get("new", FOLDER)
+        return await self._diff_page(current, old, new, past=dict(request.query_params))
 
     async def begin(self, request: Request, current: Current) -> Response:
         """Have it worked out what a change does."""
@@ -111,6 +143,8 @@ class PoliciesDesk:
         if isinstance(fields, Response):
             return fields
         old, new = fields.get("old", ""), fields.get("new", "")
+        if fields.get("part") == "past":
+            return await self._begin_past(current, old, {**fields, "revision": new})
         try:
             before, after = await self.desk.named(old), await self.desk.named(new)
             if before is None or after is None:
@@ -146,6 +180,19 @@ class PoliciesDesk:
                 return await self._diff_page(current, old, new, status=409, problem=BUSY)
         return RedirectResponse(to, status_code=303)
 
+    async def _begin_past(self, current: Current, old: str, fields: dict[str, str]) -> Response:
+        """Have past calls judged by the new policy, and come back here."""
+        begun = await self.desk.begin(current, self.desk.form(fields, current))
+        new = fields["revision"]
+        if begun.wish is None:
+            said = "; ".join(f"{name} {fault}" for name, fault in begun.form.faults.items())
+            problem = begun.problem or said
+            return await self._diff_page(
+                current, old, new, status=begun.status, problem=problem, past=fields
+            )
+        pair = {"old": old, "new": _bare(begun.wish.revision)}
+        return RedirectResponse(f"{_DIFF}?{urlencode(pair)}&{begun.wish.query}", status_code=303)
+
     async def cancel(self, request: Request, current: Current) -> Response:
         """End what is being worked out."""
         fields = await self.desk.room.form(request, current)
@@ -158,7 +205,14 @@ class PoliciesDesk:
         return RedirectResponse(errand.to, status_code=303)
 
     async def _diff_page(
-        self, current: Current, old: str, new: str, *, status: int = 200, problem: str = ""
+        self,
+        current: Current,
+        old: str,
+        new: str,
+        *,
+        status: int = 200,
+        problem: str = "",
+        past: Mapping[str, str] = _NOTHING,
     ) -> Response:
         try:
             before, after = await self.desk.named(old), await self.desk.named(new)
@@ -169,6 +223,7 @@ class PoliciesDesk:
             return self.desk.room.refuse(current, f"one of them {GONE}", status=404, back=_HOME)
         errand = self.desk.errands.find(_key((_id(before), _id(after))))
         done = errand is not None and errand.state is State.DONE
+        of_past = await self._past(current, _id(after), past)
 
         def page() -> Response:
             return self.desk.room.pages.render(
@@ -182,6 +237,8 @@ class PoliciesDesk:
                 lines=policies_showing.difference(before, after),
                 errand=errand,
                 is_running=errand is not None and errand.state is State.RUNNING,
+                past=of_past,
+                sight=self.desk.sight(current),
                 found=jsontext.parse_result(errand.result()) if errand and done else None,
                 problem=problem or (errand.problem if errand is not None else ""),
                 token=current.token(_DIFF),
@@ -190,13 +247,35 @@ class PoliciesDesk:
 
         return await anyio.to_thread.run_sync(page, limiter=self.desk.beside)
 
+    async def _past(self, current: Current, new: str, fields: Mapping[str, str]) -> Past:
+        """Return what is known of past calls under the new policy, where an address asks for it."""
+        is_asked = "revision" in fields and _bare(fields["revision"]) == new
+        given = self.desk.form(fields, current).given
+        wish = self.desk.wished(fields, current) if is_asked else None
+        if wish is None:
+            return Past(given=given, left=await self.desk.left(None))
+        report, errand = await self.desk.report(current, wish), self.desk.find(wish)
+        return Past(
+            given=given,
+            errand=errand,
+            report=report,
+            showing=showing(report) if report is not None else None,
+            links=Links(revision=wish.revision, own=current.person.tenant),
+            to=f"{REPORT}?{wish.query}",
+            left=await self.desk.left(wish),
+        )
+
     @property
     def _now(self) -> int:
         return microseconds(self.desk.room.clock.now())
 
 
 def _id(policy: JsonObject) -> str:
-    return str(policy["id"]).removeprefix("sha256:")
+    return _bare(str(policy["id"]))
+
+
+def _bare(id: str) -> str:
+    return id.removeprefix("sha256:")
 
 
 def _key(pair: tuple[str, str]) -> str:

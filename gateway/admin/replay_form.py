@@ -1,5 +1,7 @@
 """What somebody wants replayed: as he types it, and as an address that says the same again."""
 
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,15 +13,20 @@ from gateway.admin.events_search import moment
 from gateway.replay.history import Span
 from gateway.replay.types import Counters
 
-FIELDS: Final = ("revision", "since", "until", "tenant", "counters")
+FIELDS: Final = ("revision", "since", "until", "tenant", "run", "counters", "definitions")
 FOLDER: Final = "folder"  # in place of an id: the files as they are now
+MOST_SCHEMAS: Final = 128 << 10  # characters of definitions that are pasted
 _LONGEST: Final = 300
+_RUN: Final = re.compile(r"[A-Za-z0-9_:.\-]{1,128}", re.ASCII)
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 DEFAULTS: Final[Mapping[str, str]] = {
     "revision": FOLDER,
     "since": "30d",
     "until": "",
     "tenant": "",
+    "run": "",
     "counters": Counters.RECORDED.value,
+    "definitions": "",  # the digest of what was pasted, in an address
 }
 
 
@@ -32,15 +39,19 @@ class Wish:
     until: datetime
     tenant: str  # empty: all
     counters: Counters
+    run: str = ""
+    definitions: str = ""
+    """The digest of other definitions of tools, which an address can't hold themselves."""
 
     @property
     def span(self) -> Span:
         """The calls that it is about."""
-        return Span(since=self.since, until=self.until, tenant=self.tenant)
+        return Span(since=self.since, until=self.until, tenant=self.tenant, run=self.run)
 
     @property
     def query(self) -> str:
         """The query of its permanent address."""
+        few = {"run": self.run, "definitions": self.definitions}
         return urlencode(
             {
                 "revision": self.revision.removeprefix("sha256:"),
@@ -48,6 +59,7 @@ class Wish:
                 "until": _written(self.until),
                 "tenant": self.tenant,
                 "counters": self.counters.value,
+                **{name: value for name, value in few.items() if value},
             }
         )
 
@@ -59,12 +71,16 @@ class Form:
     given: Mapping[str, str]
     faults: Mapping[str, str]
     wish: Wish | None
+    schemas: str = ""  # other definitions of tools, as they were pasted
 
 
 def read(fields: Mapping[str, str], sight: Sight, now: datetime) -> Form:
     """Read a form, or the query of a permanent address."""
     given = {name: fields.get(name, DEFAULTS[name]).strip()[:_LONGEST] for name in FIELDS}
-    faults: dict[str, str] = {}
+    schemas = fields.get("schemas", "").strip()
+    if schemas:
+        given["definitions"] = hashlib.sha256(schemas.encode("utf-8", "replace")).hexdigest()
+    faults = _wrong(given, schemas)
     times: dict[str, datetime | None] = {}
     for name in ("since", "until"):
         try:
@@ -76,8 +92,6 @@ def read(fields: Mapping[str, str], sight: Sight, now: datetime) -> Form:
     until = (times.get("until") or now + timedelta(seconds=1)).replace(microsecond=0)
     if since is not None and since.replace(microsecond=0) >= until:
         faults.setdefault("until", "is not later than the time it begins at")
-    if given["counters"] not in [*Counters]:
-        faults["counters"] = f"is none of {', '.join(Counters)}"
     tenants = sight.looks_at(given["tenant"])
     tenant = tenants[0] if tenants is not None and len(tenants) == 1 else ""
     if tenants is None:
@@ -85,15 +99,34 @@ def read(fields: Mapping[str, str], sight: Sight, now: datetime) -> Form:
     elif not tenant and not sight.is_all:
         tenant = sight.own
     if faults:
-        return Form(given=given, faults=faults, wish=None)
+        return Form(given=given, faults=faults, wish=None, schemas=schemas)
     wish = Wish(
         revision=given["revision"] or FOLDER,
         since=since.replace(microsecond=0) if since is not None else None,
         until=until,
         tenant=tenant,
         counters=Counters(given["counters"]),
+        run=given["run"],
+        definitions=given["definitions"],
     )
-    return Form(given=given, faults=faults, wish=wish)
+    return Form(given=given, faults=faults, wish=wish, schemas=schemas)
+
+
+def _wrong(given: Mapping[str, str], schemas: str) -> dict[str, str]:
+    """Return what is wrong with each field by itself."""
+    faults: dict[str, str] = {}
+    if len(schemas) > MOST_SCHEMAS:
+        faults["schemas"] = (
+            f"are more than {MOST_SCHEMAS:,} characters; "
+            "`weighbridge replay --schemas FILE` takes more"
+        )
+    elif given["definitions"] and not _DIGEST.fullmatch(given["definitions"]):
+        faults["schemas"] = "are known by no such digest; paste them again"
+    if given["run"] and not _RUN.fullmatch(given["run"]):
+        faults["run"] = "is no id of a run"
+    if given["counters"] not in [*Counters]:
+        faults["counters"] = f"is none of {', '.join(Counters)}"
+    return faults
 
 
 def _written(at: datetime | None) -> str:

@@ -1,6 +1,6 @@
 """A replay as a page orders it: what it takes, and the same in a process of its own."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -8,14 +8,17 @@ from typing import Final
 from gateway import __version__, ids
 from gateway.actions import revisions
 from gateway.actions.disclosure import Reader, disclosed
-from gateway.admin import report_text
+from gateway.admin import redefinitions, report_text
 from gateway.admin.shelves import compiled
 from gateway.app import sealing
 from gateway.clock import SystemClock
 from gateway.config.settings import Settings
+from gateway.config.terms import terms
 from gateway.errors import ConfigurationError, FileError
 from gateway.events.envelope import Origin
+from gateway.replay.fitting import Fitting
 from gateway.replay.history import Span
+from gateway.replay.redefined import Redefined, redefined
 from gateway.replay.replaying import Replay
 from gateway.replay.report import Report
 from gateway.replay.reporting import reported
@@ -27,7 +30,10 @@ from gateway.store.sealing_keys import SealingKeys
 from gateway.store.store import Store
 from gateway.store.unsealing import Unsealing
 from gateway.types.json import Json, JsonObject
+from gateway.types.values import replaced
 
+PASTED: Final = "the definitions"  # in place of a file's name
+_MEND: Final = 'write an object with one list for each server: `{"SERVER": {"tools": [...]}}`'
 _EVERY: Final = 200  # calls, after which it is said how far it is
 
 Progress = Callable[[float, int], None]
@@ -41,8 +47,9 @@ def order(
     settings: Settings,
     otherwise: Unreviewed,
     by: str,
+    schemas: str = "",
 ) -> JsonObject:
-    """Return what a process is told; `by` is for whom."""
+    """Return what a process is told; `by` is for whom, `schemas` other definitions of tools."""
     key = sealing.key_path(settings)
     return {
         "work": "replay",
@@ -52,7 +59,11 @@ def order(
         "candidate": candidate,
         "otherwise": otherwise.value,
         "counters": counters.value,
+        "schemas": schemas,
+        "roles": list[Json](terms(settings).roles),
+        "servers": list[Json](settings.servers),
         "tenant": span.tenant,
+        "run": span.run,
         "since": span.since.isoformat() if span.since is not None else None,
         "until": span.until.isoformat() if span.until is not None else None,
     }
@@ -70,14 +81,21 @@ async def replayed(order: JsonObject, progress: Progress) -> bytes:
     """Replay as ordered, and return the report; raises FileError and StoreUnavailable."""
     candidate = compiled(order["candidate"])
     span = Span(
-        since=_time(order["since"]), until=_time(order["until"]), tenant=str(order["tenant"])
+        since=_time(order["since"]),
+        until=_time(order["until"]),
+        tenant=str(order["tenant"]),
+        run=str(order["run"]),
     )
+    other = other_definitions(str(order["schemas"]), candidate, _texts(order["servers"]))
+    fitting = Fitting(tools=other.tools if other is not None else {})
     origin = Origin(instance=ids.new("replay"), version=__version__)
     store = Store.open(str(order["store"]), origin=origin, create=False)
     try:
         watched = await Watched.of(store.events, span)
         replay = Replay(
-            candidate=candidate,
+            candidate=other.revision if other is not None else candidate,
+            offered=other.offered if other is not None else {},
+            watches=fitting,
             past=past(store, Unreviewed(str(order["otherwise"]))),
             definitions=await store.definitions.all(),
             counters=Counters(str(order["counters"])),
@@ -91,11 +109,45 @@ async def replayed(order: JsonObject, progress: Progress) -> bytes:
         report = await reported(
             watched, span, replay, counters=replay.counters, told=told, unsealing=opening
         )
+        report = _with(replaced(report, tools=fitting.report()), candidate, other, order)
         await noted(store, opening, "page /replay", str(order["by"]), span.tenant)
         progress(1.0, report.calls)
         return report_text.written(report)
     finally:
         store.close()
+
+
+def other_definitions(
+    schemas: str, candidate: Revision, servers: Sequence[str]
+) -> Redefined | None:
+    """Return what a candidate becomes over definitions that were pasted; raises FileError."""
+    if not schemas:
+        return None
+    data = schemas.encode("utf-8", "replace")
+    found = redefinitions.placed(data, file=PASTED, servers=servers, revision=candidate, mend=_MEND)
+    return redefined(candidate, found)
+
+
+def _with(
+    report: Report, candidate: Revision, other: Redefined | None, order: JsonObject
+) -> Report:
+    """Return a report with what other definitions break in the policy."""
+    if other is None:
+        return report
+    named = order["candidate"]
+    prefix = str(named["prefix"]) if isinstance(named, dict) else ""
+    return redefinitions.told(
+        report,
+        candidate,
+        other,
+        prefix=prefix,
+        roles=_texts(order["roles"]),
+        servers=_texts(order["servers"]),
+    )
+
+
+def _texts(value: Json) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []
 
 
 def unsealing(store: Store, settings: Settings) -> Unsealing:

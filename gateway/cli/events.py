@@ -1,6 +1,6 @@
 """`weighbridge events query` and `tail`: read the event log, while gateways write it or not."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Unpack
@@ -101,7 +101,10 @@ def tail(path: Path, lines: int, as_json: bool, **given: Unpack[Given]) -> None:
             last = await store.events.last_seq()
             own = await disclosing.told(store, "tail", asked(given), tenant=only(given))
             await giving.note_strangers(store, wanted)
-            async for event in _following(store.events, wanted, last, lines):
+            older = await _older(store.events, wanted, last, lines)
+            if len(older) < lines:  # more were asked for than the log goes back
+                await giving.note_archived(store, None)
+            async for event in _following(store.events, wanted, last, older):
                 if event.json()["id"] == own:
                     continue
                 if as_json:
@@ -116,15 +119,20 @@ def tail(path: Path, lines: int, as_json: bool, **given: Unpack[Given]) -> None:
         return
 
 
-async def _following(
-    log: EventLog, wanted: Selection, last: int, lines: int
-) -> AsyncIterator[StoredEvent]:
-    """Yield some events up to the last one, oldest first, and then each new one, for ever."""
+async def _older(log: EventLog, wanted: Selection, last: int, lines: int) -> Sequence[StoredEvent]:
+    """Return some events up to the last one, oldest first."""
+    if not lines:
+        return ()
     until = questions.until(wanted, last)
-    if lines:
-        older = await questions.page(log, until, limit=lines, newest_first=True)
-        for event in reversed(older.events):
-            yield event
+    return (await questions.page(log, until, limit=lines, newest_first=True)).events[::-1]
+
+
+async def _following(
+    log: EventLog, wanted: Selection, last: int, older: Sequence[StoredEvent]
+) -> AsyncIterator[StoredEvent]:
+    """Yield older events, and then each new one after the last, for ever."""
+    for event in older:
+        yield event
     while True:
         newest = await log.last_seq()
         new = replace(questions.until(wanted, newest), first=last + 1)

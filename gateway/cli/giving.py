@@ -6,11 +6,11 @@ from typing import Final, Protocol, TypeVar
 
 import click
 
-from gateway.actions import columns, exporting, outgoing, questions, strangers
+from gateway.actions import columns, departures, outgoing, questions, strangers
 from gateway.cli import disclosing, output, rows
 from gateway.cli.progress import Bar
 from gateway.cli.rows import Put
-from gateway.store.events import EventFilter, StoredEvent
+from gateway.store.events import StoredEvent
 from gateway.store.selection import Selection
 from gateway.store.store import Store
 from gateway.types.json import JsonObject
@@ -117,10 +117,9 @@ async def note_archived(store: Store, since: datetime | None) -> None:
 
     Raises StoreUnavailable.
     """
-    left = await store.retention.sealed()
-    if left is not None and exporting.is_about(left, EventFilter(since=since)):
-        said = f"(events 1 to {left.size} left the log for archives, and are not here)"
-        click.echo(said, err=True)
+    found = await departures.left(store)
+    if found is not None and found.is_about(since):
+        click.echo(f"({output.on_one_line(found.named)})", err=True)
 
 
 async def note_strangers(

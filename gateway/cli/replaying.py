@@ -78,8 +78,7 @@ def judge(
     )
     if other is not None:
         prefix = pastime.prefix(path, policies, candidate, named)
-        broken = definitions.broken(path, candidate, other, prefix)
-        report = definitions.told(report, candidate, other, broken)
+        report = definitions.told(report, path, candidate, other, prefix)
     _write(FORMS[form](report, wanted), out)
     _end(any(map(report.has, wanted)) or bool(report.unfaithful))
 

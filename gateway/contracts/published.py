@@ -48,8 +48,9 @@ def placed(
     file: str,
     servers: Collection[str],
     known: Collection[str],
+    mend: str = "",
 ) -> Mapping[str, Definitions]:
-    """Return the same with the server of a list that names none.
+    """Return the same with the server of a list that names none; `mend` is how to name it.
 
     It is the only one of the configuration, or the only one with a contract (`known`, by
     `server.name`) for one of its tools. Raises FileError where that can't be told.
@@ -65,7 +66,9 @@ def placed(
             if candidates
             else ("no server has a contract for one of its tools")
         )
-        raise FileError(f"names no server, and {why}; write `SERVER={file}`", file=file)
+        raise FileError(
+            f"names no server, and {why}; {mend or f'write `SERVER={file}`'}", file=file
+        )
     return {candidates.pop(): names}
 
 

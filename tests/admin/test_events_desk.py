@@ -258,7 +258,7 @@ async def test_a_search_is_a_file_for_programs_and_for_spreadsheets(tmp_path: Pa
         assert table.headers["Content-Type"].startswith("text/csv")
         own = [each for each in rows if each["call"] == "call_1"]
         assert [each["tool"] for each in own] == ["'=1+1", "crm.find"]
-        assert own[0]["detail"] == 'a,\n"b"'
+        assert own[0]["detail"] == 'a,\\u{a}"b"'
         assert [each["how"] for each in await reads(house)] == [
             "page /events, as json",
             "page /events, as csv",

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from gateway.admin.auditors import Sight
-from gateway.admin.replay_form import FOLDER, read
+from gateway.admin.replay_form import FOLDER, MOST_SCHEMAS, read
 from gateway.replay.types import Counters
 
 NOW = datetime(2026, 11, 30, 9, 0, 0, 123_456, tzinfo=UTC)
@@ -53,3 +53,35 @@ def test_a_period_that_ends_before_it_begins_is_a_fault() -> None:
     assert read({"since": "1h", "until": "2h"}, OWN, NOW).wish is None
     assert read({"since": "", "until": "2h"}, OWN, NOW).wish is not None
     assert "counters" in read({"counters": "x"}, OWN, NOW).faults
+
+
+def test_a_run_and_other_definitions_are_part_of_the_wish_and_of_its_address() -> None:
+    fields = {"revision": "ab" * 32, "run": "run_1", "schemas": ' {"tools": []} '}
+    form = read(fields, OWN, NOW)
+    wish = form.wish
+    assert wish is not None
+    assert (wish.span.run, form.schemas, len(wish.definitions)) == ("run_1", '{"tools": []}', 64)
+    assert "tools" not in wish.query
+    later = read(dict(parse_qsl(wish.query)), OWN, NOW)
+    assert later.wish == wish
+    assert later.schemas == ""
+    other = read({**fields, "schemas": "[]"}, OWN, NOW).wish
+    assert other is not None
+    assert other.query != wish.query
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "fault"),
+    [
+        ({"run": "run 1"}, "run", "is no id of a run"),
+        ({"run": "x" * 200}, "run", "is no id of a run"),
+        ({"definitions": "../../x"}, "schemas", "paste them again"),
+        ({"schemas": "[" * (MOST_SCHEMAS + 1)}, "schemas", "takes more"),
+    ],
+)
+def test_what_is_no_run_and_what_is_too_large_is_told(
+    fields: dict[str, str], name: str, fault: str
+) -> None:
+    form = read(fields, OWN, NOW)
+    assert form.wish is None
+    assert fault in form.faults[name]

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 
+from gateway.actions import departures
 from gateway.cli import output
 from tests.helpers.events import an_event
 from tests.helpers.workspaces import Workspace, a_workspace
@@ -99,3 +101,33 @@ def test_an_export_takes_what_left_the_log_from_the_archive_or_says_what_is_miss
     done = place.run("events", "export", "--format", "csv")
     assert "events 1 to 512 left the log for archives" in done.stderr
     assert place.run("events", "export", "--format", "csv", "--archive", file).exit_code == 2
+
+
+async def test_who_is_told_of_the_archive_and_by_which_name(place: Workspace) -> None:
+    for name in ("old.archive", "next.archive"):
+        file = str(place.folder / name)
+        words = ("events", "archive", "--before", "0s", "--out", file, "--most", "256")
+        done = await anyio.to_thread.run_sync(lambda words=words: place.run(*words))
+        assert done.exit_code == 0, done.stderr
+    with place.store() as store:
+        found = await departures.left(store)
+    assert found is not None
+    assert found.size == 512
+    assert found.files == (str(place.folder / "next.archive"), str(place.folder / "old.archive"))
+
+
+def test_a_tail_that_asks_for_more_than_the_log_goes_back_names_the_archive(
+    place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archived(place)
+
+    def hear(value: object) -> None:
+        del value
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "as_json_line", hear)
+    short = place.run("events", "tail", "--lines", "3", "--json")
+    long = place.run("events", "tail", "--lines", "5000", "--json")
+    assert "archives" not in short.stderr
+    assert "events 1 to 512 left the log for archives" in long.stderr
+    assert "old.archive`" in long.stderr

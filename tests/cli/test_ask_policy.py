@@ -92,7 +92,10 @@ def _archived(place: Workspace) -> None:
     assert "events 1 to 512 left the log" in done.stdout, done.stderr
 
 
-LEFT = "(events 1 to 512 left the log for archives, and are not here)\n"
+def left(place: Workspace) -> str:
+    """Return what is said of the archive."""
+    file = place.folder / "old.archive"
+    return f"(events 1 to 512 left the log for archives, and are not here: `{file}`)\n"
 
 
 def test_who_could_is_told_though_what_was_put_in_force_is_in_an_archive(place: Workspace) -> None:
@@ -115,7 +118,7 @@ def test_who_could_is_not_known_of_a_time_that_only_an_archive_tells(place: Work
     assert (done.exit_code, row["what"]) == (1, "not known")
     assert row["also"] == "events 1 to 512 are in archives, which tell it"
     said = "weighbridge: who could is not known for all of that time\n"
-    assert done.stderr == LEFT + said
+    assert done.stderr == left(place) + said
 
 
 @pytest.mark.parametrize(
@@ -134,9 +137,9 @@ def test_what_left_for_archives_is_told_where_the_time_is_about_it(
     _archived(place)
     for period in ((), ("--since", "2020-01-01")):
         for form in ((), ("--json",)):
-            assert place.run("events", *words, *period, *form).stderr.startswith(LEFT)
-    assert LEFT not in place.run("events", *words, "--since", "2100-01-01").stderr
-    assert place.run("events", "ask", "rule-changes", "--rule", "a").stderr.startswith(LEFT)
+            assert place.run("events", *words, *period, *form).stderr.startswith(left(place))
+    assert left(place) not in place.run("events", *words, "--since", "2100-01-01").stderr
+    assert place.run("events", "ask", "rule-changes", "--rule", "a").stderr.startswith(left(place))
 
 
 @pytest.mark.parametrize(
@@ -147,8 +150,8 @@ def test_whoever_judges_by_the_past_is_told_which_part_of_it_left(
     place: Workspace, words: tuple[str, ...]
 ) -> None:
     _archived(place)
-    assert LEFT in place.run(*words, "--since", "2020-01-01").stderr
-    assert LEFT not in place.run(*words, "--since", "0s").stderr
+    assert left(place) in place.run(*words, "--since", "2020-01-01").stderr
+    assert left(place) not in place.run(*words, "--since", "0s").stderr
 
 
 def test_a_tool_that_nothing_knows_is_told(place: Workspace) -> None:
