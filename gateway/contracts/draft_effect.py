@@ -129,10 +129,10 @@ def _by_name(found: list[str], description: str) -> tuple[Effect, str]:
 
 
 def _by_program(found: list[str], taken: JsonObject) -> Iterator[tuple[Effect, str]]:
-    """Whoever runs what he is given can do anything."""
-    runs = [word for word in found if word in RUNS]
-    for name in taken:
-        if runs and plain(name) in _PROGRAMS:
+    """Whoever runs what he is given can do anything: a name says so, or a language beside it."""
+    runs = not RUNS.isdisjoint(found) or any(plain(name) == "language" for name in taken)
+    for name, schema in taken.items():
+        if plain(name) in _PROGRAMS and (runs or _is_program(schema)):
             yield Effect.DESTRUCTIVE, f"it runs the `{shown(name)}` that it is given"
             return
 
@@ -176,7 +176,7 @@ def _by_arguments(taken: JsonObject) -> Iterator[tuple[Effect, str]]:
             yield Effect.WRITE, f"it may send the `{named}` that it is given"
         elif parts[0] in CHANGES - {"store"} or parts[0] in DESTROYS:
             yield Effect.WRITE, f"it takes `{named}`"
-        elif _LANGUAGES.search(_text(mapping(schema).get("description"))):
+        elif _is_program(schema):
             yield Effect.WRITE, f"its `{named}` is a program"
         deeds = [choice for choice in _choices(schema) if _is_deed(choice)]
         if deeds:
@@ -239,6 +239,11 @@ def _choices(schema: Json, depth: int = 0) -> Iterator[str]:
         options = here.get(word)
         for option in options if isinstance(options, list) and depth < 3 else []:
             yield from _choices(option, depth + 1)
+
+
+def _is_program(schema: Json) -> bool:
+    """Whether a schema describes a text in a language that does things."""
+    return _LANGUAGES.search(_text(mapping(schema).get("description"))) is not None
 
 
 def _is_deed(choice: str) -> bool:

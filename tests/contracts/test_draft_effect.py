@@ -13,9 +13,9 @@ from gateway.types.tools import Effect, Risk, Tool
 
 SERVERS = Path(__file__).parent / "servers"
 # Drafts were made good on the others; these were only looked at when that was done.
-HELD_OUT = frozenset({"kubernetes", "mongodb", "notion", "airtable"})
+HELD_OUT = frozenset({"kubernetes", "mongodb", "notion", "airtable", "firecrawl", "todoist"})
 # So many of the tools that only read are drafted as reads. To draft all as writes is no drafting.
-READS_FOUND, READS_FOUND_HELD_OUT = 0.78, 0.70
+READS_FOUND, READS_FOUND_HELD_OUT = 0.78, 0.78
 
 
 def a_map(value: Json) -> JsonObject:
@@ -188,6 +188,18 @@ def test_a_body_is_sent_where_there_is_an_address() -> None:
 def test_what_runs_a_program_that_it_is_given_can_do_anything() -> None:
     found = judge(a_tool("run_in_shell", "Runs it", {"command": {"type": "string"}}))
     assert (found.effect, found.risk) == (Effect.DESTRUCTIVE, Risk.CRITICAL)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"language": {"enum": ["python", "bash"]}, "code": {}},
+        {"code": {"description": "JavaScript to run in the page"}},
+    ],
+)
+def test_a_program_is_told_by_its_language_as_well(beside: JsonObject) -> None:
+    assert judge(a_tool("interact", "Interacts", beside)).effect is Effect.DESTRUCTIVE
+    assert judge(a_tool("make_coupon", "Makes one", {"code": {}})).effect is Effect.WRITE
 
 
 def test_arguments_behind_a_reference_are_looked_at_as_well() -> None:

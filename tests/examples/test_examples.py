@@ -1,7 +1,9 @@
 """The examples: complete, without a fault, and pinned to what was published."""
 
 import re
+import shutil
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +65,17 @@ def test_an_example_has_nothing_to_mend_and_its_tests_reach_every_rule(name: str
     assert [(one.name, one.problems) for one in built.report.results if not one.passed] == []
     assert built.report.coverage.rule_ratio == 1
     assert built.report.coverage.condition_ratio == 1
+
+
+def test_all_of_them_fit_into_one_gateway(tmp_path: Path) -> None:
+    for name in names():
+        shutil.copytree(EXAMPLES / name / "policies", tmp_path, dirs_exist_ok=True)
+    built = revisions.build(
+        revisions.read(tmp_path), unreviewed=Unreviewed.REFUSE, at=SystemClock().now()
+    )
+    assert built.errors == ()
+    assert built.report is not None
+    assert [(one.name, one.problems) for one in built.report.results if not one.passed] == []
 
 
 @pytest.mark.parametrize("name", sorted(WANTED))
