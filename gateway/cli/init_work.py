@@ -69,11 +69,11 @@ class Work:
 
     def run(self, told: Told) -> Done:
         """Do it; whatever raises before the last step leaves the client's file as it was."""
+        inspection = self._inspected(self._chosen.plan, told)
+        plan = self._without_logins(inspection)
+        if not plan.taken:
+            raise ConfigurationError(f"nothing was changed: each of its servers {_LOGIN}")
         with init_files.staged(self.folder) as stage:
-            inspection = self._inspected(self._chosen.plan, told)
-            plan = self._without_logins(inspection)
-            if not plan.taken:
-                raise ConfigurationError(f"nothing was changed: each of its servers {_LOGIN}")
             contracts, undrafted = _drafted(stage, plan, inspection)
             is_ignored = self._laid(stage, plan)
             self._tested(stage, plan, contracts)

@@ -16,11 +16,12 @@ _BOM: Final = "\ufeff"
 
 @value
 class ClientFile:
-    """A file that was read: whose it is, and what stands in its section of servers."""
+    """A file that was read: whose it is, what it says, and what of that is about servers."""
 
     client: Client
     file: str
     text: str
+    whole: JsonObject
     servers: JsonObject
     node: Node | None = None  # of the section, in JSON
 
@@ -31,11 +32,10 @@ def read(data: bytes, path: PurePath, client: Client | None = None) -> ClientFil
     Without a section of servers there are none.
     """
     file = str(path)
-    text = texts.decoded(data, file)
     client = client or kinds.by_name(path)
     if client is not None and client.syntax is Syntax.TOML:
-        section: Json = toml.parse(text, file).get(client.section, {})
-        return ClientFile(client=client, file=file, text=text, servers=_map(section, client, file))
+        return _of_toml(texts.decoded(data, file, toml.LARGEST), client, file)
+    text = texts.decoded(data, file)
     if not text.removeprefix(_BOM).strip():
         raise FileError("nothing in it", file=file)
     top = jsonc.parse(text, file)
@@ -44,7 +44,15 @@ def read(data: bytes, path: PurePath, client: Client | None = None) -> ClientFil
     client = client or (kinds.VS_CODE if "servers" in top.value else kinds.CLAUDE_CODE)
     node = next((each.node for each in top.members if each.name == client.section), None)
     servers = _map(node.value if node is not None else {}, client, file)
-    return ClientFile(client=client, file=file, text=text, servers=servers, node=node)
+    return ClientFile(
+        client=client, file=file, text=text, whole=top.value, servers=servers, node=node
+    )
+
+
+def _of_toml(text: str, client: Client, file: str) -> ClientFile:
+    whole = toml.parse(text, file)
+    servers = _map(whole.get(client.section, {}), client, file)
+    return ClientFile(client=client, file=file, text=text, whole=whole, servers=servers)
 
 
 def _map(found: Json, client: Client, file: str) -> JsonObject:
@@ -84,7 +92,7 @@ def put_back(now: ClientFile, before: ClientFile, name: str) -> str | None:
         return None
     kept = {key: each for key, each in now.servers.items() if key != name}
     wanted = {
-        **_whole(now.text, now),
+        **now.whole,
         section: {**kept, **{key: before.servers[key] for key in gone}},
     }
     try:
@@ -115,11 +123,11 @@ def _edited(given: ClientFile, gone: Set[str], name: str, entry: JsonObject) -> 
 
 def _says(made: str, given: ClientFile, gone: Set[str], name: str, entry: JsonObject) -> bool:
     try:
-        before, after = _whole(given.text, given), _whole(made, given)
+        after = _whole(made, given)
     except FileError:
         return False
     kept = {key: each for key, each in given.servers.items() if key not in gone}
-    return after == {**before, given.client.section: {**kept, name: entry}}
+    return after == {**given.whole, given.client.section: {**kept, name: entry}}
 
 
 def _whole(text: str, given: ClientFile) -> JsonObject:

@@ -1,6 +1,7 @@
 """JSON with comments and trailing commas, with the place of every value."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from gateway import jsontext
@@ -12,6 +13,7 @@ from gateway.types.values import value
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+"')
 _SCALAR: Final = re.compile(r'[^\s,:\[\]{}"/]++')
+_WORDS: Final[Mapping[str, Json]] = {"true": True, "false": False, "null": None}
 
 
 @value
@@ -122,13 +124,17 @@ class _Reader:
         found = _STRING.match(self._text, at)
         if found is None:
             raise self.fault('a text in `"` is expected here', at)
-        return str(self._read(found.group(), at)), found.end()
+        text = found.group()
+        plain = "\\" not in text  # then it is what it says, and most texts are
+        return text[1:-1] if plain else str(self._read(text, at)), found.end()
 
     def _scalar(self, at: int) -> Node:
         found = _SCALAR.match(self._text, at)
         if found is None:
             raise self.fault("a value is expected here", at)
-        return Node(value=self._read(found.group(), at), start=at, end=found.end())
+        text = found.group()
+        value = _WORDS[text] if text in _WORDS else self._read(text, at)
+        return Node(value=value, start=at, end=found.end())
 
     def _read(self, text: str, at: int) -> Json:
         try:

@@ -10,10 +10,10 @@ DEEPEST: Final = 64
 _BLANKS: Final = re.compile(r"[ \t]*")
 
 
-def decoded(data: bytes, file: str) -> str:
+def decoded(data: bytes, file: str, largest: int = LARGEST) -> str:
     """Return the text of a file, byte order mark and line ends included."""
-    if len(data) > LARGEST:
-        raise FileError(f"larger than {LARGEST >> 20} MiB; is it the right file?", file=file)
+    if len(data) > largest:
+        raise FileError(f"larger than {largest >> 10} KiB; is it the right file?", file=file)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FileError("UTF-16; save it as UTF-8", file=file, line=1, column=1)
     try:

@@ -13,6 +13,8 @@ from gateway.types.values import value
 
 Path: TypeAlias = tuple[str, ...]
 
+LARGEST: Final = 256 << 10  # bytes; the parser of the standard library takes its time
+
 _KEY: Final = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _DOT: Final = re.compile(r"[ \t]*\.[ \t]*")
 _PIECE: Final = re.compile(

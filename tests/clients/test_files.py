@@ -40,7 +40,7 @@ FAULTS = [
     ("mcp_servers = 1", "config.toml", "`mcp_servers` is no map of servers"),
     ('{"mcpServers": {"a": {}, "a": {}}}', ".mcp.json", "duplicate key `a`"),
     (b"\xff\x00", ".mcp.json", "not UTF-8"),
-    (b" " * (10 << 20), ".mcp.json", "larger than 4 MiB"),
+    (b" " * (10 << 20), ".mcp.json", "larger than 4096 KiB"),
 ]
 
 

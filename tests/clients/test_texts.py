@@ -11,7 +11,7 @@ from gateway.errors import FileError
     [
         (b"a\nb\xff", "f:2:2: not UTF-8; save it as UTF-8"),
         ("{}".encode("utf-16"), "f:1:1: UTF-16; save it as UTF-8"),
-        (b" " * (10 << 20), "f: larger than 4 MiB; is it the right file?"),
+        (b" " * (10 << 20), "f: larger than 4096 KiB; is it the right file?"),
     ],
 )
 def test_what_is_no_text_is_told_with_its_place(data: bytes, said: str) -> None:
