@@ -85,3 +85,8 @@ def test_every_decision_is_in_its_list_with_a_number_of_its_own() -> None:
     text = (DOCS / "adr/README.md").read_text(encoding="utf-8")
     assert not [path.name for path in files if f"({path.name})" not in text]
     assert not [path.name for path in files if "Status: " not in path.read_text(encoding="utf-8")]
+
+
+def test_every_picture_is_made_by_an_end_to_end_test() -> None:
+    makers = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/e2e").glob("*.py"))
+    assert not [path.name for path in DOCS.rglob("*.png") if path.stem not in makers]
