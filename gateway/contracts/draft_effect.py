@@ -76,7 +76,9 @@ class Judgement:
 def judge(tool: Tool) -> Judgement:
     """Guess effect and class: a read has to be told by all signs, and each sign may only raise."""
     found = own_words(tool.name, tool.server)
-    description = _text(tool.definition.get("description"))[:_LONGEST]
+    if "fetch" in found and "git" in words(f"{tool.server} {tool.name}"):
+        found = ["update", *found]  # of git, it changes what the repository knows of others
+    description = _without_owner(_text(tool.definition.get("description"))[:_LONGEST], tool.server)
     taken = arguments(tool.definition)
     effect, why = _by_name(found, description)
     if effect is Effect.READ and not is_plain(tool.name):
@@ -116,13 +118,13 @@ def _by_name(found: list[str], description: str) -> tuple[Effect, str]:
     for word in found:
         if word in CHANGES:
             return Effect.WRITE, f"write: `{word}` in its name"
-    if found[0] in READS:
+    opening = _opening(description)
+    # `get_commit` reads, and `list_push` may not: then the description has to say so.
+    may_be_deed = not CHANGES_PERHAPS.isdisjoint(found)
+    if found[0] in READS and (not may_be_deed or opening in TELLS_OF_READING):
         return Effect.READ, f"read: its name starts with `{found[0]}`"
     readers = [word for word in found if word in READS or word in READS_PERHAPS]
-    if not readers or not CHANGES_PERHAPS.isdisjoint(found):
-        return unsure
-    opening = _opening(description)
-    if opening in TELLS_OF_READING:
+    if readers and not may_be_deed and opening in TELLS_OF_READING:
         said = f"`{readers[0]}` in its name, and its description begins with `{opening}`"
         return Effect.READ, f"read: {said}"
     return unsure
@@ -214,6 +216,16 @@ def is_open_world(tool: Tool) -> bool:
 def address_argument(tool: Tool) -> str | None:
     """Return the argument that names a place to go to, if there is one."""
     return next((name for name in arguments(tool.definition) if plain(name) in _ADDRESSES), None)
+
+
+def _without_owner(description: str, server: str) -> str:
+    """Return a description after words that only say whose it is: `Notion | Retrieve a page`."""
+    own = words(server)
+    while (match := re.match(r"\W*([A-Za-z]+)\W+", description)) and match[1].lower() in own:
+        if match[1].lower() in CHANGES | DESTROYS | READS:
+            break  # a server that is called like what it does
+        description = description[match.end() :]
+    return description
 
 
 def _opening(description: str) -> str:

@@ -10,14 +10,14 @@ READS = frozenset({
 })
 # These may as well be a thing, or something done on a screen: the description has to agree.
 READS_PERHAPS = frozenset({
-    "show", "view", "query", "count", "browse", "status", "inspect", "summarize", "diff", "log",
+    "show", "view", "query", "count", "status", "inspect", "summarize", "diff", "log",
     "logs", "tree", "history", "info", "stats", "explain", "compare", "details", "summary",
     "preview",
 })
 # How a description begins that speaks of reading.
 TELLS_OF_READING = READS | frozenset({
-    "show", "view", "query", "count", "browse", "inspect", "return", "display", "look", "explain",
-    "compare", "summarize", "provide", "check", "enumerate", "resolve",
+    "show", "view", "query", "count", "inspect", "return", "display", "look", "explain",
+    "compare", "summarize", "check", "enumerate",
 })
 DESTROYS = frozenset({
     "delete", "remove", "drop", "wipe", "destroy", "purge", "erase", "truncate", "reset",
@@ -32,7 +32,7 @@ CHANGES = frozenset({
     "trigger", "register", "invite", "notify", "reply", "mark", "restore", "activate",
     "deactivate", "grant", "attach", "detach", "increment", "navigate", "patch", "unset",
     "transfer", "pay", "charge", "refund", "cancel", "approve", "reject", "restart", "resume",
-    "pop", "dequeue", "consume", "claim", "lease",
+    "pop", "dequeue", "consume", "claim", "lease", "resolve", "dismiss", "decline", "respond",
     "pause", "subscribe", "unsubscribe", "merge", "migrate", "rollback", "sync", "generate",
 })
 # A thing as often as a deed, as in `get_commit` and `list_order`.
@@ -44,6 +44,8 @@ CHANGES_PERHAPS = frozenset({
     "login", "connect", "disconnect", "join", "leave", "follow", "like", "vote", "forward",
     "record", "rate", "buy", "sell", "queue", "process", "stage", "tag", "label", "annotate",
     "take", "capture", "draw", "emit", "ack", "acknowledge", "change", "perform", "invoke",
+    "complete", "accept", "finish", "reopen", "escalate",
+    "alert", "notification", "dialog", "toast", "popup", "banner",  # to show one does something
 })
 RUNS = frozenset({
     "exec", "execute", "eval", "evaluate", "run", "shell", "bash", "terminal", "cmd", "command",

@@ -125,6 +125,12 @@ def test_every_raise_says_why() -> None:
         ("status", "Sets the status line"),
         ("get_dеlete_user", "Get a user"),  # one letter is Cyrillic
         ("選択", "Get a user"),
+        ("git_fetch", "Fetch changes of a remote repository"),
+        ("list_push", ""),
+        ("list_push", "Adds to the end of a list"),
+        ("show_notification", "Show a notification"),
+        ("browse_to", "Browse to a page"),
+        ("resolve_issue_status", "Resolves an issue"),
     ],
 )
 def test_one_sign_of_a_deed_is_enough_for_a_write(name: str, description: str) -> None:
