@@ -62,16 +62,19 @@ async def verify(
     outside: Sequence[Mark],
     archives: Sequence[Archive] = (),
     *,
+    doubts_indexes: bool = False,
     told: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Check the log as it is now, and before it what archives hold; raises StoreUnavailable.
 
     What is appended meanwhile is left for the next time. Pages are read side by side, on all cores
-    but no more than a few, while the one before them is checked. `told` hears from time to time up
-    to which event that is done, and which one is the last.
+    but no more than a few, while the one before them is checked. With `doubts_indexes`, each event
+    is looked up by each index as well. `told` hears from time to time up to which event all is
+    done, and which one is the last.
     """
     with log.readers(min(_MOST_READERS, cores()) + 1) as (aside, *readers):
-        reader, indexed = readers[0], aside.begin(indexes.faults)  # takes as long as some pages
+        reader = readers[0]
+        indexed = aside.begin(partial(indexes.faults, are_doubted=doubts_indexes))
         verifier = Verifier(trust, outside, Edge())
         try:
             bounds = await reader.begin(pages.bounds)

@@ -44,12 +44,18 @@ _MOST_SHOWN = 20
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A sealed archive of what left the log; may be repeated.",
 )
+@click.option(
+    "--indexes",
+    is_flag=True,
+    help="Look up each event by each index of a SQLite store as well; takes longer.",
+)
 @json_option
 def command(
     path: Path,
     files: tuple[Path, ...],
     given: tuple[str, ...],
     sealed: tuple[Path, ...],
+    indexes: bool,
     as_json: bool,
 ) -> None:
     """Check every event against every checkpoint, and say which events each covers.
@@ -58,7 +64,7 @@ def command(
     checkpoint from outside, who owns the database and the key could have written it all anew.
     """
     bar = Bar(is_quiet=as_json)
-    report = checked(path, files, given, sealed, how="verify", bar=bar)
+    report = checked(path, files, given, sealed, how="verify", bar=bar, indexes=indexes)
     if as_json:
         output.as_json(as_document(report))
     else:
@@ -76,6 +82,7 @@ def checked(
     *,
     how: str,
     bar: Bar | None = None,
+    indexes: bool = False,
 ) -> Report:
     """Check the log of a configuration, and say in it that it was read; `how` names the command.
 
@@ -94,7 +101,12 @@ def checked(
                 copies = [*marks, *map(trusting.mark_of, archives)]
                 try:
                     found = await verify(
-                        store.checkpoints, Trust(keys), copies, archives, told=told
+                        store.checkpoints,
+                        Trust(keys),
+                        copies,
+                        archives,
+                        doubts_indexes=indexes,
+                        told=told,
                     )
                 finally:
                     shown.end()

@@ -16,6 +16,7 @@ _MANY: Final = {  # how many events each has to hold, by the columns of `index_c
     "events_refused": "refused",
     "events_of_people": "of_people",
 }
+_FINE: Final = "ok"
 _BY_KEYS: Final = {  # those of the table's own keys
     "sqlite_autoindex_events_1": "by_number",
     "sqlite_autoindex_events_2": "by_id",
@@ -24,8 +25,12 @@ _BY_KEYS: Final = {  # those of the table's own keys
 }
 
 
-def faults(transaction: Transaction) -> list[Fault]:
-    """Return which indexes of the events are missing, unknown, or don't lead to all of them."""
+def faults(transaction: Transaction, *, are_doubted: bool = False) -> list[Fault]:
+    """Return which indexes of the events are missing, unknown, or hold too few or too many.
+
+    With `are_doubted`, each event is looked up by each of them as well: one that holds as many may
+    hold them under other keys.
+    """
     names = {row.text("name") for row in transaction.fetch("index_names", {})}
     found = [_fault(f"the index `{name}` is missing") for name in sorted({*_MANY} - names)]
     found += [
@@ -44,11 +49,15 @@ def faults(transaction: Transaction) -> list[Fault]:
     for name, column in _BY_KEYS.items():
         if column:
             wanted[name], held[name] = row.integer("events"), row.integer(column)
-    return [
-        _fault(f"by the index `{name}`, {held[name]} events are found, and have to be {many}")
+    found = [
+        _fault(f"the index `{name}` holds {held[name]} events, and has to hold {many}")
         for name, many in wanted.items()
         if held[name] != many
     ]
+    if found or not are_doubted:
+        return found
+    lines = [row.text("integrity_check") for row in transaction.fetch("index_integrity", {})]
+    return [_fault(f"SQLite says: {line}") for line in lines if line != _FINE]
 
 
 def _fault(what: str) -> Fault:

@@ -28,6 +28,7 @@ _OWN: Final = {  # statements that it does better, or in its own way
     "rows_after": "rows_after_by_json",
     "index_names": "index_names_of_sqlite",
     "index_counts": "index_counts_of_sqlite",
+    "index_integrity": "index_integrity_of_sqlite",
 }
 _MOST_ROWS: Final = 128  # of one statement; older builds take 32,766 values, 15 of them a row
 _NO_TEXT: Final = "Could not decode to UTF-8"

@@ -66,6 +66,22 @@ def test_to_read_the_log_is_in_the_log_and_not_covered_yet(place: Workspace) -> 
     assert "no checkpoint covers this yet" in verified(place).stdout
 
 
+def test_an_index_that_hides_an_event_is_told_of_the_store(place: Workspace) -> None:
+    told = "CREATE INDEX events_by_call ON events (call_id)"
+    tamper(
+        place.store_url,
+        "DROP INDEX events_by_call",
+        "CREATE INDEX events_by_call ON events (CASE WHEN seq = 7 THEN 'x' ELSE call_id END)",
+        "PRAGMA writable_schema = ON",
+        f"UPDATE sqlite_master SET sql = '{told}' WHERE name = 'events_by_call'",
+    )
+    assert verified(place).exit_code == 0  # it holds as many as it has to
+    done = verified(place, "--indexes")
+    assert done.exit_code == output.EXIT_FAILED
+    first, *_ = done.stdout.splitlines()
+    assert first.startswith("FAULT    the store: columns: SQLite says: row 7 missing from index")
+
+
 def test_a_change_is_found_and_named(place: Workspace) -> None:
     tamper(place.store_url, "UPDATE events SET body = replace(body, 'crm', 'crn') WHERE seq = 7")
     code, document = found(place, *copies(place))
