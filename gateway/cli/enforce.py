@@ -10,10 +10,10 @@ import anyio
 import click
 
 from gateway.actions import switching
-from gateway.actions.foreseen import Foreseen
 from gateway.actions.state import is_dead
 from gateway.cli import disclosing, giving, observed, offers, opening, output, pastime
 from gateway.cli.flags import config_option, json_option
+from gateway.cli.foreseen import Foreseen
 from gateway.cli.moments import earlier
 from gateway.cli.options import load, relative
 from gateway.cli.progress import Bar

@@ -1,6 +1,6 @@
 """What enforcing would do to calls like those of the log."""
 
-from gateway.actions.foreseen import Foreseen
+from gateway.cli.foreseen import Foreseen
 from gateway.replay.types import Compared, Grade, Judgement, Taken, Written
 from gateway.types.decisions import DecisionEffect
 from gateway.types.values import replaced
