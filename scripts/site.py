@@ -115,7 +115,8 @@ def navigation() -> Iterator[dict[str, list[str]]]:
                 yield {title: pages}
             title, pages = line[3:], []
         elif line.startswith("- ") or line.startswith("  ["):
-            pages += [link[2] for link in _LINK.finditer(line) if link[2].endswith(".md")]
+            targets = [link[2] for link in _LINK.finditer(line)]
+            pages += [each for each in targets if each.endswith(".md") and each[0] != "."]
     yield {title: pages}
     decisions = sorted(
         (DOCS / "adr").glob("*.md"), key=lambda path: (path.name != "README.md", path.name)

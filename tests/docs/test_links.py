@@ -48,7 +48,7 @@ def reached() -> set[Path]:
     ahead = [DOCS / "README.md"]
     while ahead:
         path = ahead.pop()
-        if path in seen:
+        if path in seen or not path.exists():
             continue
         seen.add(path)
         if path.suffix == ".md":
