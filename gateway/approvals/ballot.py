@@ -1,13 +1,15 @@
 """What becomes of a vote: every rule about who may decide what and when, in one pure place.
 
-A name gives a right only as it is written, and bars from one however it is written.
+A name gives a right only as it is written, and bars from one however it is written. One account of
+the machine is one person, whatever names it gives; where nobody noted it, as in votes of before,
+only the name counts.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
-from gateway.approvals.matching import may_decide, same_person, satisfied
+from gateway.approvals.matching import from_one_account, may_decide, same_person, satisfied
 from gateway.types.approvals import (
     Approval,
     ApprovalState,
@@ -51,6 +53,9 @@ def judge(
     if any(same_person(each.user, approver.user) for each in votes):
         return Cast.ALREADY_VOTED
     if choice is Choice.APPROVE:
+        said_yes = [each for each in votes if each.choice is Choice.APPROVE]
+        if any(from_one_account(voter(each, approval.tenant), approver) for each in said_yes):
+            return Cast.SAME_ACCOUNT  # who says no stops it, and may
         return _approved(approval, votes, approver, now=now)
     said_no = sum(each.choice is Choice.DENY for each in votes)
     return Cast.DENIED if said_no + 1 >= approval.clause.denials else Cast.COUNTED

@@ -53,6 +53,11 @@ def same_account(one: Approver, other: Approver) -> bool:
     return not one.account or not other.account or one.account == other.account
 
 
+def from_one_account(one: Approver, other: Approver) -> bool:
+    """Whether two are known to come from one account of this machine, be it by links made there."""
+    return bool(one.account) and one.account == other.account
+
+
 def _counts(clause: ApprovalClause, vote: Vote, requester: str) -> bool:
     return (
         vote.choice is Choice.APPROVE

@@ -96,6 +96,12 @@ def _refused(cast: Cast, approval: Approval) -> str:
     match cast:
         case Cast.ALREADY_VOTED:
             return "you have voted on it already; take your vote back first, to change it"
+        case Cast.SAME_ACCOUNT:
+            return (
+                "somebody has said yes from the same account of this machine; another person has "
+                "to, from another account, by a link that was made from one, or by a login at the "
+                "identity provider"
+            )
         case Cast.ALREADY_DECIDED:
             return _standing(approval)
         case Cast.NOT_ENTITLED:

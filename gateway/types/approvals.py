@@ -233,6 +233,7 @@ class Cast(StrEnum):
     CANCELLED = "cancelled"  # the request itself, by who asked or who runs the gateway
     REOPENED = "reopened"  # the decision stands; the call may be asked about again
     ALREADY_VOTED = "already_voted"
+    SAME_ACCOUNT = "same_account"  # of the machine: one account is one person
     ALREADY_DECIDED = "already_decided"  # its state says how
     NOT_FOUND = "not_found"  # also for another tenant's
     NOT_ENTITLED = "not_entitled"

@@ -256,3 +256,33 @@ def test_of_several_who_said_no_the_last_one_proposed_what_he_would_rather_have(
     assert proposer(replace(denied, proposed_by=first.user), [first, last]) == first
     assert proposer(replace(denied, proposal=""), [first, last]) is None
     assert proposer(replace(denied, state=S.CANCELLED), [first, last]) is None
+
+
+def at(account: str, user: str = "max") -> Approver:
+    """Return somebody who decides by an account of the machine; empty: nobody noted which."""
+    return an_approver(user, issuer=f"os:{account}" if account else "")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("os:ada", at("ada"), Cast.SAME_ACCOUNT),
+        ("os:ada", at("bob"), Cast.APPROVED),
+        ("os:ada", an_approver("max"), Cast.APPROVED),  # whom a provider vouches for
+        ("", at("ada"), Cast.APPROVED),  # a vote of before: nobody noted the account
+        ("os:ada", at(""), Cast.APPROVED),
+    ],
+)
+def test_one_account_of_the_machine_is_one_person_whatever_names_it_gives(
+    first: str, second: Approver, expected: Cast
+) -> None:
+    votes = (a_vote("lea", issuer=first),)
+    assert cast(an_approval(clause=TWO), second, votes=votes) is expected
+
+
+def test_who_says_no_from_the_same_account_stops_it() -> None:
+    votes = (a_vote("lea", issuer="os:ada"),)
+    assert cast(an_approval(clause=TWO), at("ada"), choice=NO, votes=votes) is Cast.DENIED
+    said_no = (a_vote("lea", choice=NO, issuer="os:ada"),)
+    two_no = replace(TWO, denials=2)
+    assert cast(an_approval(clause=two_no), at("ada"), votes=said_no) is Cast.COUNTED

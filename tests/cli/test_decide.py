@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.cli import people
 from gateway.types.approvals import (
     Approval,
     ApprovalState,
@@ -51,7 +52,9 @@ def test_a_yes_of_who_may_decides_and_says_what_follows(desk: Desk) -> None:
     assert (vote.issuer, vote.binding) == (f"os:{account}", BINDING)
 
 
-def test_the_first_of_two_learns_who_is_missing(desk: Desk) -> None:
+def test_the_first_of_two_learns_who_is_missing_and_can_not_be_the_second(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     approval = desk.request(clause=TWO)
     words = ("approvals", "approve", approval.approval_id, *SURE)
     done = desk.place.run(*words, "--as", "lea")
@@ -61,6 +64,10 @@ def test_the_first_of_two_learns_who_is_missing(desk: Desk) -> None:
         1,
         "weighbridge: you have voted on it already; take your vote back first, to change it\n",
     )
+    claimed = desk.place.run(*words, "--as", "bo")
+    assert claimed.exit_code == 1
+    assert "somebody has said yes from the same account of this machine" in claimed.stderr
+    monkeypatch.setattr(people, "_account", lambda: "another")
     assert desk.place.run(*words, "--as", "bo").exit_code == 0
     assert desk.now(approval).state is S.APPROVED
 

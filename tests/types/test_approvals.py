@@ -40,6 +40,7 @@ def test_no_refusal_of_a_vote_counts_as_accepted() -> None:
     refused = {each for each in Cast if not each.is_accepted}
     assert refused == {
         Cast.ALREADY_VOTED,
+        Cast.SAME_ACCOUNT,
         Cast.ALREADY_DECIDED,
         Cast.NOT_FOUND,
         Cast.NOT_ENTITLED,
