@@ -39,7 +39,9 @@ from gateway.types.calls import Method, ProposedCall
 from gateway.types.decisions import DecisionEffect
 from gateway.types.operations import Delivered, Delivery, Execution, VerificationState
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
-from gateway.types.values import replaced
+from gateway.types.values import maker, replaced
+
+_verdict = maker(Verdict)
 
 CHECKS: tuple[Check, ...] = (
     contract.check,
@@ -127,7 +129,7 @@ def judge(
         if case.decision.effect is DecisionEffect.DENY:  # also when nobody has decided
             refusal = policy.refusal(case)
             refusal = _told(case, refusal) if hides else refusal
-    return Verdict(case=case, refusal=refusal, findings=tuple(findings))
+    return _verdict(case=case, refusal=refusal, findings=tuple(findings))
 
 
 def _step(check: Check) -> str:

@@ -4,13 +4,16 @@ from gateway.case import Case
 from gateway.events.snapshots import Seen, Snapshot
 from gateway.policy.methods import kind_of
 from gateway.types.json import JsonPointer
+from gateway.types.values import maker
+
+_snapshot = maker(Snapshot)
 
 
 def snapshot_of(case: Case) -> Snapshot:
     """Return what a case was judged by that follows from nothing else in its event."""
     tool, contract, facts, run = case.tool, case.contract, case.facts, case.run
     revision = case.revision
-    return Snapshot(
+    return _snapshot(
         received=facts.now,
         is_timed=(
             revision.reads_now

@@ -38,7 +38,9 @@ from gateway.types.outcomes import TABLE, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import Inquiry
 from gateway.types.tools import Effect, Kind
-from gateway.types.values import replaced
+from gateway.types.values import maker, replaced
+
+_made = maker(Event)
 
 _NAME: Final = 128  # characters of a name that a caller made up
 _URI: Final = 2_000
@@ -275,7 +277,7 @@ def _event(
     redacted: Redacted | None = None,
 ) -> Event:
     span = record.authorize_span if kind is EventKind.AUTHORIZATION else record.server_span
-    return Event(
+    return _made(
         id=id,
         at=at,
         kind=kind,

@@ -78,13 +78,17 @@ class Growth:
         """Those that became full, lower levels first within the order of the leaves."""
         return tuple(self._tiles.values())
 
-    def append(self, leaf: bytes) -> None:
-        """Add the hash of the next leaf."""
-        self._leaves.append(leaf)
-        self.edge.append(leaf)
-        if len(self._leaves) == WIDTH:
-            self._full(0, self.edge.size // WIDTH - 1, tuple(self._leaves))
-            self._leaves.clear()
+    def extend(self, leaves: Sequence[bytes]) -> None:
+        """Add the hashes of the next leaves."""
+        at = 0
+        while at < len(leaves):
+            part = leaves[at : at + WIDTH - len(self._leaves)]
+            at += len(part)
+            self._leaves += part
+            self.edge.extend(part)
+            if len(self._leaves) == WIDTH:
+                self._full(0, self.edge.size // WIDTH - 1, tuple(self._leaves))
+                self._leaves.clear()
 
     def _full(self, level: int, number: int, hashes: tuple[bytes, ...]) -> None:
         self._tiles[level, number] = Tile(level=level, number=number, hashes=hashes)

@@ -49,6 +49,9 @@ from gateway.types.calls import AuthMethod, Method, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished, Status
 from gateway.types.tools import Listed
+from gateway.types.values import maker
+
+_envelope = maker(Envelope)
 
 _POST_ONLY: Final = [(b"allow", b"POST")]
 _CLOSE: Final = [(b"connection", b"close")]
@@ -160,7 +163,7 @@ class ModernFront:
             await send_error(send, failed, request_id)
             return
         client = http.scope.get("client")
-        envelope = Envelope(
+        envelope = _envelope(
             principal=principal,
             request_id=request_id,
             input_error=incoming.input_error,

@@ -9,7 +9,9 @@ from gateway.listen.methods import target
 from gateway.listen.rpc import INVALID_PARAMS, RequestId, RpcError
 from gateway.types.calls import Caller, Method, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
-from gateway.types.values import value
+from gateway.types.values import maker, value
+
+_proposed = maker(ProposedCall)
 
 _CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"  # key in `_meta` (MCP 2026-07-28, basic)
 _LONGEST_NAME: Final = 128
@@ -45,7 +47,7 @@ def propose(
     input_error = envelope.input_error
     if arguments is not None and not isinstance(arguments, dict):
         arguments, input_error = None, "`arguments` must be an object"
-    return ProposedCall(
+    return _proposed(
         call_id=ids.new("call"),
         name=name,
         arguments=arguments or {},

@@ -10,7 +10,7 @@ from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.listen.rpc import INVALID_REQUEST, PARSE_ERROR, RequestId, RpcError
 from gateway.types.json import Json, JsonObject
-from gateway.types.values import value
+from gateway.types.values import maker, value
 
 _ARGUMENTS = "/params/arguments"
 # A string that never ends matches up to the end, so that scanning stays linear.
@@ -28,6 +28,9 @@ class Incoming:
     def request_id(self) -> RequestId | None:
         """The request's id, or None for a notification or when the id itself is unusable."""
         return usable_id(self.message.get("id"))
+
+
+_incoming = maker(Incoming)
 
 
 def usable_id(value: Json) -> RequestId | None:
@@ -52,7 +55,7 @@ def decode(body: bytes, *, max_bytes: int) -> Incoming | RpcError:
             code=INVALID_REQUEST,
             message="the body must be a single JSON-RPC request or notification object",
         )
-    return Incoming(message=value, input_error=input_error)
+    return _incoming(message=value, input_error=input_error)
 
 
 def check_request(message: JsonObject) -> RpcError | None:

@@ -10,6 +10,9 @@ from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.relay import Outbound
 from gateway.types.tools import Effect, Kind
+from gateway.types.values import maker
+
+_outbound = maker(Outbound)
 
 # `_meta` keys that belong to one hop (MCP 2026-07-28, basic), and our own.
 _HOP_KEYS = frozenset({"progressToken", "traceparent", "tracestate", "baggage"})
@@ -36,7 +39,7 @@ class Outbounds:
 
     def __call__(self, case: Case, traceparent: str) -> Outbound:
         """Return the request; its final arguments have been checked."""
-        return Outbound(
+        return _outbound(
             method=case.call.method,
             params=_params(case),
             deadline_s=self.deadline_s(case),

@@ -17,7 +17,9 @@ from gateway.types.outcomes import (
     Status,
     WireError,
 )
-from gateway.types.values import value
+from gateway.types.values import maker, value
+
+_finished = maker(Finished)
 
 OUTCOME = "weighbridge/outcome"  # key in `_meta`
 DATA = "weighbridge/data"  # key in the data of an error: what a server gave that is no object
@@ -90,7 +92,7 @@ def answer(outcome: Answer, subject: Subject) -> Finished:
         said["error_class"] = str(error_class)
     meta = outcome.result.get("_meta")
     merged: JsonObject = {**meta, OUTCOME: said} if isinstance(meta, dict) else {OUTCOME: said}
-    return Finished(result={**outcome.result, "_meta": merged}, status=outcome.status)
+    return _finished(result={**outcome.result, "_meta": merged}, status=outcome.status)
 
 
 def refuse(refusal: Refusal, subject: Subject) -> Finished:
@@ -101,13 +103,13 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
     told = missing(subject.tool, subject.method) if refusal.hidden else refusal
     outcome = _outcome(told, subject)
     if told.error is not None:
-        return Finished(result={}, status=told.status, error=_told(told.error, outcome))
+        return _finished(result={}, status=told.status, error=_told(told.error, outcome))
     text = f"[{told.status.value}] {told.reason}. "
     text += f"Executed: {told.executed.value}. Next: {outcome['next']}."
     if subject.method is not Method.CALL_TOOL:
         code = _error_code(told.status, subject)
         error = WireError(code=code, message=text, data={OUTCOME: outcome})
-        return Finished(result={}, status=told.status, scopes=told.scopes, error=error)
+        return _finished(result={}, status=told.status, scopes=told.scopes, error=error)
     content: list[Json] = [{"type": "text", "text": text}]
     if told.approval is not None and told.approval.suggested is not None:
         # Hosts show models the texts, and rarely anything else.
@@ -123,7 +125,7 @@ def refuse(refusal: Refusal, subject: Subject) -> Finished:
     result: JsonObject = {"content": content, "isError": True, "_meta": meta}
     if not subject.has_output_schema:
         result["structuredContent"] = outcome
-    return Finished(result=result, status=told.status, scopes=told.scopes)
+    return _finished(result=result, status=told.status, scopes=told.scopes)
 
 
 def _error_code(status: Status, subject: Subject) -> int:

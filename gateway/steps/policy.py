@@ -10,7 +10,9 @@ from gateway.types.causes import Cause
 from gateway.types.decisions import Decision, DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Refusal, Status
-from gateway.types.values import replaced
+from gateway.types.values import maker, replaced
+
+_request = maker(PolicyRequest)
 
 
 def decide(case: Case) -> Case | Refusal:
@@ -79,7 +81,7 @@ def request(case: Case) -> PolicyRequest:
 
 def request_for(case: Case, method: Method) -> PolicyRequest:
     """The same for a question of that method, which a server asks during the call."""
-    return PolicyRequest(
+    return _request(
         tool=case.tool.key,
         server=case.tool.server,
         effect=case.effect,

@@ -18,7 +18,10 @@ from gateway.types.json import JsonPointer
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Phase
 from gateway.types.tools import Ambiguous, Contract, Effect, Kind, Risk, SourceTrust, Tool
-from gateway.types.values import replaced
+from gateway.types.values import maker, replaced
+
+_case = maker(Case)
+_facts = maker(Facts)
 
 
 class SeenIndex(Protocol):
@@ -142,13 +145,13 @@ class Resolve:
         contract = contract_of(tool, revision, self._drafted, observes=observes)
         if contract is None:
             return None
-        return Case(
+        return _case(
             call=call,
             tool=tool,
             contract=contract,
             actor=actor_of(call.principal),
             phase=self.default_phase,
-            facts=Facts(now=call.received_at),
+            facts=_facts(now=call.received_at),
             revision=revision,
         )
 

@@ -79,13 +79,15 @@ def grow(transaction: Transaction, base: StoredCheckpoint | None, *, most: int) 
     end = before + most
     while growth.edge.size < end:
         page = leaves(transaction, growth.edge.size, end)
-        for leaf in page:
-            growth.append(leaf)
-            if base is not None and growth.edge.size == before and growth.edge.root() != base.root:
-                raise LogChanged(
-                    f"events up to {before} aren't what the last checkpoint was made of; run "
-                    "`weighbridge events verify`"
-                )
+        covered = max(0, before - growth.edge.size)
+        growth.extend(page[:covered])
+        is_there = covered > 0 and growth.edge.size == before
+        if is_there and base is not None and growth.edge.root() != base.root:
+            raise LogChanged(
+                f"events up to {before} aren't what the last checkpoint was made of; run "
+                "`weighbridge events verify`"
+            )
+        growth.extend(page[covered:])
         if len(page) < _PAGE:
             break
     if growth.edge.size < before:
@@ -141,7 +143,7 @@ def _begun(base: StoredCheckpoint | None) -> Edge:
 
 def leaves(transaction: Transaction, after: int, end: int) -> list[bytes]:
     """Return the hashes of the next leaves, a page at most; raises LogChanged for a gap."""
-    return [tree.leaf_hash(body) for body in bodies(transaction, after=after, last=end)]
+    return tree.leaf_hashes(bodies(transaction, after=after, last=end))
 
 
 def bodies(transaction: Transaction, *, after: int, last: int) -> list[bytes]:

@@ -7,7 +7,7 @@ from gateway import ids
 from gateway.telemetry.options import IncomingContext
 from gateway.telemetry.sampling import Sampler
 from gateway.types.calls import ProposedCall, TraceContext
-from gateway.types.values import value
+from gateway.types.values import maker, value
 
 # W3C Trace Context, 3.2.2: later versions may append fields, version `ff` is forbidden.
 _TRACEPARENT: Final = re.compile(
@@ -35,6 +35,9 @@ class Trace:
     authorize_span: str
     client_span: str
     sampled: bool
+
+
+_trace = maker(Trace)
 
 
 def parse(traceparent: str, tracestate: str = "") -> TraceContext | None:
@@ -112,7 +115,7 @@ def begin(call: ProposedCall, treatment: IncomingContext, sampler: Sampler) -> T
         parent, link = (caller, around) if treatment is IncomingContext.PARENT else (None, caller)
     trace_id = parent.trace_id if parent is not None else ids.trace_id()
     two_spans = ids.trace_id()  # as random as two span ids, at the price of one
-    return Trace(
+    return _trace(
         parent=parent,
         link=link,
         trace_id=trace_id,

@@ -16,8 +16,8 @@ def grown(size: int, kept: Kept, start: int = 0) -> Growth:
     for leaf in LEAVES[:start]:
         edge.append(leaf)
     growth = Growth(edge, lambda level, number: kept.get((level, number)))
-    for leaf in LEAVES[start:size]:
-        growth.append(leaf)
+    for page in range(start, size, 1_000):  # as they are read: pages end in the middle of tiles
+        growth.extend(LEAVES[page : min(page + 1_000, size)])
     kept.update({(tile.level, tile.number): tile.hashes for tile in growth.tiles})
     return growth
 

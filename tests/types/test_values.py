@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.types.values import replaced, value
+from gateway.types.values import maker, replaced, value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,21 @@ def test_a_missing_or_unknown_field_is_an_error(given: dict[str, Any]) -> None:
         Quick(**given)
     with pytest.raises(TypeError):
         Plain(**given)
+
+
+def test_a_maker_makes_what_the_class_makes() -> None:
+    make = maker(Quick)
+    assert make(name="a", size=4) == Quick(name="a", size=4)
+    assert type(make(name="a")) is Quick
+    assert make(name="a").parts is not make(name="a").parts
+    with pytest.raises(FrozenInstanceError):
+        make(name="a").name = "b"  # type: ignore[misc] - what is tried here
+
+
+@pytest.mark.parametrize("given", WRONG)
+def test_a_maker_wants_what_the_class_wants(given: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        maker(Quick)(**given)
 
 
 def test_a_copy_has_the_other_fields_and_leaves_the_original_alone() -> None:
