@@ -26,8 +26,8 @@ _OURS: Final = "weighbridge"
 _HEAD: Final = """\
 # Written by `weighbridge init` from the servers of {title}. Every key: docs/reference/config.md
 
-# Every call passes as before, and what would have been decided is recorded; `weighbridge enforce`
-# switches.
+# observe: every call passes, and what would have been decided is recorded. enforce: it is done.
+# `weighbridge enforce` switches.
 mode: observe
 """
 _SECRETS: Final = f"""

@@ -8,6 +8,7 @@ from gateway.clients.kinds import Dialect
 from gateway.types.values import value
 
 _REFERENCE: Final = re.compile(r"\$\{([^{}]*)\}")
+_NESTED: Final = re.compile(r"\$\{[^{}]*\$\{[^{}]*\}")
 _OPENED: Final = re.compile(r"\$\{")
 _CLAUDE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.ASCII | re.DOTALL)
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -44,6 +45,8 @@ def find(text: str, dialect: Dialect, around: Around) -> tuple[Piece, ...]:
     """Return the references of a text; raises Untranslatable for one that has no counterpart."""
     if dialect is Dialect.NONE:
         return ()
+    if nested := _NESTED.search(text):
+        raise Untranslatable(f"has a reference inside of another one: `{nested[0][:80]}`")
     found: list[Piece] = []
     for each in _REFERENCE.finditer(text):
         piece = (
@@ -53,6 +56,8 @@ def find(text: str, dialect: Dialect, around: Around) -> tuple[Piece, ...]:
         )
         if piece is not None:
             text_of, variable = piece
+            if variable and text[: each.start()].endswith("$"):  # ours would read `$${` as text
+                raise Untranslatable(f"has a `$` right before `{each[0][:80]}`")
             source = each[0] if variable else ""
             found.append(
                 Piece(

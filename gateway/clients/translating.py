@@ -167,6 +167,8 @@ class _Writer:
 
     def _cut(self, text: str, span: Span, wanted: str) -> Piece:
         start, end = span
+        while text[:start].endswith("$"):  # `$${` would be read as text
+            start -= 1
         name = self._variables.keep(wanted, self._name, text[start:end])
         return Piece(start=start, end=end, text=f"${{{name}}}")
 

@@ -2,9 +2,12 @@
 
 import json
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.helpers.taken_over import Project
 
@@ -75,3 +78,40 @@ def test_one_that_is_as_it_was_needs_nothing(place: Project) -> None:
     place.file.write_bytes(TEXT.encode())
     assert place.init("--undo").exit_code == 0
     assert place.made() == ["config.yaml", "policies"]
+
+
+BLANK = st.sampled_from(["", " ", "\n", "\r\n\t", " // c\n", "/* { */"])
+SERVERS = st.sampled_from(
+    ['{"command": "no-such-program"}', '{"url": "http://127.0.0.1:9/mcp"}', "7", '{"type": "sse"}']
+)
+
+
+@st.composite
+def layouts(draw: st.DrawFn) -> tuple[str, str]:
+    """A file of a client, in any layout, and its name."""
+    servers = draw(st.lists(SERVERS, min_size=1, max_size=3))
+    if draw(st.booleans()):
+        gaps = [draw(st.sampled_from(["\n", "\n\n# c\n", " # c\n"])) for _ in servers]
+        tables = [
+            f"[mcp_servers.s{n}]\ncommand = 'no-such-program'{gap}" for n, gap in enumerate(gaps)
+        ]
+        return "".join(["a = 1\n", *tables, "[b]\n"]), ".codex/config.toml"
+    members = [f'"s{n}"{draw(BLANK)}:{draw(BLANK)}{each}' for n, each in enumerate(servers)]
+    inner = f"{draw(BLANK)},{draw(BLANK)}".join(members)
+    end = draw(st.sampled_from(["", ",", "\n"]))
+    return f'{draw(BLANK)}{{{draw(BLANK)}"mcpServers": {{{inner}{end}}}{end}}}', ".mcp.json"
+
+
+@settings(max_examples=12)
+@given(layouts())
+def test_whatever_the_layout_it_comes_back_byte_for_byte(made: tuple[str, str]) -> None:
+    text, name = made
+    with tempfile.TemporaryDirectory() as folder:
+        place = Project(Path(folder), name)
+        before = place.write(text)
+        done = place.init("--yes")
+        assert done.exit_code in (0, 1), done.stderr
+        assert (place.file.read_bytes() == before) == (done.exit_code == 1)
+        if done.exit_code == 0:
+            assert place.init("--undo").exit_code == 0
+        assert place.file.read_bytes() == before

@@ -40,6 +40,29 @@ def test_vs_code_keeps_its_inputs_and_hands_their_values_on(place: Project) -> N
     assert f"cwd: {place.folder}" in config
 
 
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("claude_desktop_config.json", {"command": "", "args": ["stdio", "--config"]}),
+        (".mcp.json", {"type": "stdio", "command": "", "args": ["stdio", "--config"]}),
+    ],
+)
+def test_each_client_gets_an_entry_of_its_own_form(
+    place: Project, name: str, entry: dict[str, Any]
+) -> None:
+    other = Project(place.folder, name)
+    other.write({"a": {"command": "no-such-program", "args": ["${A}"]}})
+    assert other.init("--yes").exit_code == 0
+    found = dict(entries(other)["weighbridge"])
+    command, *words = init_work.own_command()
+    args = [*words, *entry["args"], str(place.folder / "config.yaml")]
+    found.pop("env", None)
+    assert found == {**entry, "command": command, "args": args}
+    has_references = name == ".mcp.json"
+    config = (place.folder / "config.yaml").read_text()
+    assert ('"${A}"' if has_references else '"$${A}"') in config
+
+
 def test_codex_keeps_its_comments(place: Project) -> None:
     codex = Project(place.folder, ".codex/config.toml")
     server = place.server("find")

@@ -37,6 +37,12 @@ def test_what_only_an_editor_knows_is_told(text: str) -> None:
         find(text, Dialect.EDITOR, AROUND)
 
 
+@pytest.mark.parametrize("text", ["${A:-${B}}", "US$${A}"])
+def test_what_reads_in_two_ways_is_not_guessed(text: str) -> None:
+    with pytest.raises(Untranslatable):
+        find(text, Dialect.CLAUDE, AROUND)
+
+
 def test_without_a_project_there_is_no_workspace() -> None:
     with pytest.raises(Untranslatable):
         find("${workspaceFolder}", Dialect.EDITOR, Around(project=None, home=None))

@@ -95,6 +95,12 @@ def test_a_remote_server_keeps_its_scheme_in_sight() -> None:
     assert variables.values == {"URL_SECRET": "abc", "A_AUTHORIZATION": "def"}
 
 
+def test_a_dollar_before_a_secret_is_part_of_it() -> None:
+    section, variables = ours({"url": "https://h/$a8f5f167f44f4964e6c9/mcp"})
+    assert section["url"] == "https://h/${URL_SECRET}/mcp"
+    assert variables.values == {"URL_SECRET": "$a8f5f167f44f4964e6c9"}
+
+
 def test_codex_hands_on_variables_by_name_and_is_told_to_wait() -> None:
     section, variables = ours(
         {"command": "x", "env_vars": ["A"], "tool_timeout_sec": 90, "startup_timeout_sec": 0.5},
