@@ -149,7 +149,7 @@ def _sealed(bounds: Bounds) -> int:
 def _page(transaction: Transaction, *, after: int, last: int) -> _Found:
     """Return a page, and what is wrong with the sealed copies beside its events."""
     page = pages.page(transaction, after=after, last=last)
-    return page, seals.faults(transaction, page.rows)
+    return page, seals.faults(transaction, after=after, last=last, telling=page.sealed)
 
 
 def _rows(archives: Sequence[Archive], last: int) -> tuple[list[Row], list[Fault]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.errors import LogChanged
-from gateway.events import tiles, tree, upkeep
+from gateway.events import sealing, tiles, tree, upkeep
 from gateway.events.faults import Fault, FaultKind
 from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
@@ -15,6 +15,7 @@ from gateway.store import derived, engine, integration, retention
 from gateway.store.engine import Transaction
 from gateway.store.integration import ANY
 from gateway.store.retention import Sealed
+from gateway.types.json import JsonObject
 
 STORE: Final = "the store"  # where checkpoints are found
 _MOST_STRAYS: Final = 10
@@ -37,11 +38,13 @@ class Bounds:
 class Page:
     """Events with their tiles of level 0 and the checkpoints among them.
 
-    `wrongs` is what there is to say of some, by their numbers.
+    `wrongs` is what there is to say of some, by their numbers; `sealed` are the events that have
+    copies beside them.
     """
 
     rows: Sequence[Row]
     wrongs: Mapping[int, Wrong]
+    sealed: Mapping[int, JsonObject]
     kept: Mapping[int, Sequence[bytes]]
     marks: Mapping[int, Sequence[Mark]]
 
@@ -96,10 +99,16 @@ def page(transaction: Transaction, *, after: int, last: int) -> Page:
     rows = transaction.fetch_texts("leaves_after", {**between, "limit": last - after})
     doubted = {row.integer("seq"): row for row in transaction.fetch("rows_after", between)}
     texts = {seq: _bytes(row) for seq, row in doubted.items()}
-    told = ((seq, _wrong(row, texts[seq])) for seq, row in doubted.items())
+    events = {seq: derived.event_of(text) for seq, text in texts.items()}
+    told = ((seq, _wrong(row, events[seq])) for seq, row in doubted.items())
     return Page(
         rows=[(seq, texts.get(seq, body)) for seq, body in rows] if texts else rows,
         wrongs={seq: wrong for seq, wrong in told if wrong is not None},
+        sealed={
+            seq: event
+            for seq, event in events.items()
+            if event is not None and sealing.told(event.get("body"))[1]
+        },
         kept={
             row.integer("number"): integration.hashes(row)
             for row in transaction.fetch("tiles_between", span)
@@ -122,13 +131,12 @@ def _bytes(row: engine.Row) -> bytes:
 
 def archived(rows: Iterable[Row]) -> dict[int, Wrong]:
     """Return what there is to say of events of an archive, which have no columns."""
-    told = ((seq, _wrong(None, body)) for seq, body in rows)
+    told = ((seq, _wrong(None, derived.event_of(body))) for seq, body in rows)
     return {seq: wrong for seq, wrong in told if wrong is not None}
 
 
-def _wrong(row: engine.Row | None, body: bytes) -> Wrong | None:
+def _wrong(row: engine.Row | None, event: JsonObject | None) -> Wrong | None:
     """Say what is wrong with an event beside its bytes, and which key takes over by it."""
-    event = derived.event_of(body)
     if event is None:
         return Wrong(kind=FaultKind.MALFORMED, what="not a JSON object")
     try:

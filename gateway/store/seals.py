@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gateway import jsontext
-from gateway.events import sealing, verifying
+from gateway.events import sealing
 from gateway.events.faults import Fault, FaultKind
 from gateway.store import derived, retention
 from gateway.store.engine import Parameters, Row, Transaction, Value
 from gateway.types.json import Json, JsonObject
 
 _PAGE: Final = 5_000  # copies of one reading
-_TELLS: Final = b'"sealed"'  # in the bytes of each event that has a copy
 _WHERE: Final = {
     "run_id": "WHERE events.run_id = :run_id AND events.run_id <> ''",
     "call_id": "WHERE events.call_id = :call_id AND events.call_id <> ''",
@@ -44,16 +43,14 @@ def mend(transaction: Transaction, *, found: Sequence[str]) -> None:
         transaction.execute("mend_copies", {"events": _listed(found)})
 
 
-def faults(transaction: Transaction, rows: Sequence[verifying.Row]) -> list[Fault]:
-    """Return what is wrong beside the events of one page, which are given as they are kept."""
-    if not rows:
-        return []
-    between: Parameters = {"after": rows[0][0] - 1, "last": rows[-1][0]}
+def faults(
+    transaction: Transaction, *, after: int, last: int, telling: Mapping[int, JsonObject]
+) -> list[Fault]:
+    """Return what is wrong beside the events of a page; `telling` are those that tell of copies."""
+    between: Parameters = {"after": after, "last": last}
     beside = {row.integer("seq"): row for row in transaction.fetch("copies_between", between)}
-    events = {seq: body for seq, body in rows if _TELLS in body or seq in beside}
-    if not events and not beside:
+    if not telling and not beside:
         return []
-    telling = {seq: event for seq, body in events.items() if (event := derived.event_of(body))}
     archive = retention.sealed(transaction)
     left = archive.size if archive is not None else 0  # with their copies, and maybe just now
     absent = {

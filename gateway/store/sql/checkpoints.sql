@@ -16,9 +16,9 @@ FROM events WHERE seq > :after AND seq <= :last ORDER BY seq;
 -- says: what they are made of is taken out of the event at once, as a list in JSON, and compared
 -- with the list that the columns give. Texts, numbers and objects differ in such a list, and no
 -- list is the beginning of another. Events of the gateway itself are always among the rows, as they
--- may name keys. In place of what an event does not say, columns have an empty text: a `null` inside
+-- may name keys, and so are those that tell of a sealed copy. In place of what an event does not say, columns have an empty text: a `null` inside
 -- of a text is replaced as well, which gives no list at all, and so a row too many. A list of more
--- than 320 characters may have a text that had to be cut to 256.
+-- than 322 characters may have a text that had to be cut to 256.
 SELECT seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision, rule, status,
        trace_id, body
 FROM events WHERE seq > :after AND seq <= :last AND NOT coalesce(
@@ -28,7 +28,7 @@ FROM events WHERE seq > :after AND seq <= :last AND NOT coalesce(
             json_extract(
                 body, '$.id', '$.ts', '$.kind', '$.stage', '$.tenant', '$.run', '$.call',
                 '$.trace_id', '$.actor.user', '$.body.tool', '$.body.decision', '$.body.rule',
-                '$.body.status'
+                '$.body.status', '$.body.sealed'
             ),
             'null', '""'
         ) = substr(
@@ -37,9 +37,9 @@ FROM events WHERE seq > :after AND seq <= :last AND NOT coalesce(
                 strftime('%Y-%m-%dT%H:%M:%S', at / 1000000, 'unixepoch')
                     || printf('.%06dZ', at % 1000000),
                 kind, stage, tenant, run_id, call_id, trace_id, actor_user, tool, decision, rule,
-                status
+                status, ''
             ),
-            1, 320
+            1, 322
         )
     END,
     0)

@@ -218,7 +218,7 @@ SELECT events.seq, events.at AS event_at, sealed_copies.event_id, sealed_copies.
        COALESCE(data_keys.shred, '') AS key_shred
 FROM events JOIN sealed_copies ON sealed_copies.event_id = events.id
 LEFT JOIN data_keys ON data_keys.key_id = sealed_copies.key_id
-WHERE events.seq > :after AND events.seq <= :last;
+WHERE events.seq > :after AND events.seq <= :last AND EXISTS (SELECT 1 FROM sealed_copies);
 
 -- name: shreddings
 -- Which of some ids are of events about a shredding, as the log has them.
