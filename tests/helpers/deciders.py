@@ -67,7 +67,7 @@ def person(user: str, tenant: str = "acme") -> Approver:
         roles=frozenset({"lead"}),
         assurance=Assurance.LOCAL,
         channel=Channel.TERMINAL,
-        issuer="os:test",
+        issuer=f"os:{user}",  # one account is one person
     )
 
 
