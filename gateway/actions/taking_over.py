@@ -5,7 +5,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from gateway.actions import starter
-from gateway.clients import entries, files, kinds, names, translating
+from gateway.clients import entries, files, finding, kinds, names, translating
 from gateway.clients.entries import Entry, Left
 from gateway.clients.files import ClientFile
 from gateway.clients.kinds import Client
@@ -72,14 +72,19 @@ class Plan:
 def plan(
     source: ClientFile,
     path: PurePath,
-    home: PurePath | None,
+    environ: Mapping[str, str],
     leave: Mapping[str, str] | None = None,
 ) -> Plan:
     """Say what becomes of each server of a file at `path`; `leave`: who stays besides, and why."""
+    home = PurePath(environ["HOME"]) if environ.get("HOME") else None
     for name, each in source.servers.items():
         if entries.is_ours(name, each):
             return Plan(source=source, values={}, passed={}, governed=name)
-    around = Around(project=kinds.project_of(source.client, path, home), home=home)
+    around = Around(
+        project=kinds.project_of(source.client, path, home),
+        home=home,
+        inherited=finding.inherited(source.client, environ),
+    )
     found = [entries.read(name, each, source.client) for name, each in source.servers.items()]
     left = {each.name: each for each in found if isinstance(each, Left)}
     left |= {name: Left(name=name, reason=why) for name, why in (leave or {}).items()}

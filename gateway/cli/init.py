@@ -74,8 +74,26 @@ def _init(source: Path | None, folder: Path, *, yes: bool, as_json: bool) -> Non
         if not click.confirm("go ahead?", err=True):
             click.echo("nothing was changed", err=True)
             raise SystemExit(output.EXIT_FAILED)
+        work.give(_asked_for(work.wanted, chosen.client.title))
     done = work.run(init_telling.started)
     init_telling.done(done, as_json=as_json)
+
+
+def _asked_for(wanted: tuple[str, ...], client: str) -> dict[str, str]:
+    """Ask for values that only the client has: without them some servers could not be started."""
+    if wanted:
+        click.echo(
+            f"values that {client} hands over, to start the servers once; kept nowhere", err=True
+        )
+    given = {
+        each: str(
+            click.prompt(
+                f"  {each} (empty: skip)", hide_input=True, default="", show_default=False, err=True
+            )
+        )
+        for each in wanted
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def _is_watched() -> bool:

@@ -22,7 +22,6 @@ class Chosen:
 
     original: Original
     plan: Plan
-    home: Path | None
 
     @property
     def client(self) -> Client:
@@ -34,7 +33,7 @@ def choose(source: Path | None, environ: Mapping[str, str], *, may_ask: bool) ->
     """Return the file to take over; raises FileError for one that can't be read."""
     home = Path(environ["HOME"]) if environ.get("HOME") else None
     if source is not None:
-        return read(source, home)
+        return read(source, environ)
     looked = finding.places(Path.cwd(), home, sys.platform, environ)
     found: list[Chosen] = []
     faults: list[FileError] = []
@@ -42,12 +41,12 @@ def choose(source: Path | None, environ: Mapping[str, str], *, may_ask: bool) ->
         path = Path(place.path)
         if path.is_file():
             try:
-                found.append(read(path, home, place.client))
+                found.append(read(path, environ, place.client))
             except FileError as error:
                 faults.append(error)
     useful = [each for each in found if each.plan.taken]
     if len(useful) > 1:
-        return _asked(useful, may_ask=may_ask)
+        return _asked(useful, home, may_ask=may_ask)
     for error in faults:
         click.echo(f"weighbridge: passed over: {error}", err=True)
     for each in (*useful, *(each for each in found if each.plan.governed), *found):
@@ -58,16 +57,16 @@ def choose(source: Path | None, environ: Mapping[str, str], *, may_ask: bool) ->
     output.fail(f"no client's file was found; name one with --from (looked for {names})")
 
 
-def read(path: Path, home: Path | None, client: Client | None = None) -> Chosen:
+def read(path: Path, environ: Mapping[str, str], client: Client | None = None) -> Chosen:
     """Read a client's file and say what would become of it."""
     original = init_files.read(path)
     source = files.read(original.data, path, client)
-    plan = taking_over.plan(source, path.absolute(), home)
-    return Chosen(original=original, plan=plan, home=home)
+    plan = taking_over.plan(source, path.absolute(), environ)
+    return Chosen(original=original, plan=plan)
 
 
-def _asked(useful: list[Chosen], *, may_ask: bool) -> Chosen:
-    lines = list(_listed(useful))
+def _asked(useful: list[Chosen], home: Path | None, *, may_ask: bool) -> Chosen:
+    lines = list(_listed(useful, home))
     if not may_ask:
         output.fail("several clients have servers; name one with --from: " + ", ".join(lines))
     for number, each in enumerate(lines, 1):
@@ -76,11 +75,11 @@ def _asked(useful: list[Chosen], *, may_ask: bool) -> Chosen:
     return useful[int(picked) - 1]
 
 
-def _listed(useful: list[Chosen]) -> Iterator[str]:
+def _listed(useful: list[Chosen], home: Path | None) -> Iterator[str]:
     for each in useful:
         count = len(each.plan.taken)
         servers = f"{count} server{'s' if count != 1 else ''}"
-        path = _shown(each.original.path, each.home)
+        path = _shown(each.original.path, home)
         yield f"`{path}` ({each.client.title}, {servers})"
 
 

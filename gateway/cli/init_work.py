@@ -62,6 +62,17 @@ class Work:
         """Where the configuration is to be."""
         return self.folder / taking_over.CONFIG
 
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The variables that the client will give, and that aren't set here: servers need them."""
+        plan = self._chosen.plan
+        found = (each for each, source in plan.passed.items() if ":-" not in source)
+        return tuple(each for each in found if not self._environ.get(each))
+
+    def give(self, values: Mapping[str, str]) -> None:
+        """Take values of such variables, to start the servers by; they are kept nowhere."""
+        self._environ = {**self._environ, **values}
+
     def check(self) -> None:
         """Raise FileError if the files have no place, or the client's text can't be edited."""
         init_files.check_free(self.folder, _NAMES)
@@ -127,7 +138,7 @@ class Work:
         if not leave:
             return plan
         path = self._chosen.original.path.absolute()
-        return taking_over.plan(plan.source, path, self._chosen.home, leave)
+        return taking_over.plan(plan.source, path, self._environ, leave)
 
     def _laid(self, stage: Path, plan: Plan) -> bool:
         """Write the files into the stage; say whether version control will leave secrets out."""

@@ -2,9 +2,33 @@
 
 from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Final
 
 from gateway.clients.kinds import CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VS_CODE, Client
 from gateway.types.values import value
+
+# Ways out of a machine and onto its screen, without which many servers don't work, and which are
+# nobody's credential.
+_OF_THE_MACHINE: Final = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "DOCKER_HOST",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+)
 
 
 @value
@@ -40,6 +64,13 @@ def places(
         ]
     each = {path: Place(client=client, path=path) for client, path in reversed(found)}
     return tuple(reversed(each.values()))
+
+
+def inherited(client: Client, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the variables of the machine that are set, for a client that hands them to servers."""
+    if client in (CODEX, CLAUDE_DESKTOP):  # these hand on a few names, and none of these
+        return ()
+    return tuple(each for each in _OF_THE_MACHINE if environ.get(each))
 
 
 def _data(home: PurePath, platform: str, environ: Mapping[str, str]) -> PurePath:

@@ -21,10 +21,14 @@ class Untranslatable(Exception):
 
 @value
 class Around:
-    """What references to folders stand for; without a project there is no workspace."""
+    """What references to folders stand for; without a project there is no workspace.
+
+    `inherited` are variables of the machine that a client hands to its servers with all others.
+    """
 
     project: PurePath | None
     home: PurePath | None
+    inherited: tuple[str, ...] = ()
 
 
 @value

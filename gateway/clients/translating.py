@@ -105,10 +105,11 @@ class _Writer:
         }
         if env:
             section["env"] = env
-        if inherited := [each for each in entry.variables if each not in env]:
-            for each in inherited:
-                self._variables.expect(each, each)
-            section["inherit_env"] = list[Json](inherited)
+        for each in entry.variables:
+            self._variables.expect(each, each)
+        inherited = dict.fromkeys((*entry.variables, *self._around.inherited))
+        if wanted := [each for each in inherited if each not in env]:
+            section["inherit_env"] = list[Json](wanted)
         if entry.cwd:
             section["cwd"] = self._path(self._plain(entry.cwd))
         elif self._around.project is not None:

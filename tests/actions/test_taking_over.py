@@ -24,7 +24,7 @@ MANY = """{
 
 def plan(text: str, path: str = "/p/.vscode/mcp.json", **leave: str) -> Plan:
     source = files.read(text.encode(), PurePath(path))
-    return taking_over.plan(source, PurePath(path), PurePath("/h"), leave)
+    return taking_over.plan(source, PurePath(path), {"HOME": "/h"}, leave)
 
 
 def test_what_can_go_goes_and_the_rest_says_why() -> None:

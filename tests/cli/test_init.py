@@ -38,6 +38,20 @@ def test_at_a_terminal_it_asks(
     assert bool(place.made()) == (code == 0)
 
 
+def test_values_that_only_the_client_has_are_asked_for_and_kept_nowhere(
+    place: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(init, "_is_watched", lambda: True)
+    code = Project(place.folder, ".vscode/mcp.json")
+    code.write({"a": {**place.server("find"), "env": {"KEY": "${input:key}"}}}, "servers")
+    done = code.init(asked="y\nhunter2\n")
+    assert done.exit_code == 0, done.stderr
+    assert "INPUT_KEY (empty: skip)" in done.stderr
+    assert "ok    a  1 tools" in done.stderr
+    kept = [each.read_text() for each in place.folder.rglob("*") if each.is_file()]
+    assert not [each for each in [*kept, done.output] if "hunter2" in each]
+
+
 def test_a_program_gets_one_document_and_people_the_rest(place: Project) -> None:
     place.write({"a": place.server("find"), "b": {"command": "x", "disabled": True}})
     done = place.init("--yes", "--json")

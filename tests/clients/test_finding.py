@@ -2,7 +2,8 @@
 
 from pathlib import PurePath
 
-from gateway.clients.finding import places
+from gateway.clients.finding import inherited, places
+from gateway.clients.kinds import CODEX, VS_CODE
 
 
 def paths(platform: str, home: str | None = "/h", **environ: str) -> list[str]:
@@ -44,3 +45,9 @@ def test_a_home_that_is_the_project_is_not_looked_at_twice() -> None:
 
 def test_without_a_home_there_is_the_project() -> None:
     assert len(paths("linux", home=None)) == 4
+
+
+def test_what_the_machine_has_set_is_inherited_where_the_client_hands_on_everything() -> None:
+    environ = {"HTTPS_PROXY": "http://p", "no_proxy": "", "AWS_SECRET_ACCESS_KEY": "x"}
+    assert inherited(VS_CODE, environ) == ("HTTPS_PROXY",)
+    assert inherited(CODEX, environ) == ()

@@ -95,6 +95,14 @@ def test_a_remote_server_keeps_its_scheme_in_sight() -> None:
     assert variables.values == {"URL_SECRET": "abc", "A_AUTHORIZATION": "def"}
 
 
+def test_what_a_client_hands_on_without_a_word_is_named() -> None:
+    around = Around(project=None, home=None, inherited=("HTTPS_PROXY", "DISPLAY"))
+    section, variables = ours({"command": "x", "env": {"DISPLAY": ":9"}}, around=around)
+    assert section == {"command": "x", "env": {"DISPLAY": ":9"}, "inherit_env": ["HTTPS_PROXY"]}
+    assert not variables.passed
+    assert "inherit_env" not in ours({"url": "https://h"}, around=around)[0]
+
+
 def test_a_dollar_before_a_secret_is_part_of_it() -> None:
     section, variables = ours({"url": "https://h/$a8f5f167f44f4964e6c9/mcp"})
     assert section["url"] == "https://h/${URL_SECRET}/mcp"
