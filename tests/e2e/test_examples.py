@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any, cast
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
+from gateway.contracts import files, writing
+from gateway.contracts.pins import pin
 from scripts import examples
 
 
@@ -174,3 +176,24 @@ async def test_an_example_fits_its_published_server(name: str, tmp_path: Path, s
         assert attempt.says in said
         _, code = await called(client, attempt.refused, filled(attempt.for_args, folder, site))
         assert code == attempt.code
+
+
+def test_another_definition_is_told_and_taken_over_to_be_reviewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(examples.EXAMPLES / "fetch", tmp_path / "fetch")
+    monkeypatch.setattr(examples, "EXAMPLES", tmp_path)
+    contract = tmp_path / "fetch/policies/contracts/fetch.yaml"
+    (reviewed,) = files.load(contract.read_text(), file="fetch.yaml")
+    other = {**reviewed.definition, "description": "Fetches what it likes."}
+    contract.write_text(writing.dump([replace(reviewed, definition=other, pin=pin(other))]))
+
+    assert examples.main(["fetch", "--write"]) == 0
+    told = capsys.readouterr().out
+    assert "fetch: fetch.fetch: changed" in told
+    assert "Fetches what it likes." in told
+    assert examples.main(["fetch"]) == 1  # until somebody has looked
+    assert "fetch: fetch.fetch: unreviewed" in capsys.readouterr().out
+    (renewed,) = files.load(contract.read_text(), file="fetch.yaml")
+    assert not renewed.reviewed
+    assert renewed == replace(reviewed, reviewed=False, place=renewed.place)
