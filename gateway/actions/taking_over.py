@@ -39,6 +39,10 @@ _CONTRACTS: Final = """
 # then keeps out whatever nobody has looked at.
 contracts: {unreviewed: observe}
 """
+_NAMES: Final = """
+# Clients put a prefix such as `mcp__weighbridge__` before names, and models take 64 characters.
+expose: {max_name: 46}
+"""
 _ENV_HEAD: Final = """\
 # Secrets of the servers in config.yaml, taken from the file of {title} by `weighbridge init`.
 # NAME=value a line. Keep it out of version control.
@@ -138,7 +142,7 @@ def config(made: Plan) -> str:
     parts = [schema_line("config"), _HEAD.format(title=made.source.client.title)]
     if made.values:
         parts.append(_SECRETS)
-    return "".join((*parts, _CONTRACTS, "\n", starter.IDENTITY, "\n", servers(made)))
+    return "".join((*parts, _CONTRACTS, _NAMES, "\n", starter.IDENTITY, "\n", servers(made)))
 
 
 def servers(made: Plan) -> str:

@@ -56,6 +56,7 @@ def test_the_configuration_loads_and_observes(tmp_path: Path) -> None:
     settings = loaded.settings
     assert settings.mode is Mode.OBSERVE
     assert settings.servers["a-b"].env == {"TOKEN": "abc", "T": "t"}
+    assert settings.expose.max_name + len("mcp__weighbridge__") == 64
     assert not loaded.warnings
     assert text.startswith("# yaml-language-server: $schema=")
     assert env_file.parse(taking_over.secrets(made), file="f") == {"TOKEN": "abc"}
