@@ -10,6 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from tests.docs.test_how_to import shown
 from tests.e2e import tools
 from tests.helpers.gateway import Gateway, outcome, running, spawned
 
@@ -34,22 +35,10 @@ async def issuer() -> AsyncIterator[str]:
 
 @pytest.fixture
 async def gateway(tmp_path: Path, issuer: str) -> AsyncIterator[Gateway]:
-    identity = {
-        "jwt": [
-            {
-                "issuer": issuer,
-                "audience": [RESOURCE],
-                "jwks_url": f"{issuer}/jwks",
-                "algorithms": ["RS256"],
-                "claims": {"tenant": "tenant", "roles": "roles"},
-            }
-        ]
-    }
-    config = (
-        tools.servers(everything=tools.server_everything())
-        + CONTRACTLESS
-        + f"identity: {json.dumps(identity)}\n"
-    )
+    identity = shown("reads", "oidc-provider")  # of the how-to, as it stands there
+    identity = identity.replace("https://login.example.com", issuer)
+    identity = identity.replace("https://weighbridge.example.com", RESOURCE)
+    config = tools.servers(everything=tools.server_everything()) + CONTRACTLESS + identity
     async with running(tmp_path, config, policy=POLICY, begin=spawned) as gateway:
         yield gateway
 

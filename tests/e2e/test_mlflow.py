@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.trace import format_span_id, format_trace_id
 
+from tests.docs.test_how_to import BACKENDS
 from tests.e2e import browser, tools
 from tests.helpers.gateway import Gateway, outcome, running, spawned
 
@@ -94,10 +96,11 @@ async def gateway(tmp_path: Path, mlflow: Mlflow) -> AsyncGenerator[Gateway]:
     config = (
         tools.servers(files=tools.server_filesystem(files)) + "contracts: {unreviewed: observe}\n"
     )
+    (block,) = [each for each in BACKENDS if "mlflow" in each.text]  # of the how-to
+    exports = re.findall(r"^export (\w+)=(\S+)$", block.text, re.MULTILINE)
+    assert len(exports) == 2
     environ = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": mlflow.url,
-        "OTEL_EXPORTER_OTLP_HEADERS": "x-mlflow-experiment-id=0",
-        "OTEL_METRICS_EXPORTER": "none",
+        **{name: value.replace("http://127.0.0.1:5000", mlflow.url) for name, value in exports},
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
     async with running(tmp_path, config, policy=POLICY, environ=environ, begin=spawned) as gateway:
