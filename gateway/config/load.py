@@ -99,7 +99,7 @@ def _text(path: Path, file: str) -> str:
             data = opened.read(_LARGEST + 1)
     except FileNotFoundError:
         raise FileError(
-            "no such file; write one (README, config.example.yaml) or name it with `--config`",
+            "no such file; make one with `weighbridge init`, or name it with `--config`",
             file=file,
         ) from None
     except OSError as error:

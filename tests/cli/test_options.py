@@ -23,7 +23,7 @@ def test_a_configuration_that_is_not_there_is_told_with_where_to_get_one(tmp_pat
     done = weighbridge("doctor", "--config", f"{tmp_path}/none.yaml")
     assert done.exit_code == 2
     assert done.stderr == (
-        f"weighbridge: {tmp_path}/none.yaml: no such file; write one (README, config.example.yaml) "
+        f"weighbridge: {tmp_path}/none.yaml: no such file; make one with `weighbridge init`, "
         "or name it with `--config`\n"
     )
 

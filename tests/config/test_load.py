@@ -115,7 +115,7 @@ def test_a_byte_order_mark_is_accepted_and_other_encodings_are_named(tmp_path: P
 
 
 def test_a_missing_or_unreadable_file_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no such file; write one"):
+    with pytest.raises(FileError, match="no such file; make one"):
         load(tmp_path / "none.yaml", {})
     with pytest.raises(FileError, match="can't be read"):
         load(tmp_path, {})

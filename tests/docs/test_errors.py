@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.actions import revisions
+from gateway.clock import SystemClock
+from gateway.revision import Unreviewed
 from scripts import errors
 from scripts.error_sites import Site, sites
 from tests.helpers.workspaces import weighbridge
@@ -70,6 +73,13 @@ def test_the_command_says_the_same_sentence(tmp_path: Path) -> None:
         done = weighbridge("doctor", "--config", str(path))
         assert done.exit_code == 2
         assert done.stderr.splitlines() == [f"weighbridge: {tmp_path}/{each}" for each in said]
+
+
+def test_pages_status_and_events_say_the_same_sentence() -> None:
+    for text, said in EVERYTHING["Rules"][1:12]:
+        folder = revisions.folder_of({"desk.yaml": text})
+        built = revisions.build(folder, unreviewed=Unreviewed.REFUSE, at=SystemClock().now())
+        assert built.problem.startswith(said[0])  # where all of them take it from
 
 
 def test_the_linter_says_the_same_sentence(tmp_path: Path) -> None:
