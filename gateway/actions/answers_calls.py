@@ -38,7 +38,8 @@ async def decided(
 ) -> AsyncIterator[JsonObject]:
     """Yield every call that was denied, and each end of a request to people, with who decided.
 
-    Of a time and of tenants, tools and users as `wanted` says. Raises StoreUnavailable.
+    Of a time and of tenants, tools and users as `wanted` says. A call whose denial was only
+    recorded, and that passed, is none of them. Raises StoreUnavailable.
     """
     denied = replace(
         wanted,
@@ -53,6 +54,8 @@ async def decided(
         actors=(),  # who acts is an approver; who asked is in the body
     )
     async for event in _merged(questions.each(log, denied), questions.each(log, ended)):
+        if b'"observed"' in event.body and "observed" in _told(event)[1]:
+            continue  # it passed
         row = _row(event)
         is_of_user = not wanted.actors or row["user"] in wanted.actors
         if row["outcome"] in outcomes and is_of_user:

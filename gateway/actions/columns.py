@@ -77,6 +77,8 @@ def _outcome(told: Told) -> str:
     """Say in one word what came of it."""
     event, body = told.event, told.body
     match event.get("kind"):
+        case EventKind.AUTHORIZATION if isinstance(observed := body.get("observed"), dict):
+            return f"observed: {_text(observed.get('would'))}"
         case EventKind.AUTHORIZATION:
             return _first(body, ("outcome", "decision"))
         case EventKind.APPROVAL:

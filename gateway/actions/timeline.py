@@ -148,6 +148,8 @@ def _outcome(event: JsonObject, kind: str, stage: str, body: JsonObject) -> str:
     match kind:
         case EventKind.RUN:
             return _text(body, "stop_reason") if stage in _STOPS else _text(event, "phase")
+        case EventKind.AUTHORIZATION if _would(body):
+            return "observed"
         case EventKind.AUTHORIZATION:
             status = _text(body, "status")
             return _text(body, "decision") if status in ("", Status.OK) else status
@@ -165,6 +167,8 @@ def _outcome(event: JsonObject, kind: str, stage: str, body: JsonObject) -> str:
 
 def _detail(kind: str, stage: str, body: JsonObject) -> str:
     match kind:
+        case EventKind.AUTHORIZATION if _would(body):
+            return _joined(f"would: {_would(body)}", _text(body, "reason"))
         case EventKind.SIDE_EFFECT:
             check, evidence = _text(body, "verification"), _text(body, "evidence")
             is_checked = check not in ("", VerificationState.NOT_DECLARED)
@@ -177,6 +181,12 @@ def _detail(kind: str, stage: str, body: JsonObject) -> str:
             told = (_text(body, name) for name in ("reason", "why", "note", "evidence"))
             found = next((each for each in told if each), "") or _fields(body)
             return found or (_spent(body) if stage == Stage.CHANGED else "")
+
+
+def _would(body: JsonObject) -> str:
+    """Say what would have become of a call that passed because decisions were only recorded."""
+    observed = body.get("observed")
+    return _text(observed, "would") if isinstance(observed, dict) else ""
 
 
 def _joined(*parts: str) -> str:

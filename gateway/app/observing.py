@@ -13,7 +13,6 @@ from gateway.case import Case, Verdict
 from gateway.crossing.belonging import Stale
 from gateway.crossing.operate import Work
 from gateway.crossing.ticket import Ticket
-from gateway.errors import StoreUnavailable
 from gateway.listing import Listing, published
 from gateway.operations import refusals
 from gateway.pipeline import Pipeline
@@ -59,6 +58,7 @@ def observing(pipeline: Pipeline, stance: Stance) -> "Observing":
         own_tools=pipeline.own_tools,
         belonging=pipeline.belonging,
         stance=stance,
+        enforcing=pipeline,
     )
 
 
@@ -109,8 +109,13 @@ class Observing(Pipeline):
     """Judges like the pipeline that it is, and lets pass."""
 
     stance: Stance
+    enforcing: Pipeline
 
     async def _weighed(self, call: ProposedCall) -> Finished:
+        if not self.stance.observes:  # what was begun before it was over, such as a subscription
+            now = self.enforcing
+            dispatch = replace(now.dispatch, server=self.dispatch.server)
+            return await replace(now, dispatch=dispatch).handle(call)
         ticket = self.record.open(call)
         try:
             case = await self._observed(call, ticket)
@@ -154,7 +159,7 @@ class Observing(Pipeline):
         for _ in range(_MOST_CHANGES):
             try:
                 judged = await self._judged(call, ticket)
-            except StoreUnavailable as error:  # what it would have been judged by can't be had
+            except Exception as error:  # such as a store that is away: nobody can tell
                 return self.record.fault(call, error)
             taken = await self._allowed(judged, ticket) if isinstance(judged, Case) else judged
             if not isinstance(taken, Stale):

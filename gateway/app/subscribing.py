@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from gateway.app.observing import Observing
 from gateway.pipeline import Pipeline, sees
 from gateway.types.calls import ProposedCall
 from gateway.types.operations import Delivered, Delivery, Peer, Rejected, Undelivered
@@ -58,6 +59,8 @@ async def subscribe(
 
 def _may_still(pipeline: Pipeline, call: ProposedCall) -> bool:
     """Whether the rules in force now would let the caller see what it watches."""
+    if isinstance(pipeline, Observing) and pipeline.stance.observes:
+        return True
     tool = pipeline.resolve.find(call)
     case = pipeline.resolve.case_for(call, tool) if isinstance(tool, Tool) else None
     return case is not None and sees(case)

@@ -87,6 +87,12 @@ async def test_a_denied_call_and_every_end_of_a_request_have_a_row_in_order(stor
     assert all(set(row) == set(answers_calls.DECIDED) for row in found)
 
 
+async def test_a_call_that_was_only_judged_so_was_not_denied(store: Store) -> None:
+    await kept(store, weighed("call_1", observed={"would": "deny"}), weighed("call_2"))
+    found = await rows(answers_calls.decided(store.events, Selection()))
+    assert [row["call"] for row in found] == ["call_2"]
+
+
 async def test_people_deny_as_well(store: Store) -> None:
     denied = {"cast": "denied", "choice": "deny", "votes": [vote("lea"), vote("bob", "deny")]}
     await kept(store, request(Stage.DECIDED, "denied", "bob", **denied))

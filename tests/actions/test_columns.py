@@ -44,6 +44,13 @@ def test_every_event_says_something_in_every_column_without_a_fault(event: Any) 
         ({"body": {"status": "timeout"}}, "timeout"),
         ({"kind": EventKind.AUTHORIZATION, "body": {"decision": "deny"}}, "deny"),
         ({"kind": EventKind.AUTHORIZATION, "body": {"decision": "allow", "outcome": "no"}}, "no"),
+        (
+            {
+                "kind": EventKind.AUTHORIZATION,
+                "body": {"decision": "deny", "observed": {"would": "deny"}},
+            },
+            "observed: deny",
+        ),
         ({"kind": EventKind.APPROVAL, "body": {"status": "pending", "cast": "late"}}, "late"),
         ({"kind": EventKind.APPROVAL, "body": {"status": "expired"}}, "expired"),
         ({"kind": EventKind.RUN, "phase": "acting", "body": {}}, "acting"),

@@ -86,6 +86,13 @@ async def line(store: Store, kind: EventKind, stage: Stage, **body: Any) -> time
             "`id` from `crm.id`",
         ),
         ("admin", "recorded", {"action": "operation_resolved"}, "operation_resolved", ""),
+        (
+            "authorization",
+            "decided",
+            {"decision": "deny", "observed": {"would": "deny"}, "reason": "no bans"},
+            "observed",
+            "would: deny; no bans",
+        ),
     ],
 )
 async def test_each_kind_says_what_came_of_it_and_why(

@@ -8,12 +8,14 @@ import pytest
 from gateway import ids
 from gateway.app.gateway import Gateway
 from gateway.clock import SystemClock
+from gateway.types.calls import Era, Method, Nobody
 from gateway.types.decisions import Mode
 from gateway.types.guarantees import Idempotency
+from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.tools import Effect, Listed
 from tests.helpers.cases import a_call, a_principal
-from tests.helpers.fake_server import Script, record_of, tool
+from tests.helpers.fake_server import EVERYTHING, Script, record_of, tool
 from tests.helpers.workspaces import Workspace, a_workspace
 from tests.journeys import house
 
@@ -51,6 +53,11 @@ rules:
     match: {tools: [crm.mask]}
     output: {redact: [{path: /iban, as: mask}]}
 """
+NOTE: Json = {"uri": "crm://notes/1", "name": "note"}
+QUESTION: Json = {
+    "method": "elicitation/create",
+    "params": {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}},
+}
 SPENT = tool(
     "pay",
     inputSchema={
@@ -60,7 +67,7 @@ SPENT = tool(
     },
 )
 TYPED = tool("typed", outputSchema={"type": "object", "required": ["nothing"]})
-NAMES = ["find", "ban", "few", "set", "mask", "once", "note", "wipe"]
+NAMES = ["ask", "find", "ban", "few", "set", "mask", "once", "note", "wipe"]
 TOOLS = [*map(tool, NAMES), SPENT, TYPED, {"name": "bad", "inputSchema": 7}]
 
 
@@ -82,7 +89,13 @@ CONTRACTS = [
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     folder = tmp_path_factory.mktemp("observing")
-    script = Script(tools=TOOLS, on_call={"*": [{"reply": WHOLE}]})
+    script = Script(
+        tools=TOOLS,
+        eras=["legacy"],  # which ask in the middle of a call
+        on_call={"ask": [{"request": QUESTION}, {"reply": WHOLE}], "*": [{"reply": WHOLE}]},
+        resources=[NOTE],
+        capabilities=EVERYTHING,
+    )
     return a_workspace(
         folder,
         {"crm": house.stdio(script, folder, "crm")},
@@ -194,6 +207,50 @@ async def test_nothing_passes_that_nothing_has(gateway: Gateway) -> None:
     assert finished.status == "unknown_tool"
     broken = a_call("crm__find", {}, input_error="not JSON")
     assert (await gateway.handle(broken)).status == "invalid_arguments"
+
+
+class Person(Nobody):
+    """A caller of the handshake era that answers questions."""
+
+    era = Era.LEGACY
+    transport = "http"
+    session = "s"
+
+    def __init__(self) -> None:
+        self.asked = list[Json]()
+
+    @property
+    def capabilities(self) -> JsonObject:
+        return {"elicitation": {}}
+
+    async def ask(self, method: str, params: JsonObject, *, within_s: float) -> JsonObject:
+        del within_s
+        self.asked.append({"method": method, **params})
+        return {"action": "decline"}
+
+
+async def test_a_server_may_ask_its_caller_though_no_rule_lets_it(
+    gateway: Gateway, place: Workspace
+) -> None:
+    person = Person()
+    call = a_call("crm__ask", caller=person, call_id=ids.new("call"), received_at=_now())
+    _is_whole(await gateway.handle(call))
+    (asked,) = person.asked
+    assert (asked["method"], asked["message"]) == ("elicitation/create", "sure?")
+    await gateway.store.events.kept()
+    told = house.events(place.folder, call=call.call_id, kind="authorization", stage="started")
+    assert [each["body"]["decision"] for each in told] == ["deny"]
+
+
+async def test_resources_pass_as_well(gateway: Gateway) -> None:
+    page = await gateway.list_items(Listed.RESOURCES, SAM, a_call().caller, cursor=None)
+    assert page.items == [NOTE]
+    read = a_call(NOTE["uri"], method=Method.READ_RESOURCE, call_id=ids.new("call"))
+    watched = a_call(NOTE["uri"], method=Method.SUBSCRIBE, call_id=ids.new("call"))
+    assert (await gateway.handle(read)).status == "ok"
+    leave = await gateway.watch(watched, lambda: None)
+    assert callable(leave)
+    leave()
 
 
 async def test_nobody_is_asked(gateway: Gateway) -> None:
