@@ -22,10 +22,12 @@ async def read(receive):
             return body
 
 
-async def respond(send, status: int, body: bytes) -> None:
-    """Answer with JSON."""
+async def respond(send, status: int, body: bytes, *, is_stream: bool = False) -> None:
+    """Answer with JSON, or with an event stream of that one message."""
+    if is_stream:
+        body = b"event: message\r\ndata: " + body + b"\r\n\r\n"
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", b"text/event-stream" if is_stream else b"application/json"),
         (b"content-length", str(len(body)).encode()),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -20,6 +20,17 @@ class Answer:
         self.done = True
 
 
+class Whole(Answer):
+    """Collects headers as well."""
+
+    def __init__(self) -> None:
+        self.headers: dict[bytes, bytes] = {}
+        super().__init__()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers[name.lower()] = value
+
+
 class Connection:
     """One kept-alive connection, one request at a time."""
 
@@ -29,17 +40,20 @@ class Connection:
         self.writer: asyncio.StreamWriter | None = None
 
     async def request(self, head: bytes, body: bytes) -> tuple[int, bytes]:
+        answer = await self.exchange(head, body, Answer())
+        return answer.parser.get_status_code(), answer.body
+
+    async def exchange(self, head: bytes, body: bytes, answer: Answer) -> Answer:
         if self.writer is None or self.reader is None:
             self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
         self.writer.write(head + b"content-length: %d\r\n\r\n" % len(body) + body)
-        answer = Answer()
         while not answer.done:
             data = await self.reader.read(262_144)
             if not data:
                 self.writer = None
                 raise ConnectionError("closed in the middle of an answer")
             answer.parser.feed_data(data)
-        return answer.parser.get_status_code(), answer.body
+        return answer
 
 
 class Pool:

@@ -1,6 +1,9 @@
 """A fast downstream: answers both eras from one raw ASGI function.
 
-python -m bench.downstream PORT [write]: the tool `echo`, which reads, and `note`, which writes.
+python -m bench.downstream PORT [write] [sse] [rows] [many]
+
+The tool `echo` reads. With `write` there is `note`, which writes; with `rows` there is `rows`,
+whose result has 32 KB in fields; with `many` there are 50 others. With `sse`, answers stream.
 """
 
 import sys
@@ -32,20 +35,70 @@ WRITE = {
     "description": "Keep a text in a row.",
     "annotations": {"readOnlyHint": False, "destructiveHint": False},
 }
+_ROW = {"type": "object", "properties": {"id": {"type": "integer"}, "state": {"type": "string"}}}
+ROWS = {
+    "name": "rows",
+    "description": "Return many rows.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    },
+    "outputSchema": {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "rows": {"type": "array", "items": _ROW}},
+        "required": ["n", "rows"],
+    },
+    "annotations": {"readOnlyHint": True},
+}
+COUNT = 64  # rows, of half a KB each
+MANY = [{**TOOL, "name": f"tool_{number:02}", "description": "x" * 600} for number in range(50)]
+
+
+def rows(n: int) -> dict:
+    return {"n": n, "rows": [row(n + number) for number in range(COUNT)]}
+
+
+def row(number: int) -> dict:
+    person = {"name": "Ada Example", "city": "Example Town", "notes": "n" * 300}
+    return {"id": number, "state": "open", "person": person, "amounts": [1.5, 2.25, number]}
+
+
 INFO = {"name": "bench", "version": "1"}
+
+
+def tools(words: list[str]) -> list[dict]:
+    if "many" in words:
+        return MANY
+    more = [WRITE] if "write" in words else []
+    return [TOOL, *more, *([ROWS] if "rows" in words else [])]
+
+
+def replied(message: dict) -> dict:
+    result = answer(message["method"], message.get("params") or {})
+    reply = {"jsonrpc": "2.0", "id": message["id"]}
+    if result is None:
+        return {**reply, "error": {"code": -32601, "message": "method not found"}}
+    return {**reply, "result": result}
 
 
 def answer(method: str, params: dict) -> dict | None:
     modern = "io.modelcontextprotocol/protocolVersion" in (params.get("_meta") or {})
     result: dict | None
-    if method == "tools/call":
+    if method == "tools/call" and params["name"] == "rows":
+        result = {
+            "content": [{"type": "text", "text": f"{COUNT} rows"}],
+            "structuredContent": rows(params["arguments"]["n"]),
+        }
+    elif method == "tools/call":
         arguments = params["arguments"]
         result = {
             "content": [{"type": "text", "text": arguments["text"]}],
             "structuredContent": {"text": arguments["text"], "n": arguments["n"]},
         }
     elif method == "tools/list":
-        result = {"tools": [TOOL, WRITE] if "write" in sys.argv[2:] else [TOOL]}
+        result = {"tools": tools(sys.argv)}
         if modern:
             result |= {"ttlMs": 60000, "cacheScope": "public"}
     elif method == "server/discover":
@@ -81,13 +134,13 @@ async def app(scope, receive, send):
     if "id" not in message:
         await respond(send, 202, b"")
         return
-    result = answer(message["method"], message.get("params") or {})
-    reply = {"jsonrpc": "2.0", "id": message["id"]}
-    if result is None:
-        reply["error"] = {"code": -32601, "message": "method not found"}
-    else:
-        reply["result"] = result
-    await respond(send, 200 if result is not None else 404, orjson.dumps(reply))
+    reply = replied(message)
+    await respond(
+        send,
+        200 if "result" in reply else 404,
+        orjson.dumps(reply),
+        is_stream="sse" in sys.argv and message["method"] == "tools/call",
+    )
 
 
 if __name__ == "__main__":

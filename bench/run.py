@@ -1,134 +1,90 @@
-"""Run all targets interleaved and write a table of medians and ratios.
+"""Measure side by side, in rounds of turns, with every answer checked.
 
-scripts/bench [--rounds 3] [--seconds 2] [--sizes 200,32768] [--only weighbridge] [--out FOLDER]
+scripts/bench [--part hop,…] [--rounds 3] [--seconds 1.2] [--only TARGETS] [--docs] [--out FILE]
 scripts/bench --writes [--postgres]   a governed write beside its two commits done bare
 scripts/bench --against REVISION      a governed read beside that of an older revision
+
+Parts: hop, eras, stores, workers, fields, rules, list, start, memory. With `--docs`, what was
+measured is kept in docs/explanation/speed.json, each part by itself, and the page and its picture
+are made from that.
 """
 
 import argparse
 import json
 import os
-import statistics
+import platform
+import signal
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import against, writes
-from bench.processes import environment, helper, running, spans_at, tree_pss
-from bench.targets import Target, targets
+from bench import against, report, writes
+from bench.parts import PARTS, SPECIAL, measured
 
-CONCURRENCY = (1, 16, 64)
-
-
-def round_of(
-    target: Target, backend_port: int, collector_port: int, sizes: list[int], seconds: float
-) -> dict:
-    before = spans_at(collector_port)
-    found = one_run(target, backend_port, environment(target, collector_port), sizes, seconds)
-    # The target has ended, so that all that it had to export is there.
-    found["spans"] = spans_at(collector_port) - before
-    return found
+_ALL = ("hop", "eras", "stores", "workers", "fields", "rules", "list", "start", "memory")
 
 
-def one_run(
-    target: Target, backend_port: int, environ: dict[str, str], sizes: list[int], seconds: float
-) -> dict:
-    with running(target, backend_port, environ) as one:
-        found: dict = {"cold_start_s": one.cold_start_s, "cells": {}}
-        found["calls"] = one.cell(0.5, concurrency=4)["calls"]
-        for size in sizes:
-            for concurrency in CONCURRENCY:
-                cell = one.cell(seconds, size=size, concurrency=concurrency)
-                found["cells"][f"{size}/{concurrency}"] = cell
-                found["calls"] += cell["calls"]
-        found["pss_mib"] = tree_pss(one.process.pid) if one.process else 0.0
-        return found
+def compare(options: argparse.Namespace) -> dict:
+    only = frozenset(filter(None, options.only.split(",")))
+    found: dict = {}
+    for name in options.part.split(","):
+        run = SPECIAL.get(name) or (lambda *given, part=PARTS[name]: measured(part, *given))
+        found[name] = run(options.rounds, options.seconds, only)
+        found[name] |= {
+            "rounds": options.rounds,
+            "seconds": options.seconds,
+            "at": datetime.now(UTC).date().isoformat(),
+        }
+    return {
+        "machine": f"{os.cpu_count()} cores, Python {platform.python_version()}",
+        "parts": found,
+    }
 
 
-def table(results: dict[str, list[dict]], sizes: list[int]) -> str:
-    lines = [
-        "| target | size | callers | CPU ms a call | × pass-through | calls/s | p50 ms | p99 ms "
-        "| added p50 ms | added p99 ms |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for size in sizes:
-        for concurrency in CONCURRENCY:
-            key = f"{size}/{concurrency}"
-            for name, rounds in results.items():
-                lines.append(row(name, key, size, concurrency, rounds, results))
-    lines += ["", "| target | cold start s | memory MiB (PSS) | spans a call |"]
-    lines += ["| --- | --- | --- | --- |"]
-    for name, rounds in results.items():
-        start = statistics.median(one["cold_start_s"] for one in rounds)
-        memory = statistics.median(one["pss_mib"] for one in rounds)
-        spans = statistics.median(one["spans"] / one["calls"] for one in rounds)
-        lines.append(f"| {name} | {start:.2f} | {memory:.0f} | {spans:.2f} |")
-    return "\n".join(lines)
-
-
-def row(name: str, key: str, size: int, callers: int, rounds: list[dict], results: dict) -> str:
-    def median(what: str, of: list[dict]) -> float:
-        return statistics.median(one["cells"][key][what] for one in of)
-
-    ratios = [
-        mine["cells"][key]["cpu_ms"] / bare["cells"][key]["cpu_ms"]
-        for mine, bare in zip(rounds, results["pass-through"], strict=True)
-    ]
-    ratio = f"{statistics.median(ratios):.2f}" if name != "direct" else "–"
-    added = [
-        (median(what, rounds) - median(what, results["direct"])) / 1000 for what in ("p50", "p99")
-    ]
-    return (
-        f"| {name} | {size} | {callers} | {median('cpu_ms', rounds):.3f} | {ratio} "
-        f"| {median('per_second', rounds):.0f} | {median('p50', rounds) / 1000:.2f} "
-        f"| {median('p99', rounds) / 1000:.2f} | {added[0]:.2f} | {added[1]:.2f} |"
-    )
-
-
-def compare(options: argparse.Namespace) -> tuple[dict, str]:
-    sizes = [int(size) for size in options.sizes.split(",")]
-    chosen = [
-        one
-        for one in targets()
-        if not options.only or one.name in ("direct", "pass-through", *options.only.split(","))
-    ]
-    results: dict[str, list[dict]] = {target.name: [] for target in chosen}
-    with helper("bench.downstream") as backend, helper("bench.collector") as collector:
-        for number in range(options.rounds):
-            # Another order each round, so that nobody always runs on a warm or a tired machine.
-            for target in chosen[number % len(chosen) :] + chosen[: number % len(chosen)]:
-                results[target.name].append(
-                    round_of(target, backend, collector, sizes, options.seconds)
-                )
-                print(f"round {number + 1}: {target.name} done", file=sys.stderr)
-    return results, table(results, sizes)
+def keep(results: dict, path: Path) -> dict:
+    """Put the parts of now in the place of those that are kept."""
+    old = json.loads(path.read_text())["parts"] if path.exists() else {}
+    parts = old | results["parts"]
+    kept = {**results, "parts": {name: parts[name] for name in _ALL if name in parts}}
+    path.write_text(json.dumps(kept, indent=1) + "\n")
+    return kept
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--part", default=",".join(_ALL), help="comma-separated names of parts")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--sizes", default="200,32768", help="bytes of an argument, for reads")
+    parser.add_argument("--seconds", type=float, default=1.2, help="of each load")
     parser.add_argument("--only", default="", help="comma-separated names of targets")
+    parser.add_argument("--docs", action="store_true", help="keep it, and make page and picture")
     parser.add_argument("--writes", action="store_true", help="writes and their two commits")
     parser.add_argument("--postgres", action="store_true", help="with --writes: not on SQLite")
     parser.add_argument("--against", default="", metavar="REVISION", help="what Git calls it")
-    parser.add_argument("--out", default="")
+    parser.add_argument("--out", default="", metavar="FILE", help="also write it there, as JSON")
     options = parser.parse_args()
+    # Whatever ends this ends what it has started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    unknown = set(options.part.split(",")) - set(_ALL)
+    if unknown:
+        parser.error(f"no part `{min(unknown)}`; there are {', '.join(_ALL)}")
     if options.writes:
         results, text = writes.compare(options.rounds, options.seconds, options.postgres)
     elif options.against:
         results, text = against.compare(options.against, options.rounds, options.seconds)
     else:
-        results, text = compare(options)
+        results = compare(options)
+        text = report.whole(results)
+        if options.docs:
+            kept = keep(results, report.RESULTS)
+            report.PAGE.write_text(report.filled(report.PAGE.read_text(), kept))
+            if "hop" in kept["parts"]:
+                report.PICTURE.write_text(report.picture(kept))
     print(text)
     if options.out:
-        out = Path(options.out)
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "results.json").write_text(json.dumps(results, indent=1))
-        (out / "results.md").write_text(text + "\n")
-    print(f"{os.cpu_count()} cores, {options.rounds} rounds of {options.seconds} s a cell")
+        Path(options.out).write_text(json.dumps(results, indent=1))
+    print(f"{os.cpu_count()} cores, {options.rounds} rounds of {options.seconds} s a load")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from bench.downstream import TOOL, WRITE
+from bench import peers
+from bench.downstream import MANY, ROWS, TOOL, WRITE
+from bench.envs import program
 from gateway.contracts import pins, writing
 from gateway.identity.apikeys import hash_key, new_api_key
 from gateway.types.guarantees import Compensation, CompensationClass
@@ -25,6 +27,11 @@ class Target:
     tool: str
     command: Command
     traced: bool = False  # exports spans and metrics to a collector
+    era: str = "modern"  # that its callers speak
+    kind: str = "echo"  # of its calls, as `bench.load` has them
+    backend: str = ""  # words for the downstream
+    is_stdio: bool = False  # callers sit at its pipes
+    more: dict = field(default_factory=dict)  # for the load
 
 
 _ONWARD = Compensation(kind=CompensationClass.PIVOT, reason="a note stays")
@@ -48,6 +55,20 @@ WRITE_POLICY = """\
   - id: bench.note
     decision: allow
     match: {tools: [bench.note], roles: {any: [agent]}, scopes: {all: [bench:write]}}
+"""
+_ROWS_POLICY = """\
+  - id: bench.rows
+    decision: allow
+    match: {tools: [bench.rows], roles: {any: [agent]}, scopes: {all: [bench:read]}}
+"""
+_KEPT = "    output: {keep: [/n, /rows/*/id, /rows/*/state]}\n"
+_ANY = "  - {id: any, decision: allow, match: {tools: ['*'], roles: {any: [agent]}}}\n"
+_RULE = """\
+  - id: bench.rule-{n}
+    decision: deny
+    code: other
+    match: {{tools: [bench.echo], roles: {{any: [role-{n}]}}}}
+    when: size(args.text) > {n}
 """
 
 
@@ -80,9 +101,77 @@ def weighbridge_writes(store: str = "") -> Command:
     return command
 
 
-def _contract(tool: dict, effect: Effect) -> Contract:
+def weighbridge_to(protocol: str) -> Command:
+    """A gateway whose server speaks `legacy` or `modern` over HTTP, or sits at pipes (`stdio`)."""
+
+    def command(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+        entry = {"url": f"http://127.0.0.1:{backend}/mcp", "protocol": protocol}
+        if protocol == "stdio":
+            words = ["-m", "bench.stdio_server"]
+            entry = {"command": sys.executable, "args": words, "cwd": str(ROOT)}
+        contracts = [_contract(TOOL, Effect.READ)]
+        return _gateway(port, backend, folder, contracts, POLICY, servers={"bench": entry})
+
+    return command
+
+
+def weighbridge_stdio(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+    """A gateway that a host started: its callers sit at its pipes, without a key."""
+    local = {"user": "bench", "tenant": "acme", "roles": ["agent"], "scopes": ["bench:read"]}
+    contracts = [_contract(TOOL, Effect.READ)]
+    argv, _ = _gateway(port, backend, folder, contracts, POLICY, identity={"local": local})
+    return [argv[0], "stdio", *argv[2:]], ""
+
+
+def weighbridge_workers(workers: int) -> Command:
+    """A gateway of several processes."""
+
+    def command(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+        argv, key = weighbridge(port, backend, folder)
+        return [*argv, "--workers", str(workers)], key
+
+    return command
+
+
+def weighbridge_rows(*, is_kept: bool) -> Command:
+    """A gateway whose result of 32 KB is minimised, or leaves as it came."""
+
+    def command(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+        contracts = [_contract(TOOL, Effect.READ), _contract(ROWS, Effect.READ)]
+        policy = POLICY + _ROWS_POLICY + (_KEPT if is_kept else "")
+        return _gateway(port, backend, folder, contracts, policy)
+
+    return command
+
+
+def weighbridge_rules(count: int) -> Command:
+    """A gateway with this many rules more, all about the tool that is called."""
+
+    def command(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+        policy = POLICY + "".join(_RULE.format(n=number) for number in range(count))
+        return _gateway(port, backend, folder, [_contract(TOOL, Effect.READ)], policy)
+
+    return command
+
+
+def weighbridge_many(servers: int, tools: list[dict] | None = None) -> Command:
+    """A gateway in front of several servers, all tools of each under contract."""
+
+    def command(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
+        url = f"http://127.0.0.1:{backend}/mcp"
+        names = ["bench", *(f"bench{number}" for number in range(2, servers + 1))]
+        contracts = [
+            _contract(tool, Effect.READ, server=name) for name in names for tool in tools or MANY
+        ]
+        entries = {name: {"url": url} for name in names}
+        return _gateway(port, backend, folder, contracts, "rules:\n" + _ANY, servers=entries)
+
+    return command
+
+
+def _contract(tool: dict, effect: Effect, server: str = "bench") -> Contract:
     return Contract(
-        tool=f"bench.{tool['name']}",
+        tool=f"{server}.{tool['name']}",
         pin=pins.pin(tool),
         effect=effect,
         risk=Risk.LOW,
@@ -127,20 +216,23 @@ def _gateway(
     return command, key
 
 
-def fastmcp(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
-    python = ROOT / "bench/.venv-fastmcp/bin/python"
-    return [str(python), str(ROOT / "bench/fastmcp_proxy.py"), str(port), str(backend)], ""
+DIRECT = Target(name="direct", tool="echo", command=direct)
+PASS = Target(name="pass-through", tool="echo", command=passthrough)
+GATEWAY = Target(name="weighbridge", tool="bench__echo", command=weighbridge)
+IN_A_RUN = Target(name="weighbridge in a run", tool="bench__echo", command=weighbridge_in_a_run)
+TRACED = Target(name="weighbridge traced", tool="bench__echo", command=weighbridge, traced=True)
 
 
-def targets() -> list[Target]:
-    """All targets that this machine can start."""
-    found = [
-        Target(name="direct", tool="echo", command=direct),
-        Target(name="pass-through", tool="echo", command=passthrough),
-        Target(name="weighbridge", tool="bench__echo", command=weighbridge),
-        Target(name="weighbridge in a run", tool="bench__echo", command=weighbridge_in_a_run),
-        Target(name="weighbridge traced", tool="bench__echo", command=weighbridge, traced=True),
-    ]
-    if (ROOT / "bench/.venv-fastmcp/bin/python").exists():
-        found.append(Target(name="fastmcp proxy", tool="echo", command=fastmcp))
-    return found
+def others() -> list[Target]:
+    """The peers and plain proxies whose environments are there."""
+    every = {
+        "nginx": Target(name="nginx", tool="echo", command=peers.nginx),
+        "envoy": Target(
+            name="envoy mcp_router", tool="bench__echo", command=peers.envoy, era="handshake"
+        ),
+        "fastmcp": Target(name="fastmcp proxy", tool="echo", command=peers.fastmcp),
+        "hangar": Target(
+            name="mcp-hangar", tool="hangar_call", command=peers.hangar, kind="hangar"
+        ),
+    }
+    return [target for name, target in every.items() if program(name) is not None]
