@@ -85,7 +85,10 @@ class ArchiveFile:
         return f"sha256:{self._digest.hexdigest()}"
 
     def rows(self, last: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the next events with their numbers, up to `last` at most."""
+        """Yield the next events with their numbers, up to `last` at most.
+
+        Raises LogChanged where more comes behind the last one: nobody has ever signed that.
+        """
         while self._next <= min(last, self.head.last):
             line = self._file.readline(_LONGEST)
             if not line.endswith(b"\n"):
@@ -93,13 +96,15 @@ class ArchiveFile:
             self._digest.update(line)
             self._next += 1
             yield self._next - 1, line[:-1]
+        if self._next > self.head.last and self._file.read(1):
+            raise LogChanged(f"`{self.path}`: more follows than its first line says")
 
     def check(self) -> str:
         """Read all of it and return its digest; raises LogChanged when it isn't what it says."""
         edge = self.head.begin.copy()
         for _, body in self.rows(self.head.last):
             edge.append(tree.leaf_hash(body))
-        if edge.hashes != self.head.end.hashes or self._file.read(1):
+        if edge.hashes != self.head.end.hashes:
             raise LogChanged(f"`{self.path}`: the archive is not what its first line says")
         return self.digest
 

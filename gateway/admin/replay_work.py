@@ -1,6 +1,6 @@
 """A replay as a page orders it: what it takes, and the same in a process of its own."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,7 @@ from gateway.app import sealing
 from gateway.clock import SystemClock
 from gateway.config.settings import Settings
 from gateway.config.terms import terms
+from gateway.contracts.published import Definitions
 from gateway.errors import ConfigurationError, FileError
 from gateway.events.envelope import Origin
 from gateway.replay.fitting import Fitting
@@ -121,11 +122,13 @@ def other_definitions(
     schemas: str, candidate: Revision, servers: Sequence[str]
 ) -> Redefined | None:
     """Return what a candidate becomes over definitions that were pasted; raises FileError."""
-    if not schemas:
-        return None
+    return redefined(candidate, placed(schemas, candidate, servers)) if schemas else None
+
+
+def placed(schemas: str, candidate: Revision, servers: Sequence[str]) -> Mapping[str, Definitions]:
+    """Return definitions that were pasted, by server; raises FileError."""
     data = schemas.encode("utf-8", "replace")
-    found = redefinitions.placed(data, file=PASTED, servers=servers, revision=candidate, mend=_MEND)
-    return redefined(candidate, found)
+    return redefinitions.placed(data, file=PASTED, servers=servers, revision=candidate, mend=_MEND)
 
 
 def _with(

@@ -97,10 +97,10 @@ class Replays:
         return Begun(form=form, wish=wish)
 
     def _tried(self, schemas: str, candidate: JsonObject) -> None:
-        """Read definitions as the process will; raises FileError."""
+        """Read definitions as the process will, which compiles them too; raises FileError."""
         if schemas:
             servers = [*self.shelf.settings.servers]
-            replay_work.other_definitions(schemas, compiled(candidate), servers)
+            replay_work.placed(schemas, compiled(candidate), servers)
 
     def find(self, wish: Wish) -> Errand | None:
         """Return what is being made of a wish, or was."""

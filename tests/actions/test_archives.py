@@ -46,10 +46,22 @@ def test_it_is_checked_against_its_own_edge(tmp_path: Path) -> None:
     path = an_archive(tmp_path)
     assert checked(path).startswith("sha256:")
     whole = path.read_bytes()
-    for data in (whole.replace(b":7}", b":8}"), whole[:-1], whole + b"more\n"):
+    for data in (whole.replace(b":7}", b":8}"), whole[:-1]):
         path.write_bytes(data)
         with pytest.raises(LogChanged, match="not what its first line says"):
             checked(path)
+
+
+@pytest.mark.parametrize("more", [b"more\n", b"{}", b"\n"])
+def test_what_follows_its_last_event_is_no_part_of_it(tmp_path: Path, more: bytes) -> None:
+    path = an_archive(tmp_path)
+    path.write_bytes(path.read_bytes() + more)
+    with pytest.raises(LogChanged, match="more follows than its first line says"):
+        checked(path)
+    with ArchiveFile(path) as file:
+        assert [seq for seq, _ in file.rows(9)] == [5, 6, 7, 8, 9]
+        with pytest.raises(LogChanged, match="more follows"):
+            list(file.rows(99))
 
 
 def checked(path: Path) -> str:

@@ -33,7 +33,7 @@ async def test_an_export_holds_a_tenants_events_and_is_true_in_a_bare_interprete
     note = await a_log(store)
     found = await exported(store, tmp_path / "export", note)
     assert (found.count, found.size) == (300, 600)
-    assert verified(tmp_path / "export") == (
+    assert verified(tmp_path / "export", str(SIGNER.key)) == (
         0,
         f"true: 300 events are in the log {SIGNER.name}, as it was at 600 events",
     )

@@ -50,8 +50,16 @@ def verified(folder: Path, *keys: str) -> tuple[int, str]:
 def test_a_good_export_is_true(tmp_path: Path) -> None:
     folder = an_export(tmp_path)
     said = "true: 5 events are in the log log.example/a, as it was at 100 events"
-    assert verified(folder) == (0, said)
     assert verified(folder, str(SIGNER.key)) == (0, said)
+    own = f"{said} (by keys.txt: compare it with the key that you know)"
+    assert verified(folder) == (0, own)
+
+
+def test_what_follows_the_last_event_is_not_passed_over(tmp_path: Path) -> None:
+    folder = an_export(tmp_path)
+    events = folder / "events.jsonl"
+    events.write_bytes(events.read_bytes() + b'{"event":101}')  # without a line end
+    assert verified(folder) == (1, "FALSE: there are not as many proofs as events")
 
 
 def edited(name: str, edit: Callable[[bytes], bytes]) -> Callable[[Path], None]:
