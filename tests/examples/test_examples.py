@@ -4,10 +4,12 @@ import re
 import shutil
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
-from gateway import jsontext
+from gateway import jsontext, yamltext
 from gateway.actions import revisions
 from gateway.clock import SystemClock
 from gateway.config.load import load
@@ -17,6 +19,7 @@ from gateway.contracts.pins import pin
 from gateway.revision import Unreviewed
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Contract, Effect
+from gateway.yamltext import editors
 from scripts.examples import EXAMPLES, ROOT, SECRETS, names
 
 SERVERS = ROOT / "tests/contracts/servers"
@@ -111,9 +114,26 @@ def test_an_example_says_how_it_is_run_and_which_version_it_is_for(name: str) ->
     assert "weighbridge policy test" in said
 
 
-def test_every_file_tells_editors_its_schema() -> None:
+def kind(path: Path) -> editors.Name:
+    match path.parent.name, path.name:
+        case "contracts", _:
+            return "contracts"
+        case "tests", _:
+            return "policy-test"
+        case _, "config.yaml":
+            return "config"
+        case _:
+            return "policy"
+
+
+def test_editors_know_every_file_and_find_nothing_wrong() -> None:
     for path in EXAMPLES.rglob("*.yaml"):
-        assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema="), path
+        text, name = path.read_text(encoding="utf-8"), kind(path)
+        assert text.startswith(editors.schema_line(name)), path
+        schema: Any = jsontext.parse((ROOT / f"docs/reference/schemas/{name}.json").read_bytes())
+        value: Any = yamltext.load(text, file=str(path)).value
+        validator: Any = jsonschema.Draft202012Validator(schema)
+        assert not [error.message for error in validator.iter_errors(value)], path
 
 
 def test_nothing_of_an_example_is_about_this_machine() -> None:
