@@ -14,6 +14,7 @@ from gateway.demo.helpdesk import HelpDesk
 from gateway.demo.scene import ACME, GLOBEX
 from gateway.identity.apikeys import ADMIN_PREFIX, hash_key, new_api_key
 from gateway.types.json import Json, JsonObject
+from gateway.yamltext.editors import schema_line
 
 CONFIG: Final = "config.yaml"  # in the folder of a demo
 ROOT: Final = Path(gateway.__file__).resolve().parent.parent  # a checkout, or site-packages
@@ -102,7 +103,8 @@ class Workspace:
             str(_HOST["id"]), user=str(_HOST["user"]), tenant=ACME, prefix=ADMIN_PREFIX
         )
         shutil.copytree(policies(), folder / "policies")
-        (folder / "policies" / "demo.yaml").write_text(_RULE, encoding="utf-8")
+        rule = folder / "policies" / "demo.yaml"
+        rule.write_text(schema_line("policy") + _RULE, encoding="utf-8")
         return cls(folder=folder, books=books, keys=keys, host_key=host.key)
 
     def write_config(
@@ -140,7 +142,7 @@ class Workspace:
             "policies": "policies",
         }
         text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
-        self.config.write_text(text, encoding="utf-8")
+        self.config.write_text(schema_line("config") + text, encoding="utf-8")
 
     @property
     def copies(self) -> Path:

@@ -7,6 +7,7 @@ from gateway.clock import SystemClock
 from gateway.config import load as loading
 from gateway.demo.workspace import Ports, Workspace, policies
 from gateway.identity.apikeys import ADMIN_PREFIX, ApiKeys
+from gateway.yamltext.editors import schema_line
 
 
 def test_the_configuration_loads_and_lets_each_tenants_key_in(tmp_path: Path) -> None:
@@ -38,6 +39,7 @@ def test_no_key_is_written_down(tmp_path: Path) -> None:
     made = Workspace.create(tmp_path)
     made.write_config(python=sys.executable, desk_port=4711, time_server=None, ports=Ports())
     text = made.config.read_text(encoding="utf-8")
+    assert text.startswith(schema_line("config"))
     assert not any(key in text for key in (*made.keys.values(), made.host_key))
     assert "time" not in loading.load(made.config, {}).settings.servers
 
