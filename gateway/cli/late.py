@@ -1,5 +1,6 @@
 """Groups of commands that are imported when they are named, so that `--help` says at once."""
 
+import difflib
 import importlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -27,6 +28,16 @@ class LateGroup(PlainGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, importing its module."""
         return named(self.table[cmd_name][0]) if cmd_name in self.table else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; for one that isn't there, name the nearest."""
+        name = args[0]
+        near = difflib.get_close_matches(name, self.table, n=1)
+        if name not in self.table and near and not name.startswith("-"):
+            ctx.fail(f"No such command '{name}'. Did you mean '{near[0]}'?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""

@@ -3,6 +3,7 @@
 import click
 
 from gateway.cli.late import LateGroup
+from tests.helpers.workspaces import weighbridge
 
 GROUP = LateGroup("a", table={"b": ("gateway.cli.keys:new", "make"), "c": ("none.there", "fail")})
 
@@ -17,3 +18,14 @@ def test_a_name_is_looked_up_and_one_that_is_not_there_is_none() -> None:
     context = click.Context(GROUP)
     assert isinstance(GROUP.get_command(context, "b"), click.Command)
     assert GROUP.get_command(context, "x") is None
+
+
+def test_a_name_that_is_not_there_is_met_with_the_nearest() -> None:
+    for words, said in (
+        (("polcy", "lint"), "no such command `polcy`; did you mean `policy`?"),
+        (("policy", "tset"), "no such command `tset`; did you mean `test`?"),
+        (("replay", "shw"), "no such command `shw`; did you mean `show`?"),
+    ):
+        done = weighbridge(*words)
+        assert done.exit_code == 2
+        assert done.stderr.startswith(f"weighbridge: {said}; see `weighbridge")
