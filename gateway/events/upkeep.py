@@ -11,6 +11,8 @@ from gateway.types.json import JsonObject
 
 ROTATED: Final = "checkpoint_key_rotated"
 ARCHIVED: Final = "log_archived"
+HOLD_SET: Final = "log_hold_set"
+HOLD_LIFTED: Final = "log_hold_lifted"
 _TEXT: Final = 1_000
 
 _BY: Final[JsonObject] = {
@@ -48,8 +50,8 @@ ACTIONS: Final[tuple[JsonObject, ...]] = (
             **_BY,
         },
     ),
-    an_action("log_hold_set", {"tenant": TEXT, "run": TEXT, "reason": TEXT, **_BY}),
-    an_action("log_hold_lifted", {"tenant": TEXT, "run": TEXT, **_BY}),
+    an_action(HOLD_SET, {"tenant": TEXT, "run": TEXT, "reason": TEXT, **_BY}),
+    an_action(HOLD_LIFTED, {"tenant": TEXT, "run": TEXT, **_BY}),
     an_action(
         "log_shredded",
         {
@@ -115,7 +117,7 @@ def hold_set(
     """Say that the events of a tenant or a run have to stay."""
     body: JsonObject = {"tenant": tenant, "run": run, "reason": reason[:_TEXT]}
     return replace(
-        _event("log_hold_set", id=id, at=at, body={**body, "by": by[:_TEXT], "account": account}),
+        _event(HOLD_SET, id=id, at=at, body={**body, "by": by[:_TEXT], "account": account}),
         tenant=tenant,
         run=run,
     )
@@ -124,7 +126,7 @@ def hold_set(
 def hold_lifted(*, id: str, at: datetime, tenant: str, run: str, by: str, account: str) -> Event:
     """Say that they may go again."""
     body: JsonObject = {"tenant": tenant, "run": run, "by": by[:_TEXT], "account": account}
-    event = _event("log_hold_lifted", id=id, at=at, body=body)
+    event = _event(HOLD_LIFTED, id=id, at=at, body=body)
     return replace(event, tenant=tenant, run=run)
 
 

@@ -1,5 +1,6 @@
 """What may leave the log: prefixes that a sealed file holds, up to the first event on hold."""
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,14 +9,19 @@ from gateway.errors import LogChanged
 from gateway.events import tiles
 from gateway.events.tiles import WIDTH
 from gateway.events.tree import Edge
+from gateway.events.upkeep import HOLD_LIFTED, HOLD_SET
 from gateway.store import integration
 from gateway.store.changes import Change, Log, Made
 from gateway.store.checkpoints import as_row
+from gateway.store.derived import event_of
 from gateway.store.engine import Parameters, Row, Transaction
 from gateway.store.integration import StoredCheckpoint
 from gateway.store.times import microseconds, moment
 from gateway.store.worker import Worker
 from gateway.types.events import Event
+from gateway.types.json import JsonObject
+
+_log = logging.getLogger("weighbridge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,7 @@ class Retention:
     async def prefix(self, before: datetime, most: int) -> Prefix:
         """Return the longest prefix in whole tiles that is older than a time and not on hold."""
         since = microseconds(before)
+        await self._worker.write(mend)
         return await self._worker.read(lambda transaction: _prefix(transaction, since, most))
 
     async def remove(
@@ -103,6 +110,7 @@ class Retention:
 
     async def holds(self) -> list[Hold]:
         """Return who and what is on hold, the first that was set first."""
+        await self._worker.write(mend)
         return await self._worker.read(all_holds)
 
     async def hold(self, wanted: Hold, event: Event) -> bool:
@@ -194,6 +202,44 @@ def _held(transaction: Transaction) -> tuple[int, str] | None:
 
 def _number(transaction: Transaction, name: str, parameters: Parameters) -> int | None:
     return transaction.fetch(name, parameters)[0].integer("seq") or None
+
+
+def mend(transaction: Transaction) -> None:
+    """Put holds back that the log has and the table lost: a row is nobody's word.
+
+    The event that set one is the first that it keeps, so no archive has taken it.
+    """
+    told: dict[tuple[str, str], Parameters] = {}
+    for row in transaction.fetch("hold_events", {}):
+        event = event_of(row.text("body").encode("utf-8", "replace"))
+        body = event.get("body") if event is not None else None
+        if event is None or not isinstance(body, dict):
+            continue
+        place = _text(body, "tenant"), _text(body, "run")
+        if body.get("action") == HOLD_LIFTED:
+            told.pop(place, None)
+        elif body.get("action") == HOLD_SET and any(place):
+            told.setdefault(place, _hold_of(event, body))
+    known = {(each.tenant, each.run) for each in all_holds(transaction)}
+    for place, row in told.items():
+        if place not in known:
+            _log.warning("a hold of the log was not in its table, and is back: %s", place)
+            transaction.execute("set_hold", row)
+
+
+def _hold_of(event: JsonObject, body: JsonObject) -> Parameters:
+    return {
+        "tenant": _text(body, "tenant"),
+        "run_id": _text(body, "run"),
+        "reason": _text(body, "reason"),
+        "held_by": _text(body, "by"),
+        "at": microseconds(datetime.fromisoformat(_text(event, "ts"))),
+    }
+
+
+def _text(found: JsonObject, name: str) -> str:
+    value = found.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def all_holds(transaction: Transaction) -> list[Hold]:

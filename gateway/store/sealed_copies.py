@@ -11,7 +11,7 @@ from gateway.store import erasing, seals
 from gateway.store.changes import Change, Log, Made
 from gateway.store.engine import Parameters, Transaction, Value
 from gateway.store.erasing import Erased, Left
-from gateway.store.retention import Hold, all_holds
+from gateway.store.retention import Hold, all_holds, mend
 from gateway.store.times import microseconds, moment
 from gateway.store.worker import Worker
 from gateway.types.audit import SealedCopy
@@ -107,6 +107,7 @@ class SealedCopies:
 
     async def expired(self, before: datetime) -> AsyncIterator[str]:
         """Yield the tenants of copies that are older than a time and not on hold."""
+        await self._worker.write(mend)
         last = ""
         while True:
             wanted: Parameters = {"before": microseconds(before), "last": last}
@@ -121,6 +122,7 @@ class SealedCopies:
         `telling` makes the event of each step; where nothing was left there is none. Raises
         StoreUnavailable: then what was done so far is done and told, and the same again goes on.
         """
+        await self._worker.write(mend)
         await self._worker.write(partial(seals.mend, found=await self._led_astray(scope)))
         done = Shredded(copies=0, keys=0)
         while True:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import LogChanged, StoreUnavailable
+from gateway.events import upkeep
 from gateway.store import retention
 from gateway.store.integration import StoredCheckpoint
 from gateway.store.retention import Hold
@@ -158,3 +159,24 @@ async def test_an_edge_that_was_tampered_with_is_not_gone_on_from(
     tamper(store_url, "UPDATE archives SET edge = 'AAAA'")
     with connect().reading() as reading, pytest.raises(LogChanged, match="can't be read"):
         retention.sealed(reading)
+
+
+async def test_a_hold_whose_row_somebody_took_away_is_back_before_anything_goes(
+    store: Store, store_url: str
+) -> None:
+    who = {"by": "ada", "account": "root"}
+    held = upkeep.hold_set(id="h1", at=NOW, tenant="acme", run="", reason="suit", **who)
+    also = upkeep.hold_set(id="h2", at=NOW, tenant="", run="run_1", reason="suit", **who)
+    over = upkeep.hold_lifted(id="h3", at=NOW, tenant="", run="run_1", **who)
+    assert await store.retention.hold(a_hold(tenant="acme"), held)
+    assert await store.retention.hold(a_hold(run="run_1"), also)
+    assert await store.retention.lift("", "run_1", over)
+    await a_log(store, 600)
+    before = await store.retention.prefix(LATER, 10_000)
+    assert "is on hold, of tenant `acme`" in before.stop
+    tamper(store_url, "DELETE FROM holds")
+    assert await store.retention.prefix(LATER, 10_000) == before
+    tamper(store_url, "DELETE FROM holds")
+    (back,) = await store.retention.holds()
+    assert (back.tenant, back.run, back.reason, back.by) == ("acme", "", "suit", "ada")
+    assert back.at == NOW

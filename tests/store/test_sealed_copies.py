@@ -7,6 +7,7 @@ import pytest
 
 from gateway.actions.verifying import verify
 from gateway.errors import StoreUnavailable
+from gateway.events import upkeep
 from gateway.events.trust import Trust
 from gateway.store.backlog import Bounds
 from gateway.store.changes import Change, Made
@@ -227,3 +228,19 @@ async def test_copies_count_as_what_waits(open_log: OpenLog) -> None:
     event = a_sealer().sealed(a_decision(), {"note": "x" * 200_000})
     with pytest.raises(StoreUnavailable, match="too many events"):
         log.append([event])
+
+
+async def test_a_hold_whose_row_somebody_took_away_stops_it_as_well(
+    store: Store, store_url: str
+) -> None:
+    await sealed(store)
+    hold = Hold(tenant="acme", run="", reason="suit", by="ada", at=NOW)
+    told = upkeep.hold_set(
+        id="h1", at=NOW, tenant="acme", run="", reason="suit", by="ada", account="root"
+    )
+    await store.retention.hold(hold, told)
+    tamper(store_url, "DELETE FROM holds")
+    found = await shred(store, Scope(tenant="acme"))
+    assert (found.copies, found.held) == (0, hold)
+    tamper(store_url, "DELETE FROM holds")
+    assert [each async for each in store.sealed.expired(NOW + timedelta(days=9))] == []

@@ -32,6 +32,11 @@ SELECT COALESCE(MIN(seq), 0) AS seq FROM events WHERE run_id = :run_id AND run_i
 -- Whose events have to stay.
 SELECT tenant, run_id, reason, held_by, at FROM holds ORDER BY at, tenant, run_id;
 
+-- name: hold_events
+-- What the log says of holds, in its order. With the condition of its index, as it stands there.
+SELECT body FROM events WHERE kind IN ('admin', 'approval') AND kind = 'admin'
+  AND (body LIKE '%"log_hold_set"%' OR body LIKE '%"log_hold_lifted"%') ORDER BY seq;
+
 -- name: set_hold
 -- Have the events of a tenant or a run stay; one that is set already keeps its first reason.
 INSERT INTO holds (tenant, run_id, reason, held_by, at)
