@@ -28,7 +28,7 @@ from gateway.types.observed import PASSED, Observed, Would, instead
 from gateway.types.operations import Delivered, Delivery, Execution, Operation, Rejected
 from gateway.types.outcomes import Answer, Finished, Refusal, Status, WireError
 from gateway.types.relay import URL_REQUIRED
-from gateway.types.tools import Listed, Tool
+from gateway.types.tools import Kind, Listed, Tool
 from gateway.types.values import replaced
 
 _log = logging.getLogger("weighbridge")
@@ -198,15 +198,15 @@ class Observing(Pipeline):
             ticket.abandoned()
             raise
         record = ticket.record
-        tool = record.tool.key if record.tool is not None else ""
-        self.stance.tally.count(tool, record.observed, record.observed_result)
+        self.stance.tally.count(_counted(case.tool), record.observed, record.observed_result)
         return _with_error(finished, ticket.delivery)
 
     async def _through(self, case: Case, ticket: Ticket) -> Answer | Refusal:
         delivered = await self.dispatch(case, ticket)
         if not isinstance(delivered, Delivered):
-            if isinstance(delivered, Answer) or delivered.executed is Execution.NO:
-                await self.claim.give_back(case)
+            is_free = isinstance(delivered, Answer) or delivered.executed is Execution.NO
+            if is_free and case.operation is None and ticket.judged_case is not None:
+                await self.claim.give_back(ticket.judged_case)  # which knows what it took
             return delivered
         return await self._whole(case, ticket, delivered)
 
@@ -295,6 +295,11 @@ def _of_result(left: Answer | Refusal, delivered: Delivered) -> Observed | None:
     if cut:
         return Observed(would=Would.MASK, status=str(left.status), reason=cut[0])
     return None
+
+
+def _counted(tool: Tool) -> str:
+    """Return what a call is counted under; URIs have no bound, and callers make them up."""
+    return tool.key if tool.kind is not Kind.RESOURCE else f"{tool.server} (resources)"
 
 
 def _with_error(finished: Finished, delivery: Delivery | None) -> Finished:

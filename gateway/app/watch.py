@@ -65,7 +65,10 @@ class ToolWatch:
             ]
             key = ("changed", tool.key, tool.pin, pinned)
             if key not in self._told:
-                _log.warning("%s is blocked: its definition is not the reviewed one", tool.key)
+                _log.warning(
+                    "%s: its definition is not the reviewed one; see `weighbridge tools diff`",
+                    tool.key,
+                )
                 self.schema_changed(tool.server)
             yield (
                 key,

@@ -251,6 +251,8 @@ async def test_resources_pass_as_well(gateway: Gateway) -> None:
     leave = await gateway.watch(watched, lambda: None)
     assert callable(leave)
     leave()
+    counted = {cause.tool for cause in gateway.stance.tally.causes}
+    assert "crm (resources)" in counted  # and no URI, of which callers can make up any number
 
 
 async def test_nobody_is_asked(gateway: Gateway) -> None:

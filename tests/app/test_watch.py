@@ -77,7 +77,9 @@ async def test_a_tool_that_is_not_the_reviewed_one_is_told_once_with_what_change
     assert (body["action"], body["tool"]) == ("tool_changed", "alpha.find")
     assert (body["pinned"], body["changes"]) == (reviewed().pin, ["/description"])
     assert watching.counted == ["alpha"]
-    assert caplog.messages == ["alpha.find is blocked: its definition is not the reviewed one"]
+    assert caplog.messages == [
+        "alpha.find: its definition is not the reviewed one; see `weighbridge tools diff`"
+    ]
     assert [(item.key, pin) for item, pin in watch.changed()] == [("alpha.find", reviewed().pin)]
 
 
