@@ -78,6 +78,15 @@ class Transaction(Protocol):
         """
         ...
 
+    def fetch_doubted(
+        self, name: str, parameters: Parameters
+    ) -> tuple[list[tuple[int, bytes]], list[int]]:
+        """Do the same, and return the numbers of those rows at which somebody has to look as well.
+
+        They may be all: it depends on what the database can see by itself.
+        """
+        ...
+
     def script(self, text: str) -> None:
         """Run the statements of a migration."""
         ...

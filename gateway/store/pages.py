@@ -19,6 +19,7 @@ from gateway.types.json import JsonObject
 
 STORE: Final = "the store"  # where checkpoints are found
 _MOST_STRAYS: Final = 10
+_FEW: Final = 64  # rows that are fetched one by one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +97,8 @@ def page(transaction: Transaction, *, after: int, last: int) -> Page:
     marks: dict[int, list[Mark]] = {}
     for row in transaction.fetch("checkpoints_after", between):
         marks.setdefault(row.integer("size"), []).append(_mark(row))
-    rows = transaction.fetch_texts("leaves_after", {**between, "limit": last - after})
-    doubted = {row.integer("seq"): row for row in transaction.fetch("rows_after", between)}
+    rows, numbers = transaction.fetch_doubted("page_after", between)
+    doubted = {row.integer("seq"): row for row in _doubted(transaction, numbers)}
     texts = {seq: _bytes(row) for seq, row in doubted.items()}
     events = {seq: derived.event_of(text) for seq, text in texts.items()}
     told = ((seq, _wrong(row, events[seq])) for seq, row in doubted.items())
@@ -115,6 +116,18 @@ def page(transaction: Transaction, *, after: int, last: int) -> Page:
         },
         marks=marks,
     )
+
+
+def _doubted(transaction: Transaction, numbers: Sequence[int]) -> list[engine.Row]:
+    """Return the rows of some events; of many, those between them have to be read as well."""
+    if len(numbers) > _FEW:
+        between = {"after": numbers[0] - 1, "last": numbers[-1]}
+        return transaction.fetch("rows_after", between)
+    return [
+        row
+        for seq in numbers
+        for row in transaction.fetch("rows_after", {"after": seq - 1, "last": seq})
+    ]
 
 
 def _mark(row: engine.Row) -> Mark:

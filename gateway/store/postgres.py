@@ -211,6 +211,12 @@ class _Transaction:
             found = cursor.execute(_statement(name), parameters).fetchall()
         return [(number, text.encode()) for number, text in found]
 
+    def fetch_doubted(
+        self, name: str, parameters: Parameters
+    ) -> tuple[list[tuple[int, bytes]], list[int]]:
+        found = self.fetch_texts(name, parameters)
+        return found, [number for number, _ in found]
+
     def script(self, text: str) -> None:
         """Run all statements at once; the driver allows that where there are no parameters."""
         self._connection.execute(text.encode())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gateway.errors import ConfigurationError, LogChanged, StatementRefused, StoreUnavailable
 from gateway.store import queries
@@ -25,7 +25,6 @@ FROM found"""
 _ONE_BY_ONE: Final = """\
 WITH found (number, body) AS ({query}) SELECT number, CAST(body AS BLOB) FROM found"""
 _OWN: Final = {  # statements that it does better, or in its own way
-    "rows_after": "rows_after_by_json",
     "index_names": "index_names_of_sqlite",
     "index_counts": "index_counts_of_sqlite",
     "index_integrity": "index_integrity_of_sqlite",
@@ -315,18 +314,29 @@ class _Transaction:
     def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
         """Have them in one row: each row gives the interpreter's lock away, and wins it back."""
         query = queries.statements()[name]
-        found = self._connection.execute(_AT_ONCE.format(query=query), parameters).fetchone()
-        count, numbers, texts = found
-        if not count:
-            return []
-        lines = texts.split(b"\n")
-        if len(lines) != count:  # as where one was put there by hand
-            rows = self._connection.execute(_ONE_BY_ONE.format(query=query), parameters).fetchall()
-            return [(number, body or b"") for number, body in rows]
-        try:
-            return list(zip(map(int, numbers.split(",")), lines, strict=True))
-        except ValueError as error:
-            raise LogChanged("an event in the store has no whole number") from error
+        count, numbers, texts = self._one(_AT_ONCE.format(query=query), parameters)
+        return _lines(count, numbers, texts) or self._one_by_one(name, parameters)
+
+    def fetch_doubted(
+        self, name: str, parameters: Parameters
+    ) -> tuple[list[tuple[int, bytes]], list[int]]:
+        text = queries.statements()[f"{name}_at_once"]
+        with suppress(sqlite3.OperationalError):  # a column is of a type that it can't compare
+            count, numbers, texts, doubted = self._one(text, parameters)
+            rows = sorted(_lines(count, numbers, texts))
+            if rows or not count:
+                return rows, _numbers(doubted)
+        rows = self._one_by_one(name, parameters)
+        return rows, [number for number, _ in rows]
+
+    def _one(self, text: str, parameters: Parameters) -> tuple[Any, ...]:
+        """Return the only row of a query."""
+        return self._connection.execute(text, parameters).fetchone()
+
+    def _one_by_one(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
+        text = _ONE_BY_ONE.format(query=queries.statements()[name])
+        rows = self._connection.execute(text, parameters).fetchall()
+        return [(number, body or b"") for number, body in rows]
 
     def script(self, text: str) -> None:
         """Run statement by statement: `executescript` would commit what is open."""
@@ -336,3 +346,17 @@ class _Transaction:
             if sqlite3.complete_statement(statement):
                 self._connection.execute(statement)
                 statement = ""
+
+
+def _lines(count: int, numbers: str | None, texts: bytes | None) -> list[tuple[int, bytes]]:
+    """Return numbered texts that came a line each; none where one of them has lines of its own."""
+    lines = texts.split(b"\n") if texts is not None else []
+    return list(zip(_numbers(numbers), lines, strict=True)) if len(lines) == count else []
+
+
+def _numbers(listed: str | None) -> list[int]:
+    """Read numbers that came as a list; raises LogChanged."""
+    try:
+        return [int(each) for each in listed.split(",")] if listed else []
+    except ValueError as error:
+        raise LogChanged("an event in the store has no whole number") from error

@@ -50,8 +50,8 @@ async def test_only_what_is_doubted_is_looked_at_where_sqlite_looks_by_itself(
         "UPDATE events SET body = 'no JSON' WHERE seq = 3",
     )
     with connect().reading() as reading:
-        rows = reading.fetch("rows_after", {"after": 0, "last": 4})
-    assert [row.integer("seq") for row in rows] == [2, 3]
+        rows, doubted = reading.fetch_doubted("page_after", {"after": 0, "last": 4})
+    assert (len(rows), doubted) == (4, [2, 3])
     assert [(seq, what[-6:]) for seq, what in wrongs(connect, 4).items()] == [
         (2, "`tool`"),
         (3, "object"),

@@ -5,23 +5,27 @@
 SELECT seq, body FROM events WHERE seq > :after AND seq <= :last ORDER BY seq LIMIT :limit;
 
 -- name: rows_after
--- The events after a number, up to another, in order, with what is derived from each: those at which
--- somebody has to look, which may be all.
+-- The events after a number, up to another, in order, with what is derived from each.
 SELECT seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision, rule, status,
        trace_id, body
 FROM events WHERE seq > :after AND seq <= :last ORDER BY seq;
 
--- name: rows_after_by_json
--- The same for SQLite, without those of which it sees itself that all columns say what the event
--- says: what they are made of is taken out of the event at once, as a list in JSON, and compared
--- with the list that the columns give. Texts, numbers and objects differ in such a list, and no
--- list is the beginning of another. Events of the gateway itself are always among the rows, as they
--- may name keys, and so are those that tell of a sealed copy. In place of what an event does not say, columns have an empty text: a `null` inside
--- of a text is replaced as well, which gives no list at all, and so a row too many. A list of more
--- than 322 characters may have a text that had to be cut to 256.
-SELECT seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision, rule, status,
-       trace_id, body
-FROM events WHERE seq > :after AND seq <= :last AND NOT coalesce(
+-- name: page_after
+-- The bytes of the events after a number, up to another, in order.
+SELECT seq, body FROM events WHERE seq > :after AND seq <= :last ORDER BY seq;
+
+-- name: page_after_at_once
+-- The same for SQLite in one row, as it sees itself of most that all columns say what the event
+-- says: how many there are, their numbers, their bytes, a line each, and the numbers of those at
+-- which somebody has to look. What columns are made of is taken out of the event at once, as a list
+-- in JSON, and compared with the list that the columns give. Texts, numbers and objects differ in
+-- such a list, and no list is the beginning of another. Events of the gateway itself are always
+-- doubted, as they may name keys, and so are those that tell of a sealed copy. In place of what an
+-- event does not say, columns have an empty text: a `null` inside of a text is replaced as well,
+-- which gives no list at all, and so a doubt too many. A list of more than 322 characters may have a
+-- text that had to be cut to 256.
+SELECT count(*), group_concat(seq), CAST(group_concat(ifnull(body, ''), char(10)) AS BLOB),
+    group_concat(CASE WHEN coalesce(
     kind <> 'admin' AND typeof(body) = 'text' AND typeof(at) = 'integer'
     AND CASE WHEN json_valid(body) THEN
         replace(
@@ -42,8 +46,8 @@ FROM events WHERE seq > :after AND seq <= :last AND NOT coalesce(
             1, 322
         )
     END,
-    0)
-ORDER BY seq;
+    0) THEN NULL ELSE seq END)
+FROM events WHERE seq > :after AND seq <= :last;
 
 -- name: get_tile
 -- One full tile.
