@@ -30,6 +30,8 @@ _EXITS = {
     output.EXIT_USAGE: "it was called wrongly, or a file that it needs can't be read or used",
     output.EXIT_DOES_NOT_COMPILE: "the policy folder does not compile (`policy` commands)",
     output.EXIT_TESTS_FAILED: "a policy test failed (`policy test`)",
+    130: "it was interrupted (Ctrl-C)",
+    141: "whoever read its output has left, such as `head`",
 }
 _TAIL = """\
 

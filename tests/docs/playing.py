@@ -78,6 +78,8 @@ class Play:
         finally:
             for _, _, running, _ in reversed(self._beside):
                 running.send_signal(signal.SIGINT)
+                if isinstance(running, subprocess.Popen):
+                    running.wait(30)
         for block, expected, _, said in self._beside:
             end = time.monotonic() + WITHIN_S
             while not self._is(expected, said.read_text()) and time.monotonic() < end:

@@ -1,6 +1,7 @@
 """The tutorial, played from its own text in an empty home."""
 
 import socket
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,10 +30,14 @@ def test_the_first_hour_goes_as_the_page_says(tmp_path: Path) -> None:
     folder = tmp_path / "home" / "hour"
     folder.mkdir(parents=True)
     environ = playing.environment(folder.parent)
-    command = Weighbridge(
-        ran=partial(forked.ran, environ=environ, folder=folder),
-        begun=partial(forked.begin, environ=environ, folder=folder),
-    )
+    started: list[forked.Forked] = []
+
+    def begun(words: Sequence[str], said: Path) -> forked.Forked:
+        started.append(forked.begin(words, said, environ, folder=folder))
+        return started[-1]
+
+    ran = partial(forked.ran, environ=environ, folder=folder)
+    command = Weighbridge(ran=ran, begun=begun)
     agents, people = free_port(), free_port()
     play = Play(
         folder=folder,
@@ -45,3 +50,6 @@ def test_the_first_hour_goes_as_the_page_says(tmp_path: Path) -> None:
         saved=partial(elsewhere, agents, people),
     )
     play.through(pages.page(PAGE).blocks)
+    for each in started:
+        each.process.join(30)
+    assert [each.returncode for each in started] == [0]  # Ctrl-C ends the gateway in order
