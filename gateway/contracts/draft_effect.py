@@ -86,6 +86,7 @@ def judge(tool: Tool) -> Judgement:
     whys = [why]
     for raised, because in (
         *_by_program(found, taken),
+        *_by_title(tool.definition),
         *_by_description(description),
         *_by_arguments(taken),
         *_by_hints(mapping(tool.definition.get("annotations"))),
@@ -137,6 +138,16 @@ def _by_program(found: list[str], taken: JsonObject) -> Iterator[tuple[Effect, s
         if plain(name) in _PROGRAMS and (runs or _is_program(schema)):
             yield Effect.DESTRUCTIVE, f"it runs the `{shown(name)}` that it is given"
             return
+
+
+def _by_title(definition: JsonObject) -> Iterator[tuple[Effect, str]]:
+    """Look at the names for people: `Delete user` is one whatever the tool is called."""
+    for holder in (definition, mapping(definition.get("annotations"))):
+        first = _opening(_text(holder.get("title"))[:_LONGEST])
+        if first in DESTROYS:
+            yield Effect.DESTRUCTIVE, f"its title begins with `{first}`"
+        elif first in CHANGES:
+            yield Effect.WRITE, f"its title begins with `{first}`"
 
 
 def _by_description(description: str) -> Iterator[tuple[Effect, str]]:

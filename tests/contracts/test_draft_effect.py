@@ -191,6 +191,15 @@ def test_a_body_is_sent_where_there_is_an_address() -> None:
     assert judge(a_tool("find_mail", "", {"body": text})).effect is Effect.READ
 
 
+@pytest.mark.parametrize(
+    "names",
+    [{"title": "Delete users"}, {"annotations": {"title": "Deletes users", "readOnlyHint": True}}],
+)
+def test_a_title_tells_of_a_deed_as_well(names: JsonObject) -> None:
+    tool = published_by("s", {"name": "get_users", "inputSchema": {}, **names})
+    assert judge(tool).effect is Effect.DESTRUCTIVE
+
+
 def test_what_runs_a_program_that_it_is_given_can_do_anything() -> None:
     found = judge(a_tool("run_in_shell", "Runs it", {"command": {"type": "string"}}))
     assert (found.effect, found.risk) == (Effect.DESTRUCTIVE, Risk.CRITICAL)
