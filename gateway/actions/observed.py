@@ -92,7 +92,7 @@ class Tally:
     def to_json(self) -> JsonObject:
         """Render for programs."""
         return {
-            "since": self.since.isoformat() if self.since is not None else None,
+            "since": self.since.isoformat(timespec="seconds") if self.since is not None else None,
             "calls": self.calls,
             "sums": {str(would): calls for would, calls in self.sums().items()},
             "would": list[Json]([cause.to_json(calls) for cause, calls in self.ranked()]),
