@@ -161,7 +161,8 @@ def _show(preview: Preview, since: str) -> None:
     if undecidable:
         output.line(f"{undecidable} calls can't be judged again: too little is known of them")
     if preview.vanishing:
-        output.line(f"{len(preview.vanishing)} tools would not be there for agents:")
+        many = len(preview.vanishing)
+        output.line(f"{many} tool{'' if many == 1 else 's'} would not be there for agents:")
         for tool, why in preview.vanishing[:_SHOWN]:
             output.one_line(f"  {tool}  ({why})")
         if len(preview.vanishing) > _SHOWN:
