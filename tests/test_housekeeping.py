@@ -43,6 +43,20 @@ async def test_a_changed_file_is_taken_and_a_still_folder_is_not(tmp_path: Path)
     assert reloads.reasons == ["a file changed", "told to"]
 
 
+async def test_one_file_is_watched_as_well_and_what_is_beside_it_is_not(tmp_path: Path) -> None:
+    file, reloads = tmp_path / "config.yaml", Reloads()
+    file.write_text("mode: observe\n")
+    reloader = Reloader(folder=file, reload=reloads, every_s=0.02)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(reloader.run)
+        (tmp_path / "b.yaml").write_text("rules: []\n")
+        file.unlink()  # as editors do, for a moment
+        file.write_text("mode: enforce  # now\n")
+        await reloads.wait(1)
+        tasks.cancel_scope.cancel()
+    assert reloads.reasons == ["a file changed"]
+
+
 async def test_a_reload_that_breaks_does_not_end_the_loop(tmp_path: Path) -> None:
     reloads = Reloads()
     reloads.fails = True

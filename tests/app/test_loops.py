@@ -24,6 +24,9 @@ async def test_a_hangup_signal_reloads(tmp_path: Path) -> None:
                 return gateway.activation.current().id != first
 
             await until_async(has_changed)
+            place.config.write_text("mode: observe\n" + place.config.read_text())
+            os.kill(os.getpid(), signal.SIGHUP)
+            await until_async(lambda: gateway.stance.observes)
     finally:
         signal.signal(signal.SIGHUP, before)
     assert [event["body"]["by"] for event in house.events(tmp_path, action="policy_activated")] == [
