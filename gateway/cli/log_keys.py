@@ -116,8 +116,9 @@ def rotate(path: Path, by: str, as_json: bool) -> None:
                 )
                 for _ in range(_TRIES)
             ]
-            made = await common_checkpoint(store, [old, new], events)
-            key_files.replace(place, new)
+            with key_files.replacing(place, new) as put:
+                made = await common_checkpoint(store, [old, new], events)
+                put()
             return copies.record(made.note, new.key, made.at)
 
     record = run(change)

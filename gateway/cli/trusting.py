@@ -20,7 +20,7 @@ def keys(settings: Settings, given: Sequence[str]) -> tuple[Key, ...]:
     found = [key for each in given for key in _keys_of(each)]
     if not given:
         path = key_path(settings)
-        found = list(key_files.public(path)) if path is not None else []
+        found = [*fine(lambda: key_files.public(path))] if path is not None else []
     if not found:
         output.fail("no key is trusted; name the log's public key with `--key`")
     return tuple(found)
@@ -58,7 +58,7 @@ def _keys_of(text: str) -> Sequence[Key]:
         if "+" in text and not Path(text).exists():
             output.fail(f"`--key`: {error}")
     try:
-        return key_files.keys_in(Path(text))
+        return fine(lambda: key_files.keys_in(Path(text)))
     except FileNotFoundError:
         output.fail(f"`--key`: `{text}` is neither a public key nor a file of some")
 

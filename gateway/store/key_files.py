@@ -5,8 +5,8 @@ trusted, since old checkpoints are signed by old keys.
 """
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -84,21 +84,48 @@ def make(path: Path, name: str) -> Signer:
             aside.unlink()
         _publish(path, public(path))
     except OSError as error:
-        raise ConfigurationError(
-            f"`{path}`: the key for checkpoints can't be written: {_reason(error)}"
-        ) from None
+        raise _unwritten(path, error) from None
     return made
 
 
 def replace(path: Path, new: Signer) -> None:
     """Put a key in the place of another, whose public half stays; the private one is gone."""
+    with replacing(path, new) as put:
+        put()
+
+
+@contextmanager
+def replacing(path: Path, new: Signer) -> Generator[Callable[[], None]]:
+    """Give what puts a key in the place of another; all that is likely to fail was done before.
+
+    So a log in which the new one takes over has it. Raises ConfigurationError; where the last step
+    fails, that says where the new key is.
+    """
     try:
-        _publish(path, [new.key, *public(path)])
-        os.replace(written_aside(path, new.secret() + "\n"), path)
+        text = _list([new.key, *public(path)])
+        secret, listed = written_aside(path, new.secret() + "\n"), written_aside(path, text)
     except OSError as error:
-        raise ConfigurationError(
-            f"`{path}`: the key for checkpoints can't be written: {_reason(error)}"
-        ) from None
+        raise _unwritten(path, error) from None
+    is_needed = False
+
+    def put() -> None:
+        nonlocal is_needed
+        is_needed = True
+        try:
+            os.replace(listed, path.with_name(path.name + _PUBLIC))
+            os.replace(secret, path)
+        except OSError as error:
+            raise ConfigurationError(
+                f"`{path}`: the new key can't be put there: {_reason(error)}; it is in `{secret}`, "
+                "move it there"
+            ) from None
+
+    try:
+        yield put
+    finally:
+        if not is_needed:
+            secret.unlink(missing_ok=True)
+            listed.unlink(missing_ok=True)
 
 
 def new(name: str) -> Signer:
@@ -115,8 +142,17 @@ def is_open(path: Path) -> bool:
 
 
 def _publish(path: Path, keys: Sequence[Key]) -> None:
-    text = "".join(f"{key}\n" for key in dict.fromkeys(keys))
-    os.replace(written_aside(path, text), path.with_name(path.name + _PUBLIC))
+    os.replace(written_aside(path, _list(keys)), path.with_name(path.name + _PUBLIC))
+
+
+def _list(keys: Sequence[Key]) -> str:
+    return "".join(f"{key}\n" for key in dict.fromkeys(keys))
+
+
+def _unwritten(path: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"`{path}`: the key for checkpoints can't be written: {_reason(error)}"
+    )
 
 
 def written_aside(path: Path, text: str) -> Path:

@@ -92,3 +92,19 @@ def test_a_key_for_sealed_copies_is_made_once(tmp_path: Path) -> None:
     text = place.config.read_text().replace(place.store_url, "postgresql://nowhere/none")
     place.config.write_text(text)
     assert "name the file of the key" in place.run("events", "keys", "seal").stderr
+
+
+def test_what_keeps_the_new_key_from_its_place_is_found_before_the_log_has_it(
+    place: Workspace,
+) -> None:
+    listed = place.folder / "store.db.checkpoints.key.pub"
+    before = sorted(each.name for each in place.folder.iterdir())
+    known = listed.read_text()
+    listed.write_text("junk\n")
+    done = place.run("events", "keys", "rotate")
+    assert done.exit_code == output.EXIT_USAGE
+    assert "a public key reads `name+id+base64`" in done.stderr
+    listed.write_text(known)
+    assert sorted(each.name for each in place.folder.iterdir()) == before
+    assert "checkpoint_key_rotated" not in place.run("events", "query", "--all", "--json").stdout
+    assert place.run("events", "verify").exit_code == 0

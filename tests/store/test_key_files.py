@@ -93,3 +93,26 @@ def test_a_file_that_others_can_read_is_open(tmp_path: Path) -> None:
 def test_a_store_in_a_file_has_its_key_beside_it() -> None:
     assert key_files.beside("sqlite:////data/w.db") == Path("/data/w.db.checkpoints.key")
     assert key_files.beside("postgresql://host/w") is None
+
+
+def test_a_key_that_was_not_put_in_place_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "log.key"
+    old = key_files.make(path, "log.example/a")
+    names = sorted(each.name for each in tmp_path.iterdir())
+    with key_files.replacing(path, key_files.new("log.example/a")):
+        assert len([*tmp_path.iterdir()]) == len(names) + 2
+    assert sorted(each.name for each in tmp_path.iterdir()) == names
+    assert key_files.read(path).key == old.key
+
+
+def test_a_key_that_can_not_be_put_in_place_is_kept_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.key"
+    key_files.make(path, "log.example/a")
+    new = key_files.new("log.example/a")
+    with key_files.replacing(path, new) as put:
+        path.unlink()
+        path.mkdir()
+        with pytest.raises(ConfigurationError, match="it is in") as caught:
+            put()
+    kept = Path(str(caught.value).split("`")[3])
+    assert key_files.read(kept).key == new.key
