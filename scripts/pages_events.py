@@ -15,7 +15,8 @@ where ([`events/`](events/authorization.v1.json)). What the kinds are, and what 
 stage, stands on the page of the [event log](events.md) and in [operation](operation.md).
 
 A path such as `votes[].at` is a member of each item of a list; `<name>` stands for any name. Where
-the column of stages is empty, every stage of the kind may have the field.
+the column of stages is empty, every stage of the kind may have the field. What `admin` events hold
+goes by their `action`.
 
 ## Of every event
 
@@ -36,15 +37,45 @@ def render() -> str:
     """Return the page."""
     first, *_ = schemas.KINDS
     outside = [row for row in rows(first) if row.path[0] != "body"]
+    for row in outside:
+        if row.path in {("kind",), ("stage",)}:
+            values = [*schemas.KINDS] if row.path == ("kind",) else []
+            row.kinds = [", ".join(f"`{each.value}`" for each in values) or "text, see each kind"]
     parts = [_HEAD + _table(outside, stages=())]
     for kind, stages in schemas.KINDS.items():
         link = f"[schema](events/{schemas.file_name(kind)})"
         names = [stage.value for stage in stages]
         listed = ", ".join(f"`{name}`" for name in names)
         parts.append(f"## `{kind.value}`\n\nStages: {listed}; {link}.\n")
-        inside = [row for row in rows(kind) if row.path[0] == "body" and len(row.path) > 1]
-        parts.append(_table(inside, stages=names))
+        actions = [*_actions(kind)]
+        if not actions:
+            inside = [row for row in rows(kind) if row.path[0] == "body" and len(row.path) > 1]
+            parts.append(_table(inside, stages=names))
+        for action, fields in actions:
+            parts.append(f"### `{action}`\n\n{_table(fields, stages=())}")
     return "\n".join(parts)
+
+
+def _actions(kind: Any) -> Iterator[tuple[str, list[Row]]]:
+    """Yield what each action of a kind has that is told apart by `action`."""
+    for branch in schemas.schema(kind).get("allOf", []):
+        for leaf in _leaves(branch["then"].get("properties", {}).get("body", {})):
+            action = leaf["properties"]["action"]["const"]
+            found: dict[tuple[str, ...], Row] = {}
+            for path, inner in _fields(leaf, ()):
+                if path != ("action",):
+                    _note(found, (action, *path), inner, None)
+            for row in found.values():
+                row.path = row.path[1:]
+            yield action, [*found.values()]
+
+
+def _leaves(schema: Any) -> Iterator[Any]:
+    if "const" in schema.get("properties", {}).get("action", {}):
+        yield schema
+    for joined in ("anyOf", "oneOf"):
+        for each in schema.get(joined, []):
+            yield from _leaves(each)
 
 
 def rows(kind: Any) -> list[Row]:
@@ -116,21 +147,25 @@ def _kind(schema: Any) -> str:
 
 
 def _table(found: list[Row], stages: list[str] | tuple[()]) -> str:
-    lines = ["| field | type | stages | meaning |", "| --- | --- | --- | --- |"]
+    head = ["field", "type", "stages", "meaning"] if stages else ["field", "type", "meaning"]
+    lines = [_cells(head), _cells(["---"] * len(head))]
     for row in found:
         shown = row.path[1:] if row.path[0] == "body" and len(row.path) > 1 else row.path
-        name = ".".join(shown).replace("[].", "[].")
-        told = [] if not row.stages or len(row.stages) == len(stages) else row.stages
-        where = ", ".join(f"`{each}`" for each in told)
-        cells = [f"`{name}`", " or ".join(row.kinds), where, row.meaning]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        told = [] if len(row.stages) == len(stages) else row.stages
+        where = [", ".join(f"`{each}`" for each in told)] if stages else []
+        lines.append(_cells([f"`{'.'.join(shown)}`", " or ".join(row.kinds), *where, row.meaning]))
     return "\n".join(lines) + "\n"
+
+
+def _cells(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def undescribed() -> Iterator[str]:
     """Yield every field about which nothing is said."""
     for kind in schemas.KINDS:
-        for row in rows(kind):
+        inside = [row for _, found in _actions(kind) for row in found]
+        for row in inside or rows(kind):
             if not row.meaning:
                 yield f"{kind.value}: {'/'.join(row.path)}"
 
@@ -150,4 +185,9 @@ def _every(kind: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     schema = schemas.schema(kind)
     yield from _fields(schema, ())
     for branch in schema.get("allOf", []):
-        yield from _fields(branch["then"], ())
+        leaves = [*_leaves(branch["then"].get("properties", {}).get("body", {}))]
+        if not leaves:
+            yield from _fields(branch["then"], ())
+        for leaf in leaves:
+            action = leaf["properties"]["action"]["const"]
+            yield from (((action, *path), inner) for path, inner in _fields(leaf, ()))
