@@ -6,6 +6,7 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import Final, Protocol, TypeAlias, TypeVar
@@ -24,6 +25,7 @@ from gateway.store.pages import Bounds, Page
 _T = TypeVar("_T")
 _PAGE: Final = 4 * WIDTH  # events; a page begins where a tile does
 _MOST_READERS: Final = 4  # what they find is checked by one
+_BYTES: Final = 64 << 20  # of pages that wait to be checked, where they are more than one
 _Found: TypeAlias = tuple[Page, list[Fault]]
 
 
@@ -85,8 +87,10 @@ async def verify(
                 (after, min(after + _PAGE, bounds.last_seq))
                 for after in range(start.size, bounds.last_seq, _PAGE)
             ]
-            with closing(_ahead(readers, spans)) as found:
+            room = _Room(most=2 * len(readers))
+            with closing(_ahead(readers, spans, room)) as found:
                 for (_, last), page in zip(spans, found, strict=True):
+                    room.fit(await page)
                     _check(verifier, *await page, archives, min(last, _sealed(bounds)))
                     if told is not None:
                         told(last, bounds.last_seq)
@@ -108,15 +112,28 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
+@dataclass(slots=True, kw_only=True)
+class _Room:
+    """How many pages are read ahead: one at first, and few where they are large."""
+
+    most: int
+    pages: int = 1
+
+    def fit(self, found: _Found) -> None:
+        """Go by the size of a page."""
+        size = sum(len(body) for _, body in found[0].rows)
+        self.pages = max(1, min(self.most, _BYTES // max(1, size)))
+
+
 def _ahead(
-    readers: Sequence[Reader], spans: Sequence[tuple[int, int]]
+    readers: Sequence[Reader], spans: Sequence[tuple[int, int]], room: _Room
 ) -> Generator[Future[_Found], None, None]:
     """Yield the pages in order; meanwhile each reader has one to read and one that waits."""
     waiting = deque[Future[_Found]]()
     try:
         for reader, (after, last) in zip(cycle(readers), spans, strict=False):
             waiting.append(reader.begin(partial(_page, after=after, last=last)))
-            if len(waiting) > 2 * len(readers):
+            while len(waiting) > room.pages:
                 yield waiting.popleft()
         while waiting:
             yield waiting.popleft()

@@ -1,13 +1,20 @@
 """Logs that were tampered with, on both engines: ADR 0015."""
 
-from collections.abc import Sequence
+from asyncio import Future
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+import pytest
+
+from gateway.actions import verifying
 from gateway.actions.verifying import verify
 from gateway.events.faults import FaultKind
 from gateway.events.notes import Key
 from gateway.events.trust import Trust
 from gateway.events.verifying import Mark, Report
+from gateway.store.engine import Transaction
 from gateway.store.store import Store
+from gateway.store.worker import Worker
 from gateway.types.events import EventKind, Stage
 from tests.helpers.databases import OpenStore
 from tests.helpers.tampering import (
@@ -20,6 +27,7 @@ from tests.helpers.tampering import (
     write,
 )
 
+T = TypeVar("T")
 SIZES = (300, 420, 700, 760)
 
 
@@ -61,6 +69,31 @@ async def test_whoever_waits_hears_how_far_it_is(store: Store) -> None:
 
     await verify(store.checkpoints, Trust([]), [], told=told)
     assert heard == [(1_024, 1_100), (1_100, 1_100)]
+
+
+@pytest.mark.parametrize(("room", "ahead"), [(64 << 20, 7), (1 << 10, 2)])
+async def test_large_pages_are_not_read_far_ahead(
+    store: Store, monkeypatch: pytest.MonkeyPatch, room: int, ahead: int
+) -> None:
+    await write(store, 9_000)
+    monkeypatch.setattr(verifying, "_BYTES", room)
+    monkeypatch.setattr(verifying, "cores", lambda: 3)
+    heard: list[int] = []
+    begun: list[int] = []
+    begin = Worker.begin
+
+    def counted(worker: Worker, work: Callable[[Transaction], T]) -> Future[T]:
+        if "after" in getattr(work, "keywords", {}):
+            begun.append(len(begun) + 1 - len(heard))
+        return begin(worker, work)
+
+    def told(done: int, last: int) -> None:
+        del last
+        heard.append(done)
+
+    monkeypatch.setattr(Worker, "begin", counted)
+    assert (await verify(store.checkpoints, Trust([]), [], told=told)).is_whole
+    assert (len(begun), max(begun)) == (9, ahead)
 
 
 async def test_without_its_tiles_a_long_log_is_told_page_by_page(
