@@ -109,6 +109,7 @@ def navigation() -> Iterator[dict[str, list[str]]]:
     """Yield what the index names, part by part, in its order."""
     yield {"Weighbridge": ["README.md"]}
     title, pages = "", list[str]()
+    seen: set[str] = set()  # a page stands where it is named first
     for line in (DOCS / "README.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
             if pages:
@@ -116,7 +117,9 @@ def navigation() -> Iterator[dict[str, list[str]]]:
             title, pages = line[3:], []
         elif line.startswith("- ") or line.startswith("  ["):
             targets = [link[2] for link in _LINK.finditer(line)]
-            pages += [each for each in targets if each.endswith(".md") and each[0] != "."]
+            new = [each for each in targets if each.endswith(".md") and each not in seen]
+            pages += [each for each in new if not each.startswith(".")]
+            seen |= {*new}
     yield {title: pages}
     decisions = sorted(
         (DOCS / "adr").glob("*.md"), key=lambda path: (path.name != "README.md", path.name)
