@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from gateway.actions.meanings import meaning
 from gateway.config.units import format_duration
 from gateway.contracts.entry import ContractFile
 from gateway.policy.cases import PolicyTestModel
 from gateway.policy.rules import PolicySet
 from gateway.policy.run_rules import RunTemplates
-from scripts.pages_keys_words import meaning
 
 _CONTRACTS: Final = """\
 # Keys of contracts

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from gateway.actions.meanings import MEANINGS
+from gateway.actions.meanings import meaning
 from gateway.config.section import EXTENSION
 from gateway.config.settings import Settings
 from gateway.config.units import format_duration, format_size
@@ -72,12 +72,11 @@ class _Generator(GenerateJsonSchema):
 def _object(name: str, schema: JsonObject) -> JsonObject:
     """Tidy one model's schema, and say what its members mean."""
     tidy = cast("JsonObject", _tidy(schema))
-    said = MEANINGS.get(name, {})
     members = tidy.get("properties")
     if isinstance(members, dict):
         for key, member in members.items():
-            if isinstance(member, dict) and key in said:
-                members[key] = {"description": said[key], **member}
+            if isinstance(member, dict) and (said := meaning(name, key)):
+                members[key] = {"description": said, **member}
     return tidy
 
 

@@ -187,7 +187,7 @@ def test_nothing_is_explained_that_no_file_has() -> None:
         made: dict[str, Any] = document(name)
         for part, schema in {model.__name__: made, **made["definitions"]}.items():
             known |= {f"{part}.{key}" for key in schema.get("properties", {})}
-    said = {f"{part}.{key}" for part, keys in meanings.MEANINGS.items() for key in keys}
+    said = {f"{part}.{key}" for part, keys in meanings.KEYS.items() for key in keys}
     assert said <= known
 
 

@@ -2,10 +2,10 @@
 
 import re
 
+from gateway.actions.meanings import KEYS
 from gateway.admin.endpoints import ENDPOINTS
 from gateway.cli.main import COMMANDS
 from scripts import pages_cli, pages_events, pages_keys, pages_rest, references
-from scripts.pages_keys_words import KEYS
 from tests.docs.pages import DOCS, ROOT
 
 REFERENCE = DOCS / "reference"
