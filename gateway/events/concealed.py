@@ -22,7 +22,7 @@ _SHORTEST: Final = 3  # characters: anything shorter stands in innocent texts ev
 _WHOLE: Final = 5  # shorter ones count as whole words only
 _TELLING: Final = 6  # shorter ones under such a key may be any word: none, basic, page
 _HIDDEN: Final = [marker(each.value) for each in Sensitivity]
-_MOST: Final = 256  # values under telling keys that are looked for, and in all
+_MOST: Final = 64  # values under telling keys that are looked for, each in many forms
 _MOST_CHARACTERS: Final = 16_384
 _MOST_OPENED: Final = 64  # texts of one value that are read as JSON
 _LONGEST_OPENED: Final = 1 << 16  # characters of one
@@ -97,27 +97,43 @@ def tagged(value: Json, tags: Tags, concealed: Concealed) -> Tags:
     """Return tags that name the places as well at which a concealed value stands."""
     if not concealed:
         return tags
+    known = _Known(concealed)
     found: dict[JsonPointer, Sensitivity] = {}
     for pointer, text in _leaves(value, ""):
         kind = concealed.get(text)
         if kind is not None:
             found[pointer] = kind
-        elif in_text(text, concealed) != text:
+        elif known.without(text) != text:
             found[pointer] = Sensitivity.SECRET
     return {**found, **tags}
 
 
 def in_text(text: str, concealed: Concealed) -> str:
     """Return a text without such values, also where it was cut in the middle of one."""
-    for secret, kind in sorted(concealed.items(), key=lambda item: -len(item[0])):
-        put = marker(str(kind))
-        if len(secret) < _WHOLE:
-            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", put, text)
-            continue
-        for form in literals.forms(secret):
-            text = text.replace(form, put)
-        text = _without_beginning(text, secret, put)
-    return text
+    return _Known(concealed).without(text)
+
+
+class _Known:
+    """Concealed values in all their forms, to be looked for in many texts."""
+
+    def __init__(self, concealed: Concealed) -> None:
+        self._secrets = [
+            (secret, marker(str(kind)), () if len(secret) < _WHOLE else (*literals.forms(secret),))
+            for secret, kind in sorted(concealed.items(), key=lambda item: -len(item[0]))
+        ]
+
+    def without(self, text: str) -> str:
+        """Return a text without them."""
+        for secret, put, forms in self._secrets:
+            if not forms:
+                if secret in text:
+                    text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", put, text)
+                continue
+            for form in forms:
+                if form in text:
+                    text = text.replace(form, put)
+            text = _without_beginning(text, secret, put)
+        return text
 
 
 def _without_beginning(text: str, secret: str, put: str) -> str:

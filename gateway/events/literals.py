@@ -24,9 +24,13 @@ def pattern(secrets: Iterable[str]) -> str:
 
     Longer forms come first, so that a secret is hidden whole where its parts are secrets too.
     """
+    return "|".join(matcher.escape(form) for form in every(secrets))
+
+
+def every(secrets: Iterable[str]) -> list[str]:
+    """Return all forms of all secrets, longer ones first."""
     found = {form for secret in secrets for part in _parts(secret) for form in forms(part)}
-    ordered = sorted(found, key=lambda form: (-len(form), form))
-    return "|".join(matcher.escape(form) for form in ordered)
+    return sorted(found, key=lambda form: (-len(form), form))
 
 
 def _parts(secret: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from gateway.events import concealed, literals, markers
 from gateway.events.patterns import PATTERNS, Pattern
 from gateway.events.profile import EVENTS, RESULTS, Profile
 from gateway.events.quick import QuickLook
+from gateway.events.repeated import Repeated
 from gateway.events.scanner import Scanner, literal
 from gateway.events.walk import Walk
 from gateway.types.json import Json, JsonPointer
@@ -77,7 +78,7 @@ class Redactor:
         named = concealed.named(value) if profile.personal else {}
         if concealed.are_too_many(named):
             return Redacted(value=markers.erased(markers.SIZE), erased=("",), count=1)
-        again = Scanner((literal(literals.pattern(named)),)) if named else None
+        again = Repeated(named) if named else None
         walk = Walk(scanner, quick, profile, lambda: self._hmac_key(tenant), again)
         redacted = walk.value(walk.tagged(value, tags) if tags else value)
         return Redacted(

@@ -12,6 +12,7 @@ from gateway.events import digits, markers
 from gateway.events.patterns import names_secret
 from gateway.events.profile import Profile
 from gateway.events.quick import QuickLook
+from gateway.events.repeated import Repeated
 from gateway.events.scanner import Scanner, marker
 from gateway.types.json import Json, JsonObject, JsonPointer
 from gateway.types.tools import Sensitivity
@@ -32,7 +33,7 @@ class Walk:
         quick: QuickLook,
         profile: Profile,
         key: Callable[[], bytes],
-        again: Scanner | None = None,
+        again: Repeated | None = None,
     ) -> None:
         """Begin; `again` finds what stands under a telling key wherever else it stands."""
         self._again = again
