@@ -54,18 +54,18 @@ def _echo(name: str, command: targets.Command, **more: object) -> Target:
 
 
 def _eras() -> list[Target]:
-    front = _echo("stdio, server over HTTP", targets.weighbridge_stdio, is_stdio=True)
+    front = _echo("stdio to HTTP", targets.weighbridge_stdio, is_stdio=True)
     return [
         PASS,
-        replace(GATEWAY, name="HTTP, server over HTTP"),
-        replace(GATEWAY, name="HTTP handshake, server over HTTP", era="handshake"),
+        replace(GATEWAY, name="HTTP to HTTP"),
+        replace(GATEWAY, name="handshake HTTP to HTTP", era="handshake"),
         front,
-        replace(front, name="stdio handshake, server over HTTP", era="handshake"),
-        _echo("HTTP, handshake server over HTTP", targets.weighbridge_to("legacy")),
-        _echo("HTTP, server over stdio", targets.weighbridge_to("stdio")),
-        _echo("HTTP, server that streams", targets.weighbridge, backend="sse"),
+        replace(front, name="handshake stdio to HTTP", era="handshake"),
+        _echo("HTTP to handshake HTTP", targets.weighbridge_to("legacy")),
+        _echo("HTTP to stdio", targets.weighbridge_to("stdio")),
+        _echo("HTTP to HTTP that streams", targets.weighbridge, backend="sse"),
         replace(
-            _echo("HTTP handshake, server over stdio", targets.weighbridge_to("stdio")),
+            _echo("handshake HTTP to stdio", targets.weighbridge_to("stdio")),
             era="handshake",
         ),
     ]
@@ -80,7 +80,7 @@ def _workers() -> list[Target]:
         PASS,
         _echo("1 process", targets.weighbridge),
         _echo("2 workers", targets.weighbridge_workers(2)),
-        _echo("2 workers, handshake", targets.weighbridge_workers(2), era="handshake"),
+        _echo("2 workers handshake", targets.weighbridge_workers(2), era="handshake"),
     ]
 
 
@@ -111,7 +111,7 @@ PARTS = {
             about="a read at the same gateway, by how its callers and its server speak",
             targets=_eras,
             cells=_at((1, 16)),
-            base="HTTP, server over HTTP",
+            base="HTTP to HTTP",
         ),
         Part(
             name="workers",
@@ -189,8 +189,8 @@ def stores(rounds: int, seconds: float, only: frozenset[str]) -> dict:
             for engine in ("SQLite", "PostgreSQL"):
                 for tool in ("echo", "note"):
                     for is_traced in (False, True):
-                        words = [{"echo": "read", "note": "write"}[tool], engine]
-                        name = ", ".join(words + (["traced"] if is_traced else []))
+                        does = {"echo": "read", "note": "write"}[tool]
+                        name = f"{does} on {engine}{' traced' if is_traced else ''}"
                         if only and name not in only:
                             continue
                         with fresh() if engine == "PostgreSQL" else _nothing() as url:
@@ -204,7 +204,7 @@ def stores(rounds: int, seconds: float, only: frozenset[str]) -> dict:
                         found.setdefault(name, []).append(one)
                         print(f"stores, round {number + 1}: {name}", file=sys.stderr)
     about = "reads and writes on both engines, with three spans of each call exported and without"
-    return {"about": about, "base": "read, SQLite", "targets": found}
+    return {"about": about, "base": "read on SQLite", "targets": found}
 
 
 @contextmanager
@@ -266,7 +266,7 @@ def _pages(spec: dict) -> list[bytes]:
 def starts(rounds: int, seconds: float, only: frozenset[str]) -> dict:
     """From the command to the first right answer with three servers, and memory at rest."""
     three = Target(
-        name="weighbridge, three servers", tool="bench__tool_00", backend="many",
+        name="weighbridge with three servers", tool="bench__tool_00", backend="many",
         command=targets.weighbridge_many(3),
     )  # fmt: skip
     found: dict[str, list[dict]] = {}

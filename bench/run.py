@@ -30,6 +30,8 @@ def compare(options: argparse.Namespace) -> dict:
     for name in options.part.split(","):
         run = SPECIAL.get(name) or (lambda *given, part=PARTS[name]: measured(part, *given))
         found[name] = run(options.rounds, options.seconds, only)
+        if not found[name].get("targets", True):
+            raise SystemExit(f"no target of the part `{name}` is called `{options.only}`")
         found[name] |= {
             "rounds": options.rounds,
             "seconds": options.seconds,

@@ -31,6 +31,14 @@ def threads() -> set[str]:
     return {thread.name for thread in threading.enumerate() if "elemetry" in thread.name}
 
 
+def test_a_worker_names_itself_in_what_it_exports(receiver: OtlpReceiver) -> None:
+    telemetry = Telemetry.start(TelemetryOptions(worker=2), endpoint(receiver.url))
+    telemetry.record(a_record())
+    assert telemetry.shutdown(STOP_S)
+    assert {span.resource["gateway.worker"] for span in receiver.spans} == {"2"}
+    assert {point.resource["gateway.worker"] for point in receiver.points} == {"2"}
+
+
 def test_five_calls_of_different_outcome_arrive_with_what_happened(receiver: OtlpReceiver) -> None:
     """case: OBS-07"""
     telemetry = Telemetry.start(
