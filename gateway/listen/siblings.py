@@ -83,8 +83,9 @@ class Siblings:
                 event = {**event, "headers": [*map(self._marked, event["headers"])]}
             await send(event)
 
-        headers = [*map(self._bare, scope["headers"])]
-        await front({**scope, "headers": headers}, receive, marked)
+        if any(name == _SESSION for name, _ in scope["headers"]):
+            scope = {**scope, "headers": [*map(self._bare, scope["headers"])]}
+        await front(scope, receive, marked)
 
     def _marked(self, header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
         return (header[0], self._prefix + header[1]) if header[0] == _SESSION else header

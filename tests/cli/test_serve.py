@@ -137,3 +137,17 @@ def test_the_ready_file_is_never_seen_half_written(tmp_path: Path) -> None:
     served(a_workspace(tmp_path, **LISTENERS), lambda where: None)
     assert json.loads((tmp_path / "ready.json").read_text()).keys() == {"url", "admin"}
     assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_playback_takes_one_process(tmp_path: Path) -> None:
+    place = a_workspace(tmp_path, **LISTENERS)
+    done = place.run("serve", "--workers", "2", "--playback", "run_01")
+    assert done.exit_code == 2
+    assert "leave `--workers` out" in done.stderr
+
+
+@pytest.mark.parametrize("many", ["0", "65", "two"])
+def test_a_number_of_workers_that_can_not_be_is_told(tmp_path: Path, many: str) -> None:
+    done = a_workspace(tmp_path, **LISTENERS).run("serve", "--workers", many)
+    assert done.exit_code == 2
+    assert "--workers" in done.stderr
