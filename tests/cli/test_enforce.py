@@ -1,7 +1,9 @@
 """From recording decisions to carrying them out: foreseen, asked about, and taken over."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from anyio import to_thread
@@ -45,25 +47,45 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A gateway that has observed five calls, and what was foreseen of them then."""
+
+    gateway: Gateway
+    preview: Any
+    preview_text: str
+    observed: Any
+    observed_text: str
+
+
 @pytest.fixture(scope="module")
-async def gateway(place: Workspace) -> AsyncGenerator[Gateway]:
+async def world(place: Workspace) -> AsyncGenerator[World]:
     async with place.opened() as opened:
         for name in ("find", "ban", "once", "once", "new"):
             await opened.handle(
                 a_call(f"crm__{name}", call_id=ids.new("call"), received_at=SystemClock().now())
             )
         await opened.store.events.kept()
-        await opened.store.instances.save("gw_test", opened.snapshot().as_json())
-        yield opened
+
+        def told() -> World:
+            return World(
+                gateway=opened,
+                preview=place.json("enforce", "--preview"),
+                preview_text=place.run("enforce", "--preview").output,
+                observed=place.json("observed"),
+                observed_text=place.run("observed", "--since", "1h").output,
+            )
+
+        before = place.config.read_bytes()
+        world = await to_thread.run_sync(told)
+        assert place.config.read_bytes() == before
+        yield world
 
 
-async def test_what_would_be_is_foreseen_and_nothing_changes(
-    gateway: Gateway, place: Workspace
-) -> None:
-    before = place.config.read_bytes()
-    code, told = await to_thread.run_sync(lambda: place.json("enforce", "--preview"))
+async def test_what_would_be_is_foreseen_and_nothing_changes(world: World) -> None:
+    code, told = world.preview
     assert code == 0
-    assert told["changed"] is False
+    assert (told["mode"], told["changed"]) == ("observe", False)
     preview = told["preview"]
     assert (preview["calls"], preview["undecidable"]) == (5, 0)
     assert [(each["would"], each["tool"], each["rule"]) for each in preview["would"]] == [
@@ -72,26 +94,20 @@ async def test_what_would_be_is_foreseen_and_nothing_changes(
         ("repeat", "crm.once", ""),
     ]
     assert preview["vanishing"] == [{"tool": "crm.new", "because": "no contract"}]
-    assert place.config.read_bytes() == before
-    done = await to_thread.run_sync(lambda: place.run("enforce", "--preview"))
-    assert "of 5 calls since 7d" in done.output
-    assert "crm.new  (no contract)" in done.output
+    assert "of 5 calls since 7d" in world.preview_text
+    assert "crm.new  (no contract)" in world.preview_text
 
 
-async def test_the_log_says_the_same_as_was_observed(gateway: Gateway, place: Workspace) -> None:
-    del gateway
-    _, told = await to_thread.run_sync(lambda: place.json("observed"))
+async def test_the_log_says_the_same_as_was_observed(world: World) -> None:
+    _, told = world.observed
     assert told["calls"] == 5
     assert told["sums"] == {"deny": 2, "repeat": 1}
-    done = await to_thread.run_sync(lambda: place.run("observed", "--since", "1h"))
-    assert "5 calls passed; 2 would have been denied" in done.output
-    assert "no-bans" in done.output
-    done = await to_thread.run_sync(lambda: place.run("observed", "--tenant", "nobody"))
-    assert "no call was observed" in done.output
+    assert "5 calls passed; 2 would have been denied" in world.observed_text
+    assert "no-bans" in world.observed_text
 
 
-async def test_without_anybody_to_ask_nothing_changes(gateway: Gateway, place: Workspace) -> None:
-    del gateway
+async def test_without_anybody_to_ask_nothing_changes(world: World, place: Workspace) -> None:
+    del world
     before = place.config.read_bytes()
     done = await to_thread.run_sync(lambda: place.run("enforce"))
     assert done.exit_code == 2
@@ -101,7 +117,8 @@ async def test_without_anybody_to_ask_nothing_changes(gateway: Gateway, place: W
     assert done.exit_code == 2
 
 
-async def test_a_running_gateway_takes_it_over_and_back(gateway: Gateway, place: Workspace) -> None:
+async def test_a_running_gateway_takes_it_over_and_back(world: World, place: Workspace) -> None:
+    gateway = world.gateway
     _, told = await to_thread.run_sync(lambda: place.json("enforce", "--yes"))
     assert told["changed"] is True
     assert told["taken_over"] >= 1

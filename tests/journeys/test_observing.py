@@ -64,10 +64,14 @@ def _denied(gateway: Gateway) -> int:
     return sums.get("deny", 0)
 
 
-@pytest.mark.parametrize("era", ["modern", "legacy"])
-async def test_whatever_is_decided_everything_passes_as_without_a_gateway(
-    gateway: Gateway, era: str
-) -> None:
+async def test_everything_passes_then_people_review_and_then_rules_hold(gateway: Gateway) -> None:
+    for era in ("modern", "legacy"):
+        await _passes_as_without_a_gateway(gateway, era)
+    await _tells_what_would_have_been(gateway)
+    await _is_reviewed_and_enforced(gateway)
+
+
+async def _passes_as_without_a_gateway(gateway: Gateway, era: str) -> None:
     async with house.client(gateway, era) as client:
         assert sorted(await house.names_of(client)) == [
             *(f"alpha__{name}" for name in sorted((*NAMES, "strange"))),
@@ -81,7 +85,7 @@ async def test_whatever_is_decided_everything_passes_as_without_a_gateway(
         assert failed == FAULT
 
 
-async def test_what_would_have_been_is_told_wherever_somebody_looks(gateway: Gateway) -> None:
+async def _tells_what_would_have_been(gateway: Gateway) -> None:
     result = await gateway.call("alpha__ban", {"for": "the log"})
     await house.end(gateway.folder, outcome(result)["call_id"])
     log = house.events(gateway.folder, kind="authorization", call=outcome(result)["call_id"])
@@ -100,7 +104,7 @@ async def test_what_would_have_been_is_told_wherever_somebody_looks(gateway: Gat
         assert "Every call passes" in await page.text()
 
 
-async def test_drafts_are_reviewed_in_a_terminal_and_then_rules_hold(gateway: Gateway) -> None:
+async def _is_reviewed_and_enforced(gateway: Gateway) -> None:
     said = await _typed(gateway, "tools", "review", answers="s\na\nc\nread\nlow\n\n\na\nq\n")
     assert "alpha.strange can't be reviewed" in said
     assert "Wipes\\u{202E} everything." in said
