@@ -84,6 +84,8 @@ def command(report: Report) -> str:
         parts += ["--until", f"{subject.until:%Y-%m-%dT%H:%M:%S}"]
     if subject.tenant:
         parts += ["--tenant", subject.tenant]
+    if subject.run:
+        parts += ["--run", subject.run]
     parts += ["--counters", str(subject.counters)]
     if subject.definitions:
         parts += ["--schemas", "FILE"]

@@ -250,6 +250,7 @@ def _subject(subject: Subject) -> JsonObject:
         "since": _time(subject.since),
         "until": _time(subject.until),
         "tenant": subject.tenant,
+        "run": subject.run,
         "definitions": subject.definitions,
     }
 

@@ -50,6 +50,7 @@ async def reported(
             since=span.since,
             until=span.until,
             tenant=span.tenant,
+            run=span.run,
             folder=_folder(candidate),
         ),
         rules={rule.id: rule.place for rule in candidate.policy.rules},

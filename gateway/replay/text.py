@@ -60,6 +60,7 @@ def _head(report: Report) -> Iterator[str]:
     before = ", ".join(short(each) for each in subject.before) or "none"
     period = f"{_day(subject.since or report.first)} to {_day(subject.until or report.last)}"
     whose = f"tenant {subject.tenant}" if subject.tenant else counted(report.tenants, "tenant")
+    whose += f", {subject.run}" if subject.run else ""
     other = " over other definitions of tools" if subject.definitions else ""
     yield f"Replay of {period}, {whose}: {before} → {short(subject.revision)}{other}"
     yield (

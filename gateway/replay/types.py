@@ -301,6 +301,7 @@ class Subject:
     since: datetime | None = None
     until: datetime | None = None
     tenant: str = ""
+    run: str = ""
     before: tuple[str, ...] = ()  # the revisions that calls were judged by, in order
     folder: str = ""  # what stands before names of the candidate's files, and of no earlier ones
     definitions: str = ""  # of tools, where other ones were given: a digest over them

@@ -46,6 +46,7 @@ async def test_other_definitions_are_pasted_and_a_run_is_replayed_alone(
         assert (lost.status, "paste them again" in lost.text) == (404, True)
         _, alone = await reported(ann, run="run_nobody")
         assert "No call was judged in this period" in alone.text
+        assert "--run run_nobody" in alone.text
         reads = await house.events("log_read")
         assert len(reads[0]["asked"]["definitions"]) == 64
         assert reads[-1]["asked"]["run"] == "run_nobody"
