@@ -25,6 +25,7 @@ _HOP: Final = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"expect", b"te", b"upgrade", FROM}
 )
 _OURS: Final = _HOP | {b"date", b"server"}  # of an answer: each listener writes its own
+_CLOSE: Final = (b"connection", b"close")
 _ENDED: Final = RpcError(
     code=INTERNAL_ERROR,
     message="the worker that has this session ended meanwhile; begin a new session, and repeat the "
@@ -50,6 +51,8 @@ class Line(asyncio.Protocol):
         self._events: deque[Message] = deque()
         self._waiting = 0
         self._stays = False  # open after this answer
+        self.is_sent = False  # all of the request
+        self._is_head = False
         self._news: asyncio.Future[None] | None = None
 
     @property
@@ -60,6 +63,7 @@ class Line(asyncio.Protocol):
     def send_head(self, head: bytes) -> None:
         """Begin a request."""
         self._begin()
+        self._is_head = head.startswith(b"HEAD ")  # whose answer has a length, and no body
         self.is_free = False
         self._write(head)
 
@@ -69,6 +73,7 @@ class Line(asyncio.Protocol):
             data = (b"%x\r\n%b\r\n" % (len(data), data) if data else b"") + (
                 b"" if more else b"0\r\n\r\n"
             )
+        self.is_sent = not more
         if data:
             self._write(data)
             await self._can_write.wait()
@@ -85,7 +90,7 @@ class Line(asyncio.Protocol):
         if self._waiting < _WINDOW and self._transport is not None:
             self._transport.resume_reading()
         if event.get("more_body") is False:
-            self.is_free = self._stays
+            self.is_free = self._stays and self.is_sent
         return event
 
     def close(self) -> None:
@@ -133,6 +138,8 @@ class Line(asyncio.Protocol):
         self._events.append(
             {"type": "http.response.start", "status": status, "headers": self._headers}
         )
+        if self._is_head:
+            self._events.append({"type": "http.response.body", "body": b"", "more_body": False})
 
     def on_body(self, body: bytes) -> None:
         """Hand a piece on."""
@@ -197,47 +204,46 @@ class Lines:
 async def _exchange(line: Line, http: Asgi) -> None:
     chunked = any(name == b"transfer-encoding" for name, _ in http.scope["headers"])
     line.send_head(_head(http.scope, chunked=chunked))
-    while True:
-        event = await http.receive()
-        if event["type"] == "http.disconnect":
-            line.close()
-            return
-        more = event.get("more_body", False)
-        await line.send_body(event.get("body", b""), chunked=chunked, more=more)
-        if not more:
-            break
-    await _answer(line, http)
-
-
-async def _answer(line: Line, http: Asgi) -> None:
-    """Hand the answer on as it comes; the client's leaving ends it."""
-    loop = asyncio.get_running_loop()
-    watchers: list[asyncio.Task[None]] = []
-    # Most answers are there by then, and never pay for a task that watches their client.
-    timer = loop.call_later(
-        WATCH_AFTER_S, lambda: watchers.append(loop.create_task(_until_left(line, http)))
-    )
-    has_begun = False
+    # Beside the answer: one that refuses comes before the end of a body, which may never come.
+    passing = asyncio.get_running_loop().create_task(_pass_on(line, http, chunked=chunked))
     try:
-        while (event := await line.event()) is not None:
-            if not has_begun and event["status"] < 400:
-                introduce(http.scope)
-            has_begun = True
-            await http.send(event)
-            if event.get("more_body") is False:
-                return
-        if not has_begun and not any(each.done() for each in watchers):
-            await send_error(http.send, _ENDED, status=502)
+        await _answer(line, http, passing)
     finally:
-        timer.cancel()
-        for each in watchers:
-            each.cancel()
+        passing.cancel()
 
 
-async def _until_left(line: Line, http: Asgi) -> None:
-    while (await http.receive())["type"] != "http.disconnect":
-        pass
+async def _pass_on(line: Line, http: Asgi, *, chunked: bool) -> None:
+    """Send the body on as it comes, then wait for the client's leaving, which closes the line."""
+    try:
+        while (event := await http.receive())["type"] != "http.disconnect":
+            more = event.get("more_body", False)
+            await line.send_body(event.get("body", b""), chunked=chunked, more=more)
+            if not more:
+                await asyncio.sleep(WATCH_AFTER_S)  # most answers are there by then
+                break
+        while event["type"] != "http.disconnect":
+            event = await http.receive()
+    except Exception:  # or the answer would be waited for without end
+        line.close()
+        raise
     line.close()
+
+
+async def _answer(line: Line, http: Asgi, passing: "asyncio.Task[None]") -> None:
+    """Hand the answer on as it comes; the client's leaving ends it."""
+    has_begun = False
+    while (event := await line.event()) is not None:
+        if not has_begun:
+            if event["status"] < 400:
+                introduce(http.scope)
+            if not line.is_sent:  # nobody reads the rest of the request
+                event = {**event, "headers": [*event["headers"], _CLOSE]}
+        has_begun = True
+        await http.send(event)
+        if event.get("more_body") is False:
+            return
+    if not has_begun and not passing.done():
+        await send_error(http.send, _ENDED, status=502, headers=() if line.is_sent else [_CLOSE])
 
 
 def _head(scope: Scope, *, chunked: bool) -> bytes:

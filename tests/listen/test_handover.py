@@ -240,3 +240,43 @@ async def test_a_client_that_reads_slowly_holds_up_who_sends_to_it(tmp_path: Pat
         reads.set()
         assert await handing
     assert len(client.body) == size
+
+
+@pytest.mark.parametrize("piece", [b"", b"x" * 1000], ids=["silent", "endless"])
+async def test_a_refusal_is_not_kept_waiting_by_a_body_that_never_ends(
+    tmp_path: Path, piece: bytes
+) -> None:
+    made = 0
+
+    async def raw(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal made
+        made += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\nno")
+
+    class Endless(Client):
+        async def receive(self) -> Message:
+            if not piece:
+                await self.left.wait()
+            await asyncio.sleep(0)
+            return {"type": "http.request", "body": piece, "more_body": True}
+
+    async with listening(tmp_path / "s", raw) as lines, asyncio.timeout(5):
+        for _ in range(2):
+            client = Endless(headers=[(b"transfer-encoding", b"chunked")])
+            assert await lines.hand_over(client.http)
+            assert (client.status, client.body) == (401, b"no")
+            assert (b"connection", b"close") in client.sent[0]["headers"]
+    assert made == 2  # a line with half of a request on it is not used again
+
+
+async def test_an_answer_to_head_has_a_length_and_ends_with_its_head(tmp_path: Path) -> None:
+    async def raw(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\n")
+
+    client = Client(method="HEAD")
+    async with listening(tmp_path / "s", raw) as lines, asyncio.timeout(5):
+        assert await lines.hand_over(client.http)
+    assert client.status == 401
+    assert client.sent[-1]["more_body"] is False
