@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -140,6 +141,18 @@ def back_up(original: Original) -> Path:
             raise FileError(f"can't be written: {error.strerror}", file=str(backup)) from None
         return backup
     raise FileError("there are too many copies of it already", file=str(original.path))
+
+
+def is_copy(backup: Path, client: Path) -> bool:
+    """Whether a path is one that `back_up` gives to a copy of a client's file, and no link."""
+    target = client.resolve()
+    name = re.compile(re.escape(target.name) + r"\.before-weighbridge(?:-[1-9]\d{0,2})?", re.ASCII)
+    return (
+        client.is_absolute()
+        and backup.parent == target.parent
+        and name.fullmatch(backup.name) is not None
+        and not backup.is_symlink()
+    )
 
 
 def replace(original: Original, data: bytes) -> None:

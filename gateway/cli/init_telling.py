@@ -1,6 +1,9 @@
 """What `init` says: the plan before it asks, servers as they start, and what was done."""
 
+import re
+import shlex
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +16,8 @@ from gateway.cli.options import relative
 from gateway.clients.translating import Translated
 from gateway.servers.state import ServerState, ServerStatus
 from gateway.types.json import Json, JsonObject
+
+_APART: Final = re.compile(r"[\s'\"]")
 
 
 def governed(chosen: Chosen, *, as_json: bool) -> None:
@@ -148,9 +153,19 @@ def _left(plan: Plan, *, err: bool) -> None:
 
 
 def _what(each: Translated) -> str:
-    """Return what is started or reached, without secrets."""
-    url, command = each.section.get("url"), each.section.get("command")
-    return str(url or command)
+    """Return what is started or reached, without secrets: all of it, since it is about to be run.
+
+    A file may have come with somebody's project, and `sh` alone says nothing.
+    """
+    url, command, args = (each.section.get(key) for key in ("url", "command", "args"))
+    words = [command, *(args if isinstance(args, list) else [])]
+    return str(url) if url else " ".join(map(_word, words))
+
+
+def _word(given: Json) -> str:
+    """Return a word as a shell would be given it, so that one with blanks is seen as one."""
+    text = str(given)
+    return text if text and not _APART.search(text) else shlex.quote(text)
 
 
 def _line(text: str, err: bool) -> None:

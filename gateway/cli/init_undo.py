@@ -41,6 +41,13 @@ def undo(folder: Path, *, force: bool, as_json: bool) -> None:
 
 def _kept(record: Record) -> bytes:
     """Return the file as it was; raises FileError if the copy isn't that."""
+    if not init_files.is_copy(record.backup, record.client):
+        # A record may have come with a folder from elsewhere, and name any two files.
+        raise FileError(
+            f"names `{relative(record.backup)}` as the copy of `{relative(record.client)}`, and "
+            "`init` makes none there; nothing was done: see who wrote it, and remove it",
+            file=RECORD,
+        )
     data = init_files.read(record.backup).data
     if init_files.digest(data) != record.before:
         raise FileError(

@@ -14,7 +14,12 @@ def test_the_plan_says_who_goes_who_stays_and_what_is_written(
     place = Project(tmp_path)
     place.write(
         {
-            "My Files": {"command": "no-such-program", "gallery": "x", "env": {"KEY": "hunter2"}},
+            "My Files": {
+                "command": "no-such-program",
+                "args": ["-c", "a  | b", "--key=x", ""],
+                "gallery": "x",
+                "env": {"KEY": "hunter2"},
+            },
             "crm": {"url": "https://h/mcp?token=hunter2"},
             "off": {"command": "x", "disabled": True},
         }
@@ -24,14 +29,14 @@ def test_the_plan_says_who_goes_who_stays_and_what_is_written(
         done.stdout
         == """\
 .mcp.json (Claude Code): 2 servers will stand behind the gateway
-  My-Files (`My Files`)  no-such-program
+  My-Files (`My Files`)  no-such-program -c 'a  | b' --key=${KEY} \'\'
     not taken over, since only the client knows them: `gallery`
   crm  https://h/mcp?token=${URL_SECRET}
 stay in the client
   off  is switched off
 will be made
   config.yaml  these servers, in observe mode: every call passes
-  weighbridge.env  2 secrets, mode 600
+  weighbridge.env  3 secrets, mode 600
   policies/  drafts of contracts, a first policy with its tests
 will be changed, last, with a copy beside it
   .mcp.json

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.cli.init_files import RECORD, Record, digest, record_text
 from tests.helpers.taken_over import Project
 
 TEXT = '\ufeff{\r\n\t"mcpServers": {"a": {"command": "no-such-program"}}, // c\r\n}'
@@ -72,6 +73,31 @@ def test_a_copy_that_was_changed_gives_nothing_back(place: Project) -> None:
     assert done.exit_code == 2
     assert "is no longer the copy" in done.stderr
     assert place.file.read_bytes() == before
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "force"])
+@pytest.mark.parametrize("backup", ["theirs", "home/.profile", "link/.profile"])
+def test_a_record_from_elsewhere_neither_writes_nor_removes_files(
+    tmp_path: Path, backup: str, force: list[str]
+) -> None:
+    place = Project(tmp_path)
+    place.home.mkdir()
+    (tmp_path / "link").symlink_to(place.home)
+    mine, theirs = place.home / ".profile", tmp_path / "theirs"
+    mine.write_bytes(b"as every system has it")
+    theirs.write_bytes(b"run me")
+    record = Record(
+        client=tmp_path / "link" / ".profile",
+        backup=tmp_path / backup,
+        before=digest((tmp_path / backup).read_bytes()),
+        after=digest(mine.read_bytes()),
+    )
+    (tmp_path / RECORD).write_text(record_text(record))
+    done = place.init("--undo", *force)
+    assert done.exit_code == 2
+    assert "`init` makes none there; nothing was done" in done.stderr
+    assert mine.read_bytes() == b"as every system has it"
+    assert theirs.exists()
 
 
 def test_one_that_is_as_it_was_needs_nothing(place: Project) -> None:
