@@ -16,6 +16,7 @@ from gateway.app.inspect import Inspection, inspect
 from gateway.cli import init_files
 from gateway.cli.init_choice import Chosen
 from gateway.cli.init_files import RECORD, Record
+from gateway.clients import references
 from gateway.clock import SystemClock
 from gateway.config import load as loading
 from gateway.config.terms import terms
@@ -55,7 +56,13 @@ class Work:
     def __init__(self, chosen: Chosen, folder: Path, environ: Mapping[str, str]) -> None:
         self.folder = Path(os.path.abspath(folder))  # links in it stay what they are
         self._chosen = chosen
-        self._environ = environ
+        sources = chosen.plan.passed.items()
+        # As the client will give them; the configuration does not hold those that are secrets.
+        defaults = {name: references.default_of(source) for name, source in sources}
+        self._environ: Mapping[str, str] = {
+            **environ,
+            **{name: each for name, each in defaults.items() if each and not environ.get(name)},
+        }
 
     @property
     def config(self) -> Path:

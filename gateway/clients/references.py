@@ -80,6 +80,12 @@ def escaped(text: str) -> str:
     return _OPENED.sub("$${", text)
 
 
+def default_of(reference: str) -> str:
+    """Return the default of a `${VAR:-default}`; nothing where there is none."""
+    found = _CLAUDE.fullmatch(reference[2:-1])
+    return (found[2] or "") if found is not None else ""
+
+
 def _of_claude(whole: str, inner: str) -> tuple[str, str] | None:
     name = _CLAUDE.fullmatch(inner)
     return None if name is None else (whole, name[1])

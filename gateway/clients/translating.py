@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from gateway.clients import references, secrets
@@ -43,14 +44,23 @@ class Variables:
         for name in (base, own, *numbered):
             if self.values.get(name) == secret:
                 return name
-            if name not in self.values and name not in self._reserved:
+            if name not in self.values and name not in self.passed and name not in self._reserved:
                 self.values[name] = secret
                 return name
         raise AssertionError("there are more names than servers")
 
-    def expect(self, variable: str, source: str) -> None:
-        """Note that a client gives a variable; the first way that it is written counts."""
-        self.passed.setdefault(variable, source)
+    def expect(self, variable: str, source: str) -> str:
+        """Note that a client gives a variable, and return its name here.
+
+        One that is written in two ways, as with another default, has two values and two names: no
+        server may be given what is another's.
+        """
+        numbered = (f"{variable}_{number}" for number in range(2, 10_000))
+        for name in (variable, *numbered):
+            is_free = name == variable or not (name in self.values or name in self._reserved)
+            if is_free and self.passed.setdefault(name, source) == source:
+                return name
+        raise AssertionError("there are more names than references")
 
 
 def referred(entries: Iterable[Entry], client: Client, around: Around) -> frozenset[str]:
@@ -152,12 +162,9 @@ class _Writer:
     def _text(self, text: str, wanted: str, spans: tuple[Span, ...]) -> str:
         """Return a text with its references in our words, and its secrets as references."""
         pieces = references.find(text, self._client.dialect, self._around)
-        for each in pieces:
-            if each.variable:
-                self._variables.expect(each.variable, each.source)
         cuts = [
-            *pieces,
-            *(self._cut(text, span, wanted) for span in spans if not _touches(span, pieces)),
+            *(self._reference(each, spans) if each.variable else each for each in pieces),
+            *(self._cut(text, span, wanted) for span in _beside(text, spans, pieces)),
         ]
         made: list[str] = []
         done = 0
@@ -165,6 +172,18 @@ class _Writer:
             made += (references.escaped(text[done : each.start]), each.text)
             done = each.end
         return "".join((*made, references.escaped(text[done:])))
+
+    def _reference(self, piece: Piece, spans: tuple[Span, ...]) -> Piece:
+        """Return a reference to what the client gives; a default that is a secret is given too."""
+        name = self._variables.expect(piece.variable, piece.source)
+        default = references.default_of(piece.text)
+        is_secret = default and (
+            any(start < piece.end and piece.start < end for start, end in spans)
+            or secrets.in_variable(piece.variable, default)
+            or secrets.in_argument(default, "")[0]
+        )
+        said = "" if is_secret else piece.text.removeprefix(f"${{{piece.variable}")[:-1]
+        return replace(piece, text=f"${{{name}{said}}}")
 
     def _cut(self, text: str, span: Span, wanted: str) -> Piece:
         start, end = span
@@ -187,8 +206,19 @@ def passing(variables: Mapping[str, str], client: Client, timeout_s: float) -> J
     return {"env": dict[str, Json](sorted(variables.items()))} if variables else {}
 
 
-def _touches(span: Span, pieces: Iterable[Piece]) -> bool:
-    return any(span[0] < each.end and each.start < span[1] for each in pieces)
+def _beside(text: str, spans: tuple[Span, ...], pieces: tuple[Piece, ...]) -> Iterator[Span]:
+    """Yield the spans without references; of one that holds some, what could be a secret."""
+    for start, end in spans:
+        within = [each for each in pieces if start < each.end and each.start < end]
+        if not within:
+            yield start, end
+            continue
+        starts = [start, *(each.end for each in within)]
+        ends = [*(each.start for each in within), end]
+        for first, last in zip(starts, ends, strict=True):
+            rest = text[first:last]
+            if any(each.isalnum() for each in rest) and not rest.startswith("/"):
+                yield first, last
 
 
 def _texts(entry: Entry) -> tuple[str, ...]:

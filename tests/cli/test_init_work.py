@@ -40,6 +40,20 @@ def test_vs_code_keeps_its_inputs_and_hands_their_values_on(place: Project) -> N
     assert f"cwd: {place.folder}" in config
 
 
+def test_a_default_that_is_a_secret_starts_the_server_and_is_not_in_the_configuration(
+    place: Project,
+) -> None:
+    server = {**place.server("find"), "env": {"API_KEY": "${NO_SUCH_KEY:-hunter2}"}}
+    place.write({"a": server})
+    done = place.init("--yes")
+    assert done.exit_code == 0, done.stderr
+    assert "not started" not in done.stdout
+    assert "contracts drafted: 1" in done.stdout
+    made = [each for each in place.folder.rglob("*.yaml") if "hunter2" in each.read_text()]
+    assert made == []
+    assert entries(place)["weighbridge"]["env"] == {"NO_SUCH_KEY": "${NO_SUCH_KEY:-hunter2}"}
+
+
 @pytest.mark.parametrize(
     ("name", "entry"),
     [

@@ -25,6 +25,11 @@ def cut(text: str, spans: tuple[tuple[int, int], ...]) -> str:
         ("ANYTHING", "ghp_" + "a1B2" * 9, "*"),
         ("ANYTHING", "a8f5f167f44f4964e6c998dee827110c", "*"),
         ("SENTENCE", "read the docs", "read the docs"),
+        ("DEPLOY_WEBHOOK", "https://h/abc", "*"),
+        ("WALLET_PIN", "1234", "*"),
+        ("PINNED", "yes", "yes"),
+        ("OPTS", "--level 3 --db-password abc -v", "--level 3 --db-password * -v"),
+        ("STORE", "AccountName=a;AccountKey=abc;Tls=1", "AccountName=a;AccountKey=*;Tls=1"),
     ],
 )
 def test_of_an_environment(name: str, text: str, left: str) -> None:
@@ -47,6 +52,14 @@ def test_of_an_environment(name: str, text: str, left: str) -> None:
         ("", "mcp-server-filesystem", "mcp-server-filesystem"),
         ("", "sk-a1b2c3d4e5f6a7b8c9d0e1f2", "*"),
         ("--config", "config.json", "config.json"),
+        ("--token", "-abc1", "*"),
+        ("--token", "--level=1", "--level=1"),
+        ("-u", "ana:abc", "ana:*"),
+        ("--user", "1000:1000", "1000:1000"),
+        ("-u", "https://h", "https://h"),
+        ("--pwd", "abc", "*"),
+        ("--pwd", "/srv/work", "/srv/work"),
+        ("-c", "cd x && run --token abc | tee", "cd x && run --token * | tee"),
     ],
 )
 def test_of_arguments(before: str, text: str, left: str) -> None:
@@ -61,6 +74,11 @@ def test_of_arguments(before: str, text: str, left: str) -> None:
         ("https://x.example/mcp?token=abc&b=t", "https://x.example/mcp?token=*&b=t"),
         ("https://x.example/mcp?page=2", "https://x.example/mcp?page=2"),
         ("http://[", "http://["),
+        ("https://x/mcp?api%5Fkey=abc&b=t", "https://x/mcp?api%5Fkey=*&b=t"),
+        ("https://x/mcp?config=eyJhcGlLZXkiOiJodW50ZXIyIn0%3D&b=t", "https://x/mcp?config=*&b=t"),
+        ("https://x/mcp?c=%7B%22apiKey%22%3A%22hunter2%22%7D", "https://x/mcp?c=*"),
+        ("https://x/mcp?q=a%20b", "https://x/mcp?q=a%20b"),
+        ("https://x/mcp#token=abc", "https://x/mcp#token=*"),
     ],
 )
 def test_of_urls(text: str, left: str) -> None:

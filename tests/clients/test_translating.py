@@ -37,6 +37,50 @@ def test_references_stay_references_and_the_client_goes_on_giving_them() -> None
     }
 
 
+def test_a_default_that_is_a_secret_is_given_by_the_client_and_written_nowhere_else() -> None:
+    section, variables = ours(
+        {
+            "command": "x",
+            "args": ["--db=${DB:-postgres://u:hunter2@h/x}", "--level", "${LEVEL:-info}"],
+            "env": {"API_KEY": "${KEY:-hunter2}", "PLAIN": "${MY_TOKEN:-hunter2}"},
+        }
+    )
+    assert "hunter2" not in str(section)
+    assert section["args"] == ["--db=${DB}", "--level", "${LEVEL:-info}"]
+    assert section["env"] == {"API_KEY": "${KEY}", "PLAIN": "${MY_TOKEN}"}
+    assert variables.passed["KEY"] == "${KEY:-hunter2}"
+
+
+def test_what_stands_beside_a_reference_may_be_a_secret() -> None:
+    headers: JsonObject = {"Authorization": "Bearer hunter2.${PART}", "X": "Basic ${A}:${B}"}
+    section, variables = ours({"url": "https://h", "headers": headers})
+    assert section["headers"] == {
+        "Authorization": "Bearer ${A_AUTHORIZATION}${PART}",
+        "X": "Basic ${A}:${B}",
+    }
+    assert variables.values == {"A_AUTHORIZATION": "hunter2."}
+    section, _ = ours({"command": "x", "env": {"KEY_FILE": "${workspaceFolder}/key"}}, VS_CODE)
+    assert section["env"] == {"KEY_FILE": "/p/key"}
+
+
+def test_no_server_is_given_what_another_one_has_as_its_default() -> None:
+    variables = Variables(frozenset({"KEY", "KEY_2"}))
+    said: list[object] = []
+    for default in ("one", "two", "one"):
+        entry: JsonObject = {"url": "https://h", "headers": {"X": f"${{KEY:-{default}}}"}}
+        said.append(ours(entry, variables=variables)[0]["headers"])
+    assert said == [{"X": "${KEY}"}, {"X": "${KEY_3}"}, {"X": "${KEY}"}]
+    assert variables.passed == {"KEY": "${KEY:-one}", "KEY_3": "${KEY:-two}"}
+
+
+def test_two_inputs_whose_names_become_one_stay_two() -> None:
+    section, variables = ours(
+        {"command": "x", "env": {"A": "${input:my-key}", "B": "${input:my_key}"}}, VS_CODE
+    )
+    assert section["env"] == {"A": "${INPUT_MY_KEY}", "B": "${INPUT_MY_KEY_2}"}
+    assert variables.passed["INPUT_MY_KEY_2"] == "${input:my_key}"
+
+
 def test_an_editors_inputs_stay_with_the_editor() -> None:
     section, variables = ours(
         {
