@@ -124,5 +124,7 @@ def hangar(port: int, backend: int, folder: Path) -> tuple[list[str], str]:
     }
     path = folder / "config.yaml"
     path.write_text(json.dumps(config))
-    words = ["serve", "--http", "--port", str(port), "--log-level", "ERROR"]
-    return [str(program("hangar")), *words, "--config", str(path)], ""
+    words = ["serve", "--http", "--port", str(port), "--log-level", "ERROR", "--config", str(path)]
+    # It keeps its log where it is started, and reads all of it at the next start.
+    there = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(folder)]
+    return [*there, str(program("hangar")), *words], ""
