@@ -19,8 +19,8 @@ from gateway.listen.serve import stop_on_signals
 from gateway.listen.stdio import serve_stdio
 from gateway.servers import groups
 
-# A host starts its servers and asks for their tools once, and not all of them ask again. Codex gives
-# a server ten seconds for both, unless told otherwise.
+# A host starts its servers and asks for their tools once, and not all of them ask again. Codex
+# gives a server ten seconds for both, unless told otherwise.
 _PATIENCE_S: Final = 8.0
 
 
