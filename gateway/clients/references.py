@@ -50,7 +50,7 @@ def find(text: str, dialect: Dialect, around: Around) -> tuple[Piece, ...]:
     if dialect is Dialect.NONE:
         return ()
     if nested := _NESTED.search(text):
-        raise Untranslatable(f"has a reference inside of another one: `{nested[0][:80]}`")
+        raise Untranslatable(f"has a reference inside of another one: `{_shown(nested[0])}`")
     found: list[Piece] = []
     for each in _REFERENCE.finditer(text):
         piece = (
@@ -61,7 +61,7 @@ def find(text: str, dialect: Dialect, around: Around) -> tuple[Piece, ...]:
         if piece is not None:
             text_of, variable = piece
             if variable and text[: each.start()].endswith("$"):  # ours would read `$${` as text
-                raise Untranslatable(f"has a `$` right before `{each[0][:80]}`")
+                raise Untranslatable(f"has a `$` right before `{_shown(each[0])}`")
             source = each[0] if variable else ""
             found.append(
                 Piece(
@@ -84,6 +84,11 @@ def default_of(reference: str) -> str:
     """Return the default of a `${VAR:-default}`; nothing where there is none."""
     found = _CLAUDE.fullmatch(reference[2:-1])
     return (found[2] or "") if found is not None else ""
+
+
+def _shown(reference: str) -> str:
+    """Return a reference as a message may repeat it: its default may be a secret."""
+    return f"{reference[:80].partition(':-')[0]}…"
 
 
 def _of_claude(whole: str, inner: str) -> tuple[str, str] | None:

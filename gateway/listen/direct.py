@@ -57,8 +57,10 @@ class CycleDirect:
             or cycle.disconnected
             or not cycle.keep_alive
             or cycle.flow.write_paused
+            or cycle.scope["method"] == "HEAD"  # whose answer has no body
         ):
             return False
+        cycle.waiting_for_100_continue = False  # or `receive` would say so after the answer
         cycle.response_started = cycle.response_complete = True
         self._transport.write_whole(
             b"%b%d\r\n\r\n%b" % (_head(cycle.default_headers), len(body), body)

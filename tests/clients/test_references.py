@@ -56,3 +56,10 @@ def test_where_a_client_has_no_references_there_are_none() -> None:
 def test_no_input_takes_the_place_of_a_variable_of_the_gateway() -> None:
     assert input_variable("path") == "INPUT_PATH"
     assert input_variable("ž") == "INPUT"
+
+
+@pytest.mark.parametrize("text", ["$${T:-hunter2}", "${A:-hunter2${B}}", "${A:-x${B:-hunter2}}"])
+def test_a_default_may_be_a_secret_and_is_in_no_message(text: str) -> None:
+    with pytest.raises(Untranslatable) as raised:
+        find(text, Dialect.CLAUDE, Around(project=None, home=None))
+    assert "hunter2" not in str(raised.value)

@@ -1,10 +1,14 @@
 """The short way of requests and answers that are whole."""
 
+import socket
+
 import anyio
-from starlette.types import Scope
+import pytest
+from starlette.types import Receive, Scope, Send
 
 from gateway import jsontext
 from gateway.listen.direct import CycleDirect, direct_of, let_pass
+from gateway.listen.serve import serve
 from tests.listen.house import LIMIT_S, House, Place, call_body, serving
 from tests.listen.raw import opened, received, standard, wire
 
@@ -59,3 +63,48 @@ async def test_requests_that_come_together_are_answered_in_their_order() -> None
                 data += await stream.receive()
     assert data.count(b"HTTP/1.1 200 OK") == 2
     assert data.index(b'"id":1') < data.index(b'"id":2')
+
+
+@pytest.mark.parametrize(
+    ("head", "answer"),
+    [
+        ("POST / HTTP/1.1\r\nexpect: 100-continue\r\n", b"\r\n\r\nyes"),
+        ("HEAD / HTTP/1.1\r\n", None),
+    ],
+    ids=["expect", "head"],
+)
+async def test_nothing_is_written_behind_an_answer(head: str, answer: bytes | None) -> None:
+    asked_again, stop, ready = anyio.Event(), anyio.Event(), anyio.Event()
+    answered: list[bool] = []
+    data = b""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            for _ in range(2):
+                await send({"type": f"{(await receive())['type']}.complete"})
+            return
+        direct = direct_of(scope)
+        assert direct is not None
+        assert direct.take() == b"ab"
+        answered.append(direct.answer(b"yes"))
+        if answered[-1]:
+            assert (await receive())["type"] == "http.disconnect"
+        else:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body"})
+        asked_again.set()
+
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: serve(app, sock, stop=stop, on_ready=ready.set))
+            await ready.wait()
+            async with await anyio.connect_tcp("127.0.0.1", sock.getsockname()[1]) as stream:
+                await stream.send(f"{head}host: a\r\ncontent-length: 2\r\n\r\nab".encode())
+                with anyio.fail_after(LIMIT_S):
+                    await asked_again.wait()
+                    stop.set()
+                    data = b"".join([piece async for piece in stream])
+    assert answered == [answer is not None]
+    assert data.endswith(answer or b"\r\n\r\n")
+    assert data.count(b"HTTP/1.1 ") == 1
