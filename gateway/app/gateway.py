@@ -1,7 +1,7 @@
 """A running gateway, as the fronts, the admin listener and the commands see it."""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gateway import __version__
@@ -33,7 +33,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.refused import TurnedAway
 from gateway.types.relay import Told, lane_of
-from gateway.types.tools import Kind, Listed
+from gateway.types.tools import Kind, Listed, Tool
 from gateway.types.workers import Worker
 
 
@@ -59,13 +59,15 @@ class Gateway:
     worker: Worker | None = None  # which of several that serve one port
     identity_problems: Callable[[], tuple[str, ...]] = tuple  # of the front that asks who calls
     note_turned_away: Callable[[TurnedAway], None] = lambda what: None  # until there is a log
-    patience_s: float = 0.0  # for servers that are starting, before the first list is given
+    patience_s: float = 0.0  # for servers that are starting, before the first list or call
     stance: Stance = field(default_factory=Stance)
     changed: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
 
-    def handle(self, call: ProposedCall) -> Awaitable[Finished]:
+    async def handle(self, call: ProposedCall) -> Finished:
         """Weigh one call."""
-        return self.pipeline.handle(call)
+        if self.patience_s and not self._is_there(call):
+            await self._first_lists()  # a client may know the name from another day
+        return await self.pipeline.handle(call)
 
     async def watch(
         self, call: ProposedCall, told: Callable[[], None]
@@ -84,8 +86,7 @@ class Gateway:
         """Return a page of what this principal may see; raises BadCursor."""
         del caller  # a list is the same on every transport
         if self.patience_s:
-            await self.servers.first_lists(self.patience_s)
-            self.patience_s = 0.0  # a server that takes longer is told of by a change of the list
+            await self._first_lists()
         return self.listing.page(kind, principal, cursor)
 
     def offers(self) -> JsonObject:
@@ -214,6 +215,14 @@ class Gateway:
             approvals={"pending": self.attending.pending},
             checkpoints=self.checkpointing.as_json(),
         )
+
+    def _is_there(self, call: ProposedCall) -> bool:
+        found = self.pipeline.resolve.find(call)
+        return found is not None and not (isinstance(found, Tool) and found.away is not None)
+
+    async def _first_lists(self) -> None:
+        await self.servers.first_lists(self.patience_s)
+        self.patience_s = 0.0  # a server that takes longer is told of by a change of the list
 
     def _tallies(self, revision: Revision) -> dict[str, dict[str, int]]:
         """Count each server's tools by how they stand to their contracts."""

@@ -1,4 +1,4 @@
-"""Reviewed tools whose server has published no tools yet: known by name, and away."""
+"""Tools under contract whose server has published no tools yet: known by name, and away."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,8 @@ Contracts = Mapping[str, Contract]  # by `server.name`
 class Expected:
     """Tells an agent that a server is away, rather than that its tools don't exist.
 
-    Only of servers that were never listed since the start: later, their last list stands.
+    Only of servers that were never listed since the start: later, their last list stands. Drafts
+    are known as well; whether they count is for the revision to say.
     """
 
     def __init__(self, naming: Naming, servers: Mapping[str, Server]) -> None:
@@ -24,11 +25,11 @@ class Expected:
         self._known: tuple[Contracts, Mapping[str, str]] = ({}, {})
 
     def find(self, exposed_name: str, contracts: Contracts) -> Tool | None:
-        """Return what stands in for a tool that a reviewed contract covers, or None."""
+        """Return what stands in for a tool that a contract covers, or None."""
         if all(server.has_listed_tools for server in self._servers.values()):
             return None
         contract = contracts.get(self._names(contracts).get(exposed_name, ""))
-        if contract is None or not contract.reviewed:
+        if contract is None:
             return None
         alias, _, name = contract.tool.partition(".")
         server = self._servers.get(alias)

@@ -8,6 +8,9 @@ import pytest
 
 from gateway import __version__
 from gateway.app.gateway import Gateway
+from gateway.app.start import open_gateway
+from gateway.app.stopping import Stopping
+from gateway.clock import SystemClock
 from gateway.types.calls import Method, Nobody
 from gateway.types.outcomes import Finished, Status
 from gateway.types.refused import TurnedAway, TurnedAwayFor
@@ -61,6 +64,28 @@ async def test_an_allowed_call_reaches_its_tool(gateway: Gateway) -> None:
     assert finished.status is Status.OK
     said: Any = finished.result["structuredContent"]
     assert (said["name"], said["arguments"]) == ("find", {"a": 1})
+
+
+async def test_a_call_of_a_host_that_asked_for_no_list_waits_for_servers_that_start(
+    tmp_path: Path,
+) -> None:
+    is_up = tmp_path / "is-up"
+    script = Script(tools=[tool("find")], on_start=[{"wait_for_file": str(is_up)}])
+    place = a_workspace(
+        tmp_path,
+        {"crm": house.stdio(script, tmp_path, "crm")},
+        policy=POLICY,
+        contracts=[house.contract(tool("find"), "crm")],
+    )
+    async with open_gateway(
+        place.loaded(), tmp_path, place.environ, front="test", stopping=Stopping(SystemClock())
+    ) as starting:
+        early = await starting.handle(a_call("crm__find"))
+        assert early.status is Status.UNAVAILABLE  # where no host waits for a first list
+        starting.patience_s = 15.0
+        is_up.touch()
+        finished = await starting.handle(a_call("crm__find"))
+        assert (finished.status, starting.patience_s) == (Status.OK, 0.0)
 
 
 async def test_a_list_shows_each_principal_what_its_rules_allow(gateway: Gateway) -> None:
