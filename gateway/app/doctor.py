@@ -183,9 +183,13 @@ def _policies(built: revisions.Built) -> Iterator[Diagnosis]:
 def _contracts(
     inspection: Inspection, revision: Revision, *, observes: bool
 ) -> Iterator[Diagnosis]:
-    """Look at each tool's contract; while decisions are only recorded, all are exposed."""
-    reviewed = 0
-    so = "" if observes else ", so it is not exposed"
+    """Look at each tool's contract; all are exposed where drafts count.
+
+    Drafts that count are one finding: right after `weighbridge init` every tool is one.
+    """
+    reviewed, drafts = 0, list[str]()
+    counts = observes or revision.unreviewed is Unreviewed.OBSERVE
+    so = "" if counts else ", so it is not exposed"
     for tool in inspection.tools:
         contract = revision.contracts.get(tool.key)
         if tool.quarantine is not None:
@@ -197,6 +201,8 @@ def _contracts(
                 found=f"`{tool.key}` has no contract{so}",
                 mend="run `weighbridge tools pin`, then `weighbridge tools review`",
             )
+        elif not contract.reviewed and counts:
+            drafts.append(tool.key)
         elif not contract.reviewed:
             yield Diagnosis(
                 part="contracts",
@@ -213,7 +219,17 @@ def _contracts(
             )
         else:
             reviewed += 1
-    yield Diagnosis(part="contracts", ok=True, found=f"{reviewed} tools are as reviewed")
+    if drafts:
+        shown = ", ".join(f"`{key}`" for key in drafts[:3])
+        more = f" and {len(drafts) - 3} more" if len(drafts) > 3 else ""
+        yield Diagnosis(
+            part="contracts",
+            ok=False,
+            found=f"drafts count, though nobody has reviewed them: {shown}{more}",
+            mend="run `weighbridge tools review`, which walks them one by one",
+        )
+    told = "1 tool is" if reviewed == 1 else f"{reviewed} tools are"
+    yield Diagnosis(part="contracts", ok=True, found=f"{told} as reviewed")
 
 
 def _approvals(loaded: Loaded, revision: Revision) -> Iterator[Diagnosis]:

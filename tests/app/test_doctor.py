@@ -48,7 +48,7 @@ async def test_a_gateway_that_lacks_nothing_is_told_so_part_by_part(tmp_path: Pa
     assert all(each.ok for part in found.values() for each in part)
     (server,), (contracts,) = found["servers"], found["contracts"]
     assert server.found == "`alpha` answers (stdio, MCP 2026-07-28); tools: 1 exposed"
-    assert contracts.found == "1 tools are as reviewed"
+    assert contracts.found == "1 tool is as reviewed"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,30 @@ async def test_a_gateway_without_servers_is_told_where_they_go(tmp_path: Path) -
     ) in mends(found, "config")
 
 
+@pytest.mark.parametrize("line", ["contracts: {unreviewed: observe}", "mode: observe"])
+async def test_drafts_that_count_are_one_finding_and_not_said_to_be_hidden(
+    line: str, tmp_path: Path
+) -> None:
+    tools = [tool(name) for name in ("a", "b", "c", "d", "new")]
+    place = a_workspace(
+        tmp_path,
+        {"alpha": house.stdio(Script(tools=tools), tmp_path)},
+        contracts=[house.contract(each, reviewed=False) for each in tools[:4]],
+    )
+    place.config.write_text(f"{place.config.read_text()}{line}\n")
+    assert mends(await examined(place), "contracts") == [
+        (
+            "`alpha.new` has no contract",
+            "run `weighbridge tools pin`, then `weighbridge tools review`",
+        ),
+        (
+            "drafts count, though nobody has reviewed them: "
+            "`alpha.a`, `alpha.b`, `alpha.c` and 1 more",
+            "run `weighbridge tools review`, which walks them one by one",
+        ),
+    ]
+
+
 async def test_every_tool_that_is_not_exposed_is_named_with_what_exposes_it(
     tmp_path: Path,
 ) -> None:
@@ -101,7 +125,7 @@ async def test_every_tool_that_is_not_exposed_is_named_with_what_exposes_it(
     assert told["`alpha.other` is not what was reviewed, and blocked"] == (
         "run `weighbridge tools diff alpha.other`, then `tools pin alpha.other`"
     )
-    assert found["contracts"][-1].found == "1 tools are as reviewed"
+    assert found["contracts"][-1].found == "1 tool is as reviewed"
     assert found["servers"][0].found.endswith(
         "tools: 1 exposed, 1 unreviewed, 1 no contract, 1 changed, 1 quarantined"
     )
