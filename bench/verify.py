@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench.replay import replays
 from gateway import ids
-from gateway.actions.verifying import cores, verify
+from gateway.actions.verifying import Depth, cores, verify
 from gateway.cli.progress import Bar
 from gateway.events.trust import Trust
 from gateway.events.verifying import Mark, Report
@@ -112,7 +112,9 @@ async def replay(store: Store, made: History) -> None:
     print(memory)
 
 
-async def measure(many: int, folder: Path, *, replays_too: bool = False) -> int:
+async def measure(
+    many: int, folder: Path, *, replays_too: bool = False, depth: Depth = Depth.COLUMNS
+) -> int:
     """Print the figures; return how many faults were found."""
     store = Store.open(f"sqlite:///{folder}/verify.db", origin=ORIGIN)
     start = time.perf_counter()
@@ -128,7 +130,8 @@ async def measure(many: int, folder: Path, *, replays_too: bool = False) -> int:
         bar.show(done / last, f"event {done:,} of {last:,}")
 
     start, used = time.perf_counter(), time.process_time()
-    report: Report = await verify(store.checkpoints, Trust([SIGNER.key]), [outside], told=told)
+    trust = Trust([SIGNER.key])
+    report: Report = await verify(store.checkpoints, trust, [outside], depth=depth, told=told)
     took, cpu = time.perf_counter() - start, time.process_time() - used
     bar.end()
     size = (folder / "verify.db").stat().st_size
@@ -150,9 +153,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=200_000)
     parser.add_argument("--replay", action="store_true", help="replay the log afterwards as well")
+    parser.add_argument("--only-bytes", action="store_true", help="as `events verify` has it")
     said = parser.parse_args()
+    depth = Depth.BYTES if said.only_bytes else Depth.COLUMNS
     with tempfile.TemporaryDirectory(prefix="wb-verify-") as folder:
-        return 1 if asyncio.run(measure(said.events, Path(folder), replays_too=said.replay)) else 0
+        work = measure(said.events, Path(folder), replays_too=said.replay, depth=depth)
+        return 1 if asyncio.run(work) else 0
 
 
 if __name__ == "__main__":

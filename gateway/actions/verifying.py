@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from itertools import cycle
 from typing import Final, Protocol, TypeAlias, TypeVar
@@ -23,6 +24,16 @@ from gateway.store.engine import Transaction
 from gateway.store.pages import Bounds, Page
 
 _T = TypeVar("_T")
+
+
+class Depth(StrEnum):
+    """How far a verification goes; each depth has what is before it as well."""
+
+    BYTES = "bytes"  # of events, against checkpoints and kept hashes
+    COLUMNS = "columns"  # what queries go by, against what events say; copies, counts of indexes
+    INDEXES = "indexes"  # each event, looked up by each index
+
+
 _PAGE: Final = 4 * WIDTH  # events; a page begins where a tile does
 _MOST_READERS: Final = 4  # what they find is checked by one
 _BYTES: Final = 64 << 20  # of pages that wait to be checked, where they are more than one
@@ -64,19 +75,18 @@ async def verify(
     outside: Sequence[Mark],
     archives: Sequence[Archive] = (),
     *,
-    doubts_indexes: bool = False,
+    depth: Depth = Depth.COLUMNS,
     told: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Check the log as it is now, and before it what archives hold; raises StoreUnavailable.
 
     What is appended meanwhile is left for the next time. Pages are read side by side, on all cores
-    but no more than a few, while the one before them is checked. With `doubts_indexes`, each event
-    is looked up by each index as well. `told` hears from time to time up to which event all is
-    done, and which one is the last.
+    but no more than a few, while the one before them is checked. `told` hears from time to time up
+    to which event all is done, and which one is the last.
     """
     with log.readers(min(_MOST_READERS, cores()) + 1) as (aside, *readers):
         reader = readers[0]
-        indexed = aside.begin(partial(indexes.faults, are_doubted=doubts_indexes))
+        indexed = aside.begin(_indexes(depth))
         verifier = Verifier(trust, outside, Edge())
         try:
             bounds = await reader.begin(pages.bounds)
@@ -88,7 +98,7 @@ async def verify(
                 for after in range(start.size, bounds.last_seq, _PAGE)
             ]
             room = _Room(most=2 * len(readers))
-            with closing(_ahead(readers, spans, room)) as found:
+            with closing(_ahead(readers, spans, room, _pages(depth))) as found:
                 for (_, last), page in zip(spans, found, strict=True):
                     room.fit(await page)
                     _check(verifier, *await page, archives, min(last, _sealed(bounds)))
@@ -97,7 +107,9 @@ async def verify(
             faults = departed.faults(
                 bounds.archives, verifier.left, start=start.size, covered=verifier.covered
             )
-            for fault in [*faults, *await indexed, *await _further(reader, bounds, verifier.roots)]:
+            beside = [] if depth is Depth.BYTES else await reader.begin(seals.strays)
+            further = await _further(reader, bounds, verifier.roots)
+            for fault in [*faults, *await indexed, *beside, *further]:
                 verifier.fault(fault)
         except LogChanged as error:
             verifier.fault(Fault(kind=FaultKind.TILE, first=0, last=0, what=str(error)))
@@ -126,13 +138,16 @@ class _Room:
 
 
 def _ahead(
-    readers: Sequence[Reader], spans: Sequence[tuple[int, int]], room: _Room
+    readers: Sequence[Reader],
+    spans: Sequence[tuple[int, int]],
+    room: _Room,
+    page: Callable[..., _Found],
 ) -> Generator[Future[_Found], None, None]:
     """Yield the pages in order; meanwhile each reader has one to read and one that waits."""
     waiting = deque[Future[_Found]]()
     try:
         for reader, (after, last) in zip(cycle(readers), spans, strict=False):
-            waiting.append(reader.begin(partial(_page, after=after, last=last)))
+            waiting.append(reader.begin(partial(page, after=after, last=last)))
             while len(waiting) > room.pages:
                 yield waiting.popleft()
         while waiting:
@@ -161,6 +176,23 @@ def _check(
 
 def _sealed(bounds: Bounds) -> int:
     return bounds.sealed.size if bounds.sealed is not None else 0
+
+
+def _indexes(depth: Depth) -> Callable[[Transaction], list[Fault]]:
+    """Return what looks at the indexes."""
+    if depth is Depth.BYTES:
+        return lambda transaction: []
+    return partial(indexes.faults, are_doubted=depth is Depth.INDEXES)
+
+
+def _pages(depth: Depth) -> Callable[..., _Found]:
+    """Return what reads pages."""
+    return _bytes if depth is Depth.BYTES else _page
+
+
+def _bytes(transaction: Transaction, *, after: int, last: int) -> _Found:
+    """Return a page of which nothing but the bytes counts."""
+    return pages.page_of_bytes(transaction, after=after, last=last), []
 
 
 def _page(transaction: Transaction, *, after: int, last: int) -> _Found:
@@ -206,7 +238,6 @@ async def _further(reader: Reader, bounds: Bounds, known: Mapping[int, bytes]) -
         Fault(kind=FaultKind.STRAY, first=seq, last=seq, what="an archive took its number")
         for seq in bounds.strays
     ]
-    found += await reader.begin(seals.strays)
     for level in bounds.odd:
         odd = partial(pages.odd_tiles, level=level, covered=bounds.covered)
         found += await reader.begin(odd)

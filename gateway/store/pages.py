@@ -20,6 +20,7 @@ from gateway.types.json import JsonObject
 STORE: Final = "the store"  # where checkpoints are found
 _MOST_STRAYS: Final = 10
 _FEW: Final = 64  # rows that are fetched one by one
+_OWN: Final = b'"kind":"admin"'  # in the bytes of the gateway's own events, which may name keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +94,6 @@ def _left(sealed: Sealed) -> Left:
 def page(transaction: Transaction, *, after: int, last: int) -> Page:
     """Return the events after a number, up to another; raises LogChanged."""
     between = {"after": after, "last": last}
-    span = {"level": 0, "first": after // WIDTH, "last": -(-last // WIDTH)}
-    marks: dict[int, list[Mark]] = {}
-    for row in transaction.fetch("checkpoints_after", between):
-        marks.setdefault(row.integer("size"), []).append(_mark(row))
     rows, numbers = transaction.fetch_doubted("page_after", between)
     doubted = {row.integer("seq"): row for row in _doubted(transaction, numbers)}
     texts = {seq: _bytes(row) for seq, row in doubted.items()}
@@ -110,12 +107,36 @@ def page(transaction: Transaction, *, after: int, last: int) -> Page:
             for seq, event in events.items()
             if event is not None and sealing.told(event.get("body"))[1]
         },
-        kept={
-            row.integer("number"): integration.hashes(row)
-            for row in transaction.fetch("tiles_between", span)
-        },
-        marks=marks,
+        kept=_tiles(transaction, after, last),
+        marks=_marks(transaction, after, last),
     )
+
+
+def page_of_bytes(transaction: Transaction, *, after: int, last: int) -> Page:
+    """Return the same where only bytes count: no column and no copy is looked at."""
+    rows = transaction.fetch_texts("page_after", {"after": after, "last": last})
+    return Page(
+        rows=rows,
+        wrongs=archived(row for row in rows if _OWN in row[1]),
+        sealed={},
+        kept=_tiles(transaction, after, last),
+        marks=_marks(transaction, after, last),
+    )
+
+
+def _tiles(transaction: Transaction, after: int, last: int) -> dict[int, tuple[bytes, ...]]:
+    span = {"level": 0, "first": after // WIDTH, "last": -(-last // WIDTH)}
+    return {
+        row.integer("number"): integration.hashes(row)
+        for row in transaction.fetch("tiles_between", span)
+    }
+
+
+def _marks(transaction: Transaction, after: int, last: int) -> dict[int, list[Mark]]:
+    marks: dict[int, list[Mark]] = {}
+    for row in transaction.fetch("checkpoints_after", {"after": after, "last": last}):
+        marks.setdefault(row.integer("size"), []).append(_mark(row))
+    return marks
 
 
 def _doubted(transaction: Transaction, numbers: Sequence[int]) -> list[engine.Row]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from gateway.actions import verifying
-from gateway.actions.verifying import verify
+from gateway.actions.verifying import Depth, verify
 from gateway.events.faults import FaultKind
 from gateway.events.notes import Key
 from gateway.events.trust import Trust
@@ -273,6 +273,24 @@ async def test_a_column_that_says_something_else_is_named(store: Store, store_ur
     assert (first.kind, first.first) == (FaultKind.COLUMNS, 5)
     assert first.what.endswith("`tenant`, `at`")
     assert (second.first, second.what[-12:]) == (6, "`actor_user`")
+
+
+async def test_where_only_bytes_count_they_are_held_against_all_there_is(
+    store: Store, store_url: str
+) -> None:
+    marks = await a_log(store)
+
+    async def of_bytes() -> Report:
+        trust = Trust([SIGNER.key])
+        return await verify(store.checkpoints, trust, marks, depth=Depth.BYTES)
+
+    tamper(store_url, "UPDATE events SET tenant = 'initech' WHERE seq = 5")
+    report = await of_bytes()
+    assert (report.faults, report.last, report.checked) == ((), 770, 8)
+    tamper(store_url, "UPDATE events SET body = replace(body, 'crm', 'crn') WHERE seq = 17")
+    assert faults(await of_bytes()) == [(FaultKind.CHANGED, 17, 17)]
+    tamper(store_url, "DELETE FROM events WHERE seq = 19", "DELETE FROM tiles WHERE level = 1")
+    assert (FaultKind.MISSING, 19, 19) in faults(await of_bytes())
 
 
 async def test_what_is_no_json_is_named(store: Store, store_url: str) -> None:

@@ -82,6 +82,19 @@ def test_an_index_that_hides_an_event_is_told_of_the_store(place: Workspace) -> 
     assert first.startswith("FAULT    the store: columns: SQLite says: row 7 missing from index")
 
 
+def test_only_bytes_say_less_in_less_time_and_the_answer_tells(place: Workspace) -> None:
+    tamper(place.store_url, "UPDATE events SET rule = 'r' WHERE seq = 7")
+    assert verified(place, *copies(place)).exit_code == output.EXIT_FAILED
+    done = verified(place, *copies(place), "--only-bytes")
+    assert done.exit_code == 0
+    assert "only bytes were looked at" in done.stdout.splitlines()[-1]
+    code, document = found(place, *copies(place), "--only-bytes")
+    assert (code, document["whole"], document["depth"]) == (0, True, "bytes")
+    both = verified(place, "--only-bytes", "--indexes")
+    assert both.exit_code == output.EXIT_USAGE
+    assert "leave it or `--only-bytes` out" in both.stderr
+
+
 def test_a_change_is_found_and_named(place: Workspace) -> None:
     tamper(place.store_url, "UPDATE events SET body = replace(body, 'crm', 'crn') WHERE seq = 7")
     code, document = found(place, *copies(place))
