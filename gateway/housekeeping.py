@@ -13,18 +13,26 @@ from gateway.config.folders import yaml_below
 
 _log = logging.getLogger("weighbridge")
 
-Fingerprint = Mapping[str, tuple[int, int]]
+Fingerprint = Mapping[str, tuple[int, int, int]]
 
 
 def fingerprint(folder: Path) -> Fingerprint:
-    """Return size and modification time of every YAML file below a folder, or of one file."""
-    found: dict[str, tuple[int, int]] = {}
+    """Return size and times of every YAML file below a folder, or of one file.
+
+    `observe` and `enforce` have one length, and tools that lay files down may give all of them one
+    time of modification: the time of change is the system's own.
+    """
+    found: dict[str, tuple[int, int, int]] = {}
     for path in yaml_below(folder) if folder.is_dir() else (folder,):
         try:
             state = path.stat()
         except FileNotFoundError:  # removed between the listing and the look
             continue
-        found[str(path.relative_to(folder))] = (state.st_mtime_ns, state.st_size)
+        found[str(path.relative_to(folder))] = (
+            state.st_mtime_ns,
+            state.st_ctime_ns,
+            state.st_size,
+        )
     return found
 
 
@@ -35,6 +43,8 @@ class Reloader:
     folder: Path
     reload: Callable[[str], Awaitable[None]]
     every_s: float = 1.0
+    since: Fingerprint | None = None
+    """What was there before it was read; None: what is there when the watch begins."""
     _told: anyio.Event = field(default_factory=anyio.Event)
 
     def tell(self) -> None:
@@ -43,7 +53,8 @@ class Reloader:
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Watch for ever; a change is taken once it has been still for one look."""
-        loaded = seen = await anyio.to_thread.run_sync(fingerprint, self.folder)
+        seen = await anyio.to_thread.run_sync(fingerprint, self.folder)
+        loaded = seen if self.since is None else self.since
         task_status.started()
         while True:
             with anyio.move_on_after(self.every_s):

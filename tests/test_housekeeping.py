@@ -1,11 +1,12 @@
 """The loops beside the calls."""
 
+import os
 from pathlib import Path
 
 import anyio
 import anyio.lowlevel
 
-from gateway.housekeeping import Reloader, Snapshots
+from gateway.housekeeping import Reloader, Snapshots, fingerprint
 
 
 class Reloads:
@@ -55,6 +56,31 @@ async def test_one_file_is_watched_as_well_and_what_is_beside_it_is_not(tmp_path
         await reloads.wait(1)
         tasks.cancel_scope.cancel()
     assert reloads.reasons == ["a file changed"]
+
+
+async def test_a_text_of_the_same_length_and_time_is_another_one(tmp_path: Path) -> None:
+    file, reloads = tmp_path / "config.yaml", Reloads()
+    file.write_text("mode: observe\n")
+    os.utime(file, ns=(1, 1))
+    reloader = Reloader(folder=file, reload=reloads, every_s=0.02)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(reloader.run)
+        file.write_text("mode: enforce\n")
+        os.utime(file, ns=(1, 1))
+        await reloads.wait(1)
+        tasks.cancel_scope.cancel()
+
+
+async def test_what_changed_between_the_reading_and_the_watch_is_taken(tmp_path: Path) -> None:
+    file, reloads = tmp_path / "config.yaml", Reloads()
+    file.write_text("mode: observe\n")
+    was = fingerprint(file)
+    file.write_text("mode: enforce  # now\n")
+    reloader = Reloader(folder=file, reload=reloads, every_s=0.02, since=was)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(reloader.run)
+        await reloads.wait(1)
+        tasks.cancel_scope.cancel()
 
 
 async def test_a_reload_that_breaks_does_not_end_the_loop(tmp_path: Path) -> None:

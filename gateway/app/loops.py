@@ -2,39 +2,29 @@
 
 import signal
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from anyio import open_signal_receiver
 
 from gateway.app.agreeing import Agreeing
 from gateway.app.gateway import Gateway
-from gateway.app.stance import Rereading
 from gateway.housekeeping import Reloader, Snapshots
 
 
 def start_loops(
     gateway: Gateway,
-    folder: Path,
+    reloaders: Sequence[Reloader],
     instance: str,
     start: Callable[..., object],
-    rereading: Rereading | None = None,
 ) -> None:
-    """Start what runs beside the calls: reload of `folder`, signals, snapshots, sweeps.
-
-    And of the mode, where there is a configuration file to reread it from.
-    """
-    reloader = Reloader(folder=folder, reload=gateway.reload)
-    reloaders = [reloader]
-    if rereading is not None:
-        reloaders.append(Reloader(folder=rereading.path, reload=rereading))
-        start(reloaders[-1].run, name="mode")
+    """Start what runs beside the calls: reloads, signals, snapshots, sweeps."""
 
     async def write() -> None:
         await gateway.store.instances.save(instance, gateway.snapshot().as_json())
 
     snapshots = Snapshots(write=write)
     gateway.on_changed(lambda _: snapshots.tell())
-    start(reloader.run, name="reloader")
+    for reloader in reloaders:
+        start(reloader.run, name=f"reloader of {reloader.folder.name}")
     start(snapshots.run, name="snapshots")
     start(gateway.sweeper.run, name="sweeper")
     start(gateway.run_sweeper.run, name="runs")

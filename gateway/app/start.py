@@ -21,11 +21,12 @@ from gateway.app.stance import Rereading
 from gateway.app.stopping import CALLS_S, Stopping
 from gateway.app.wiring import Wiring
 from gateway.clock import Clock, SystemClock
-from gateway.config.load import Loaded
-from gateway.errors import StoreUnavailable
+from gateway.config.load import Loaded, load
+from gateway.errors import StoreUnavailable, WeighbridgeError
 from gateway.events import admin, levels, observing
 from gateway.events.envelope import Origin
 from gateway.events.redact import Redactor
+from gateway.housekeeping import Reloader, fingerprint
 from gateway.servers import groups
 from gateway.store.store import Store
 from gateway.telemetry.options import IncomingContext, TelemetryOptions
@@ -109,15 +110,18 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
         anyio.create_task_group() as owned,
     ):
         owner = ProcessOwner(owned)
+        policies = wiring.loaded.settings.policies
+        # Looked at before it is read: what changes meanwhile is taken by the first look after.
+        was = await anyio.to_thread.run_sync(fingerprint, policies)
         gateway = await wiring.gateway(owner)
         stopping.tell(gateway.approving.holding.close)
         door = DoorBook(wiring.keeping.store.events, wiring.clock)
         gateway.note_turned_away = door.note
         await tasks.start(gateway.servers.run)
         daily = Daily(stance=gateway.stance, clock=wiring.clock, say=wiring.say)
-        rereading = _rereading(wiring, gateway, daily)
-        policies = wiring.loaded.settings.policies
-        start_loops(gateway, policies, instance, tasks.start_soon, rereading)
+        reloaders = [Reloader(folder=policies, reload=gateway.reload, since=was)]
+        reloaders += await _mode_followed(wiring, gateway, daily)
+        start_loops(gateway, reloaders, instance, tasks.start_soon)
         tasks.start_soon(daily.run, name="days")
         keep_s = wiring.loaded.settings.events.sealing.keep
         if keep_s is not None:
@@ -151,9 +155,36 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
     wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="it was told to"))
 
 
-def _rereading(wiring: Wiring, gateway: Gateway, daily: Daily) -> Rereading | None:
-    """Return what takes the mode over from the file, if the configuration came from one."""
-    path, stance = wiring.loaded.path, gateway.stance
+async def _mode_followed(wiring: Wiring, gateway: Gateway, daily: Daily) -> list[Reloader]:
+    """Go by the mode that the file says now; return what follows it, if there is a file."""
+    path = wiring.loaded.path
+    if path is None:
+        return []
+    was = await anyio.to_thread.run_sync(fingerprint, path)
+    await _catch_up(wiring, gateway, path)
+    return [Reloader(folder=path, reload=_rereading(wiring, gateway, daily, path), since=was)]
+
+
+async def _catch_up(wiring: Wiring, gateway: Gateway, path: Path) -> None:
+    """Go by the mode that the file says now: it was read a while ago, and by a worker's parent.
+
+    A worker that can't read it enforces, since the others may do so by now.
+    """
+    stance = gateway.stance
+    try:
+        loaded = await anyio.to_thread.run_sync(load, path, wiring.environ)
+        mode = loaded.settings.mode
+    except WeighbridgeError as error:
+        mode = stance.mode if wiring.worker is None else Mode.ENFORCE
+        stance.problem = str(error).splitlines()[0]
+        _log.warning("the mode is `%s`: %s", mode, stance.problem)
+    if mode is not stance.mode:
+        gateway.turn(mode)
+
+
+def _rereading(wiring: Wiring, gateway: Gateway, daily: Daily, path: Path) -> Rereading:
+    """Return what takes the mode over from the configuration file."""
+    stance = gateway.stance
 
     def turn(mode: Mode, because: str) -> None:
         before = stance.mode
@@ -165,8 +196,6 @@ def _rereading(wiring: Wiring, gateway: Gateway, daily: Daily) -> Rereading | No
             observing.mode_changed(id=ids.ulid(), at=now, mode=mode, before=before, by=because)
         )
 
-    if path is None:
-        return None
     return Rereading(path=path, environ=wiring.environ, stance=stance, turn=turn)
 
 

@@ -7,12 +7,15 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from gateway.app.start import open_gateway
 from gateway.app.stopping import CALLS_S, Stopping
 from gateway.clock import SystemClock
 from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.store.store import Store
+from gateway.types.decisions import Mode
 from gateway.types.outcomes import Status
 from gateway.types.tools import Effect
+from gateway.types.workers import Worker
 from tests.helpers.cases import a_call
 from tests.helpers.fake_server import Script, alive, record_of, text, tool, until_async
 from tests.helpers.issuer import HandClock
@@ -44,6 +47,32 @@ async def test_its_life_is_in_the_log_and_its_state_only_while_it_runs(tmp_path:
     assert started["body"]["servers"] == ["alpha"]
     with place.store() as store:
         assert await store.instances.all() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "worker", "mode"),
+    [
+        ("mode: enforce\n", None, Mode.ENFORCE),
+        ("mode: enforce\n", Worker(number=2, of=2), Mode.ENFORCE),
+        ("mode: nothing\n", None, Mode.OBSERVE),
+        ("mode: nothing\n", Worker(number=2, of=2), Mode.ENFORCE),
+    ],
+)
+async def test_a_mode_that_was_read_long_ago_is_not_gone_by(
+    tmp_path: Path, text: str, worker: Worker | None, mode: Mode
+) -> None:
+    """A worker that starts anew has the configuration that its parent read."""
+    place = a_workspace(tmp_path, mode="observe")
+    loaded = place.loaded()
+    place.config.write_text(text)
+    stopping = Stopping(SystemClock())
+    async with open_gateway(
+        loaded, tmp_path, place.environ, front="test", stopping=stopping, worker=worker
+    ) as gateway:
+        assert gateway.stance.mode is mode
+        assert bool(gateway.stance.problem) == ("nothing" in text)
+    (started,) = house.events(tmp_path, action="gateway_started")
+    assert started["body"]["mode"] == mode
 
 
 async def test_no_server_outlives_it(tmp_path: Path) -> None:
