@@ -6,7 +6,7 @@ import anyio
 import click
 
 from gateway.app.doctor import examine
-from gateway.cli import output
+from gateway.cli import logs, output
 from gateway.cli.options import config_option, json_option, load
 from gateway.cli.progress import busy
 from gateway.config import environment
@@ -21,7 +21,8 @@ def command(path: Path, as_json: bool) -> None:
     Exit code 0 when all is well, 1 when something wants mending.
     """
     loaded = load(path)
-    with busy("looking at servers, contracts, policies, store and log", is_quiet=as_json):
+    looking = "looking at servers, contracts, policies, store and log"
+    with logs.heard(loaded), busy(looking, is_quiet=as_json):  # each finding says it itself
         found = anyio.run(examine, loaded, path.parent, environment.environ())
     if as_json:
         output.as_json(

@@ -107,9 +107,14 @@ def done(made: Done, *, as_json: bool) -> None:
     where = "" if config == taking_over.CONFIG else f" --dir {relative(made.folder)}"
     output.one_line("next")
     output.one_line(f"  restart {plan.source.client.title}, and work as before")
-    output.one_line(f"  weighbridge status{option}        what rules would have done")
-    output.one_line(f"  weighbridge tools review{option}  look at the drafts")
-    output.one_line(f"  weighbridge init --undo{where}    go back")
+    steps = {
+        f"weighbridge status{option}": "what rules would have done",
+        f"weighbridge tools review{option}": "look at the drafts",
+        f"weighbridge init --undo{where}": "go back",
+    }
+    width = max(map(len, steps))
+    for command, does in steps.items():
+        output.one_line(f"  {command:<{width}}  {does}")
 
 
 def _unstarted(made: Done, config: str) -> None:

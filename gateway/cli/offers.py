@@ -10,7 +10,7 @@ import click
 
 from gateway.actions import trial
 from gateway.app.inspect import Inspection, inspect
-from gateway.cli import output
+from gateway.cli import logs, output
 from gateway.cli.policies import policies
 from gateway.cli.progress import busy
 from gateway.clock import SystemClock
@@ -49,14 +49,23 @@ def asker_options(command: Command) -> Command:
 
 def inspected(loaded: Loaded, path: Path) -> Inspection:
     """Look at every server, and tell of those that could not be read."""
-    with busy(f"asking {len(loaded.settings.servers)} servers what they offer"):
+    asking = f"asking {len(loaded.settings.servers)} servers what they offer"
+    with logs.heard(loaded) as heard, busy(asking):
         found = anyio.run(inspect, loaded, path.parent, environment.environ())
     for state in found.states:
         if state.status != "ready":
-            click.echo(f"weighbridge: server `{state.name}`: {state.reason}", err=True)
+            _warn(f"server `{state.name}`: {state.reason}")
     for name, reason in found.misconfigured.items():
-        click.echo(f"weighbridge: server `{name}`: {reason}", err=True)
+        _warn(f"server `{name}`: {reason}")
+    told = {f"server {state.name}: {state.reason}" for state in found.states}
+    for message in heard:
+        if message not in told:  # such as of a list with entries that can't be used
+            _warn(message)
     return found
+
+
+def _warn(text: str) -> None:
+    click.echo(f"weighbridge: {output.on_one_line(text)}", err=True)
 
 
 def listed_for(asker: Asker, loaded: Loaded, path: Path) -> IsListed | None:

@@ -63,7 +63,7 @@ def test_the_end_says_what_did_not_start_and_what_to_do_next(
         "  restart Claude Code, and work as before",
         "  weighbridge status --config gate/config.yaml        what rules would have done",
         "  weighbridge tools review --config gate/config.yaml  look at the drafts",
-        "  weighbridge init --undo --dir gate    go back",
+        "  weighbridge init --undo --dir gate                  go back",
     ]
     assert "  ok    a  2 tools" in done.stderr
     assert "  FAIL  b  " in done.stderr

@@ -1,5 +1,6 @@
 """What the commands about tools, resources and prompts have in common."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 from gateway.cli import offers
 from gateway.types.tools import Quarantine
 from tests.helpers.cases import a_contract, a_definition, a_tool
+from tests.helpers.fake_server import Script, tool
 from tests.helpers.workspaces import a_workspace
+from tests.journeys import house
 
 TOOL = a_tool()
 TOLD = a_tool(a_definition("find", description="finds", count=3))
@@ -23,6 +26,26 @@ def test_without_a_caller_nothing_is_said_of_lists(tmp_path: Path) -> None:
         (),
         {},
     )
+
+
+def test_what_is_wrong_with_a_server_is_said_once_and_moves_no_cursor(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    forged = "import sys; sys.exit('\\x1b[2Jgone')"
+    script = Script(tools=[tool("find"), {"name": 7}])
+    servers = {
+        "broken": {"command": sys.executable, "args": ["-c", forged]},
+        "crm": house.stdio(script, tmp_path, "crm"),
+    }
+    place = a_workspace(tmp_path, servers)
+    found = offers.inspected(place.loaded(), place.config)
+    assert [each.name for each in found.tools] == ["find"]
+    told = capfd.readouterr().err
+    assert "\x1b" not in told
+    broken, listed = sorted(told.splitlines(), reverse=True, key=lambda line: "`broken`" in line)
+    assert broken.startswith("weighbridge: server `broken`: ")
+    assert r"\u{1b}[2Jgone" in broken
+    assert listed.startswith("weighbridge: server crm: ")
 
 
 @pytest.mark.parametrize("asker", [replace(NOBODY, roles=("r",)), replace(NOBODY, user="u")])
