@@ -104,11 +104,14 @@ def staged(folder: Path) -> Generator[Path]:
 
 
 def lay(folder: Path, files: Mapping[str, str], secrets: frozenset[str] = frozenset()) -> None:
-    """Write texts below a folder; those named secret can be read by nobody else."""
+    """Write texts below a folder; those named secret can be read by nobody else.
+
+    The others have the mode that files of this process have.
+    """
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_new(path, text.encode(), _SECRET if name in secrets else _PLAIN)
+        _write_new(path, text.encode(), _SECRET if name in secrets else None)
 
 
 @contextmanager
@@ -218,13 +221,18 @@ def recorded(folder: Path) -> Record:
     )
 
 
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    """Write a file that must not be there yet, readable by nobody else before it has its mode."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _SECRET)
+def _write_new(path: Path, data: bytes, mode: int | None) -> None:
+    """Write a file that must not be there yet, readable by nobody else before it has its mode.
+
+    Without one it has the one that others have, as the process was told (`umask`).
+    """
+    first = _PLAIN if mode is None else _SECRET
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, first)
     with os.fdopen(descriptor, "wb") as opened:
         opened.write(data)
         opened.flush()
-        os.fchmod(opened.fileno(), mode)
+        if mode is not None:
+            os.fchmod(opened.fileno(), mode)
         os.fsync(opened.fileno())
 
 

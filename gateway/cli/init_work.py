@@ -158,7 +158,10 @@ class Work:
         ignore = self.folder / ".gitignore"
         if not ignore.exists():
             made[".gitignore"] = _IGNORED
-        init_files.lay(stage, made, frozenset({taking_over.SECRETS}))
+        # Not every secret is known for one: what nobody else could read stays so.
+        is_private = not self._chosen.original.mode & 0o077
+        secret = {taking_over.SECRETS, *([taking_over.CONFIG] if is_private else [])}
+        init_files.lay(stage, made, frozenset(secret))
         return not ignore.exists() or taking_over.SECRETS in ignore.read_text(errors="replace")
 
     def _tested(self, stage: Path, plan: Plan, contracts: Iterable[Contract]) -> None:

@@ -1,6 +1,7 @@
 """The work of `init`: what it makes, in which order, and what a failure leaves."""
 
 import json
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,6 +76,22 @@ def test_each_client_gets_an_entry_of_its_own_form(
     has_references = name == ".mcp.json"
     config = (place.folder / "config.yaml").read_text()
     assert ('"${A}"' if has_references else '"$${A}"') in config
+
+
+@pytest.mark.parametrize(
+    ("mode", "mask", "config"), [(0o600, 0o022, 0o600), (0o644, 0o077, 0o600), (0o644, 0, 0o644)]
+)
+def test_what_nobody_else_could_read_stays_so(
+    place: Project, mode: int, mask: int, config: int
+) -> None:
+    place.write({"a": {"command": "no-such-program", "args": ["-p", "hunter2"]}})
+    place.file.chmod(mode)
+    before = os.umask(mask)
+    try:
+        assert place.init("--yes").exit_code == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((place.folder / "config.yaml").stat().st_mode) == config
 
 
 def test_codex_keeps_its_comments(place: Project) -> None:
