@@ -108,7 +108,7 @@ def done(made: Done, *, as_json: bool) -> None:
     output.one_line("next")
     output.one_line(f"  restart {plan.source.client.title}, and work as before")
     steps = {
-        f"weighbridge status{option}": "what rules would have done",
+        f"weighbridge observed{option}": "what rules would have done",
         f"weighbridge tools review{option}": "look at the drafts",
         f"weighbridge init --undo{where}": "go back",
     }

@@ -104,7 +104,10 @@ def _tell_absence(dead: Sequence[JsonObject], *, is_any: bool) -> None:
             "is gone, and it did not stop in order"
         )
     if not is_any:
-        click.echo("no gateway of this store is running; start one with `weighbridge serve`")
+        click.echo(
+            "no gateway of this store is running; `weighbridge serve` starts one, and so does a "
+            "client that has it as its server"
+        )
 
 
 def _tell_away(away: Sequence[str]) -> None:

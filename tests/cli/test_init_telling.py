@@ -61,7 +61,7 @@ def test_the_end_says_what_did_not_start_and_what_to_do_next(
     assert "weighbridge tools pin --config gate/config.yaml" in lines[at + 2]
     assert lines[-4:] == [
         "  restart Claude Code, and work as before",
-        "  weighbridge status --config gate/config.yaml        what rules would have done",
+        "  weighbridge observed --config gate/config.yaml      what rules would have done",
         "  weighbridge tools review --config gate/config.yaml  look at the drafts",
         "  weighbridge init --undo --dir gate                  go back",
     ]

@@ -20,6 +20,10 @@ from tests.helpers.runs import begun
 from tests.helpers.undoings import a_refund
 from tests.helpers.workspaces import Workspace, a_workspace
 
+NONE = (
+    "no gateway of this store is running; `weighbridge serve` starts one, and so does a client "
+    "that has it as its server"
+)
 READY: dict[str, Any] = {
     "name": "crm",
     "status": "ready",
@@ -89,8 +93,7 @@ def test_no_gateway_is_told_with_exit_code_1(words: tuple[str, ...], place: Work
     place.store().__enter__().close()
     done = place.run("status", *words)
     assert done.exit_code == 1
-    told = "no gateway of this store is running; start one with `weighbridge serve`\n"
-    assert done.stdout == ("[]\n" if words else told)
+    assert done.stdout == ("[]\n" if words else f"{NONE}\n")
 
 
 class Behind(HandClock):
@@ -209,7 +212,7 @@ def test_a_gateway_that_was_killed_is_told_dead_at_once(place: Workspace) -> Non
     assert done.stdout.splitlines() == [
         f"the gateway at http://127.0.0.1:8700/mcp (pid {child.pid}) has died: its process is "
         "gone, and it did not stop in order",
-        "no gateway of this store is running; start one with `weighbridge serve`",
+        NONE,
     ]
     assert place.json("status") == (1, [])
     says(place, "gw-2")
