@@ -1,6 +1,7 @@
 """`weighbridge init --undo`: the client's file as it was, byte for byte."""
 
 from pathlib import Path
+from typing import Final
 
 from gateway.actions import taking_over
 from gateway.cli import init_files, output
@@ -9,6 +10,8 @@ from gateway.cli.options import relative
 from gateway.clients import files
 from gateway.clients.entries import is_ours
 from gateway.errors import FileError
+
+_STORE: Final = "weighbridge.db"  # where no `store` is configured, as in what `init` writes
 
 
 def undo(folder: Path, *, force: bool, as_json: bool) -> None:
@@ -79,6 +82,7 @@ def _now(record: Record, *, force: bool) -> Original:
 def _tell(folder: Path, record: Record, copy: Path | None, *, as_json: bool) -> None:
     names = (taking_over.CONFIG, taking_over.SECRETS, taking_over.POLICIES)
     stays = [folder / each for each in names if (folder / each).exists()]
+    stays += sorted(folder.glob(f"{_STORE}*"))  # with its keys: what happened stays on record
     if as_json:
         output.as_json(
             {

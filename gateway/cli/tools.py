@@ -108,7 +108,8 @@ def _published(found: Inspection) -> JsonObject:
 def pin_tools(names: tuple[str, ...], path: Path, reviewed: bool, as_json: bool) -> None:
     """Draft contracts for new tools; NAMES renews the pins of reviewed ones that changed.
 
-    A draft is not served until a person has set `reviewed: true`.
+    A draft is not served until a person has set `reviewed: true`, unless `contracts.unreviewed`
+    is `observe`.
     """
     loaded = load(path)
     found = offers.inspected(loaded, path)

@@ -34,6 +34,15 @@ def test_the_file_comes_back_byte_for_byte_and_what_stays_is_told(place: Project
     assert place.init("--undo").exit_code == 2
 
 
+def test_the_store_of_a_gateway_that_ran_is_among_what_stays(place: Project) -> None:
+    for name in ("weighbridge.db", "weighbridge.db.key"):
+        (place.folder / name).touch()
+    done = place.init("--undo")
+    assert "/weighbridge.db`, " in done.stdout
+    assert "weighbridge.db.key`; remove them" in done.stdout
+    assert (place.folder / "weighbridge.db").exists()
+
+
 def test_a_file_that_was_changed_since_is_left_alone(place: Project) -> None:
     changed = place.file.read_bytes() + b"\n"
     place.file.write_bytes(changed)
