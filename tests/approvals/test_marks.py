@@ -75,8 +75,8 @@ def test_whatever_is_hidden_is_marked(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["http://", "xn--", "aа ", "\u200b", "https://a@", "щ", "//"])
-def test_100_kilobytes_of_anything_take_less_than_seconds(piece: str) -> None:
+def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
     text = piece * (100_000 // len(piece.encode()))
-    began = time.monotonic()
+    began = time.process_time()
     marks(text)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 10  # what is not linear takes minutes

