@@ -11,6 +11,7 @@ import pytest
 from gateway import jsontext
 from gateway.actions.state import Snapshot, counted_here, is_dead
 from gateway.types.json import Json
+from gateway.types.workers import Worker
 
 LISTS = {"servers", "quarantined", "unpinned", "unreviewed", "changed", "telemetry", "identity"} | {
     "proposed"
@@ -37,9 +38,14 @@ def test_everything_of_a_snapshot_is_stored_under_its_own_name() -> None:
         "identity": ("https://idp: 503",),
         "approvals": {"pending": 2},
         "checkpoints": {"size": 12},
+        "mode": "observe",
+        "mode_problem": "q",
+        "observed": {"calls": 3},
+        "worker": Worker(number=2, of=4),
     }
     assert values.keys() == {field.name for field in fields(Snapshot)}
     stored = Snapshot(**values).as_json()
+    values["worker"] = {"number": 2, "of": 4}
     assert stored == {
         name: list(value) if name in LISTS else value for name, value in values.items()
     }

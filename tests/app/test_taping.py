@@ -48,7 +48,7 @@ async def test_a_write_is_played_from_what_its_operation_keeps_at_any_level(tmp_
     noted = await played.handle(a_call("alpha__note", dict(NOTED)))
     assert (noted.status, noted.result["content"]) == (Status.OK, text("noted")["content"])
     found = await played.handle(a_call("alpha__find", {"q": "x"}))
-    assert found.status is Status.DENIED
+    assert found.status is Status.NOT_RECORDED
     assert [each.code for each in played.tape.missed] == ["result_not_kept"]
 
 

@@ -34,8 +34,8 @@ def test_a_tenant_that_no_event_names_is_told_and_that_it_was_read_is_kept(
     folder = str(made.loaded().settings.policies)
     done = made.run(*words, *((folder, folder) if how == "policy diff" else ()))
     assert "names the tenant `amce`; did you mean `acme`?" in done.stderr, done.stdout
-    (read,) = [each for each in reads(made) if each["how"] == how]
-    assert read["asked"]["tenant"] == "amce"
+    (read,) = [each for each in reads(made) if each["asked"].get("tenant") == "amce"][-1:]
+    assert read["how"] == how
 
 
 def test_a_whole_report_is_the_same_by_both(made: Workspace, tmp_path: Path) -> None:
