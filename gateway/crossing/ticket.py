@@ -312,7 +312,9 @@ class Ticket:
             tenant = record.call.principal.tenant
             record.result_digest = self.owner.digest(tenant, outcome.result)
         else:
-            reason, next_step, original = outcome.reason, outcome.next, outcome.original
+            reason, original = outcome.reason, outcome.original
+            # Where there is a word about single arguments, advice may name other values of theirs.
+            next_step = "" if outcome.details else outcome.next
         events.append(
             build.ended(
                 record,
