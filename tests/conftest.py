@@ -1,5 +1,6 @@
 """Fixtures and settings that every test may use."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,8 @@ __all__ = [
 settings.register_profile("quiet", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=1000)  # --hypothesis-profile
 settings.load_profile("quiet")
+# A shell makes what it starts in the background deaf to Ctrl-C, and that would be inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 resolve_as_browsers_do()  # what `weighbridge serve` prints for people
 
 

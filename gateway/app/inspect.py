@@ -44,18 +44,21 @@ async def inspect(
     folder: Path,
     environ: Mapping[str, str],
     *,
-    within_s: float = 30.0,
+    within_s: float | None = None,
     asks: Asks = everything,
     told: Callable[[ServerState], None] | None = None,
 ) -> Inspection:
     """Start every server, wait for its first list or failure, and stop it again.
 
+    That takes as long as the slowest may take by its own settings, and no longer than `within_s`.
     Some servers show a tool only to clients that can be asked; `asks` says what each may ask.
     `told` is called with each server that was listed, or has failed, as soon as that is known.
     """
     redactor = Redactor(lambda tenant: tenant.encode(), loaded.secrets)
+    known = entries(loaded.settings, environ)
+    longest_s = max((each.timeouts.start_s + each.timeouts.list_s for each in known), default=0.0)
     servers = Servers(
-        entries(loaded.settings, environ),
+        known,
         Surroundings(
             environment=environ,
             folder=folder,
@@ -71,7 +74,7 @@ async def inspect(
         if told is not None:
             for state in servers.states():
                 tasks.start_soon(_tell, servers, state.name, told)
-        await servers.first_lists(within_s)
+        await servers.first_lists(longest_s if within_s is None else within_s)
         found = _seen(servers, loaded)
         tasks.cancel_scope.cancel()
     return found

@@ -54,7 +54,7 @@ def inspected(loaded: Loaded, path: Path) -> Inspection:
         found = anyio.run(inspect, loaded, path.parent, environment.environ())
     for state in found.states:
         if state.status != "ready":
-            _warn(f"server `{state.name}`: {state.reason}")
+            _warn(f"server `{state.name}`: {state.reason or 'it has not answered yet'}")
     for name, reason in found.misconfigured.items():
         _warn(f"server `{name}`: {reason}")
     told = {f"server {state.name}: {state.reason}" for state in found.states}

@@ -70,3 +70,12 @@ async def test_a_secret_that_a_server_says_is_masked_whosever_it_is(tmp_path: Pa
     alpha = found.states[0]
     assert "bad keys" in alpha.reason + alpha.stderr_tail
     assert "s3cr3t" not in str(alpha)
+
+
+async def test_a_server_that_never_answers_is_waited_for_as_long_as_its_settings_say(
+    tmp_path: Path,
+) -> None:
+    mute = {"command": "sh", "args": ["-c", "cat > /dev/null"], "start_timeout": "100ms"}
+    place = a_workspace(tmp_path, {"mute": mute})
+    found = await inspect(place.loaded(), tmp_path, place.environ)
+    assert [state.reason for state in found.states] == ["`mute` did not answer in time"]
