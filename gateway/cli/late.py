@@ -1,8 +1,11 @@
 """Groups of commands that are imported when they are named, so that `--help` says at once."""
 
 import difflib
+import gc
 import importlib
-from collections.abc import Mapping
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import click
@@ -57,4 +60,24 @@ class LateGroup(PlainGroup):
 def named(place: str) -> Any:
     """Return what stands at `module` or `module:attribute`; a module's own is its `command`."""
     module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute or "command")
+    if module not in sys.modules:
+        with _nothing_to_collect():
+            importlib.import_module(module)
+    return getattr(sys.modules[module], attribute or "command")
+
+
+@contextmanager
+def _nothing_to_collect() -> Generator[None]:
+    """Keep the collector from what is imported: now, later and at the end of the process.
+
+    Modules and classes stay as long as the process does. To look at them again and again took a
+    third of the time of an import, and as long again when a short command ended.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_on:
+            gc.enable()

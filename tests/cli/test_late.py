@@ -1,5 +1,8 @@
 """Groups whose commands are imported when they are named."""
 
+import subprocess
+import sys
+
 import click
 
 from gateway.cli.late import LateGroup
@@ -29,3 +32,13 @@ def test_a_name_that_is_not_there_is_met_with_the_nearest() -> None:
         done = weighbridge(*words)
         assert done.exit_code == 2
         assert done.stderr.startswith(f"weighbridge: {said}; see `weighbridge")
+
+
+def test_what_a_command_imports_is_nothing_to_collect() -> None:
+    """A process of its own: here the command has long been imported."""
+    code = (
+        "import gc; from gateway.cli.late import named; before = gc.get_stats();"
+        "named('gateway.cli.serve'); assert gc.get_stats() == before;"
+        "assert gc.isenabled(); assert gc.get_freeze_count() > 50_000"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
