@@ -5,14 +5,11 @@ something is exported. All that is needed from `OTEL_*` comes as values, not fro
 """
 
 import sys
-from collections.abc import Mapping, Sequence
-from http import HTTPStatus
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Protocol
 
-import requests
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.metrics import AlwaysOffExemplarFilter, MeterProvider
 from opentelemetry.sdk.metrics.export import (
     ConsoleMetricExporter,
@@ -27,13 +24,17 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExporter, Sp
 from opentelemetry.sdk.version import __version__ as sdk_version
 
 from gateway import __version__
+from gateway.clock import SystemClock
 from gateway.telemetry.environment import Destination, Environment, ExporterKind
 from gateway.telemetry.facts import ApprovalFacts, CallFacts
 from gateway.telemetry.health import Health
 from gateway.telemetry.meters import Meters
 from gateway.telemetry.metrics import METRICS, Gauges, Kind, Tick
+from gateway.telemetry.readable import readable
 from gateway.telemetry.scrub import ScrubbingExporter
-from gateway.telemetry.spans import Pseudonym, SpanBuilder
+from gateway.telemetry.sending import NotingSession, Sender
+from gateway.telemetry.spans import Pseudonym, Span, SpanBuilder
+from gateway.telemetry.wire import SpanEncoder
 
 _COMPRESSIONS: Final = {
     "none": Compression.NoCompression,
@@ -42,70 +43,111 @@ _COMPRESSIONS: Final = {
 }
 
 
-class NotingSession(requests.Session):
-    """Remembers why the last request failed, as a class: the SDK tells nobody but its log."""
-
-    last_error = ""
-
-    def send(self, request: requests.PreparedRequest, **kwargs: object) -> requests.Response:
-        """Send, and note the outcome."""
-        try:
-            response = super().send(request, **kwargs)
-        except Exception as error:
-            self.last_error = type(error).__name__
-            raise
-        arrived = response.status_code < HTTPStatus.MULTIPLE_CHOICES  # a redirect is no arrival
-        self.last_error = "" if arrived else f"HTTP {response.status_code}"
-        return response
+def _whole(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "telemetry.sdk.language": "python",
+        "telemetry.sdk.name": "opentelemetry",
+        "telemetry.sdk.version": sdk_version,
+        **attributes,
+    }
 
 
-def _resource(attributes: Mapping[str, str]) -> Resource:
-    return Resource(
-        {
-            "telemetry.sdk.language": "python",
-            "telemetry.sdk.name": "opentelemetry",
-            "telemetry.sdk.version": sdk_version,
-            **attributes,
-        }
-    )
+class SpanExport(Protocol):
+    """Where the spans of a batch go; used by one thread, but for `close`."""
+
+    def add(self, spans: Iterable[Span]) -> None:
+        """Take the spans of one call along with the next sending, all or, raising, none."""
+        ...
+
+    def send(self) -> str:
+        """Send what was added; return the class of what failed, or nothing."""
+        ...
+
+    def close(self) -> None:
+        """End retries and close connections; called from any thread."""
+        ...
+
+
+class OtlpSpans:
+    """Spans to a collector; see `SpanExport`."""
+
+    def __init__(self, encoder: SpanEncoder, sender: Sender) -> None:
+        self._encoder = encoder
+        self._sender = sender
+        self._added: list[bytes] = []
+
+    def add(self, spans: Iterable[Span]) -> None:
+        """Encode them."""
+        self._added += [self._encoder.span(span) for span in spans]
+
+    def send(self) -> str:
+        """Send them in one request."""
+        added, self._added = self._added, []
+        return self._sender.send(self._encoder.request(added)) if added else ""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._sender.close()
+
+
+class ConsoleSpans:
+    """Spans to standard error, as the SDK prints them; see `SpanExport`."""
+
+    def __init__(self, resource: Resource, exporter: SpanExporter) -> None:
+        self._resource = resource
+        self._exporter = exporter
+        self._added: list[ReadableSpan] = []
+
+    def add(self, spans: Iterable[Span]) -> None:
+        """Make them the SDK's."""
+        self._added += [readable(span, self._resource) for span in spans]
+
+    def send(self) -> str:
+        """Print them."""
+        added, self._added = self._added, []
+        return "" if self._exporter.export(added) is SpanExportResult.SUCCESS else "export failed"
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class SpanSink:
     """Builds the spans of a batch and sends them; see `lane.Sink`."""
 
-    def __init__(self, builder: SpanBuilder, exporter: SpanExporter, health: Health) -> None:
+    def __init__(self, builder: SpanBuilder, export: SpanExport, health: Health) -> None:
         self._builder = builder
-        self._exporter = exporter
+        self._export = export
         self._health = health
-        self.session: NotingSession | None = None
 
     def deliver(self, items: Sequence[CallFacts | ApprovalFacts]) -> None:
         """Send the spans of these calls in one request."""
-        spans = [span for facts in items for span in self._built(facts)]
-        result = self._exporter.export(spans)
-        error = self.session.last_error if self.session is not None else ""
-        if result is SpanExportResult.SUCCESS and not error:
-            self._health.delivered(len(items))
+        built = sum(map(self._add, items))
+        if not built:
+            return
+        error = self._export.send()
+        if error:
+            self._health.failed(error, lost=built)
         else:
-            self._health.failed(error or "export failed", lost=len(items))
+            self._health.delivered(built)
 
-    def _built(self, facts: CallFacts | ApprovalFacts) -> list[ReadableSpan]:
+    def _add(self, facts: CallFacts | ApprovalFacts) -> bool:
         try:
-            return self._builder.build(facts)
+            self._export.add(self._builder.build(facts))
         except Exception as error:  # one odd call must not take its whole batch along
             self._health.failed(type(error).__name__, lost=1)
-            return []
+            return False
+        return True
 
     def flush(self) -> None:
         """Nothing is held back here."""
 
     def close(self) -> None:
         """Close the connections."""
-        self._exporter.shutdown()
+        self._export.close()
 
     def abort(self) -> None:
         """End the retries of a delivery under way."""
-        self._exporter.shutdown()
+        self._export.close()
 
 
 class NotingMetricExporter(OTLPMetricExporter):
@@ -165,27 +207,15 @@ def open_spans(
     health: Health,
 ) -> SpanSink:
     """Make the sink for traces."""
-    builder = SpanBuilder(_resource(resource), pseudonym)
     destination = environment.traces.destination
-    session: NotingSession | None = None
+    whole = _whole(resource)
     if environment.traces.exporter is ExporterKind.CONSOLE or destination is None:
         # Standard output is the protocol's when the gateway speaks stdio.
-        exporter: SpanExporter = ConsoleSpanExporter(out=sys.stderr)
+        printing = ScrubbingExporter(ConsoleSpanExporter(out=sys.stderr), value_length=value_length)
+        export: SpanExport = ConsoleSpans(Resource(whole), printing)
     else:
-        session = NotingSession()
-        exporter = OTLPSpanExporter(
-            endpoint=destination.endpoint,
-            headers=destination.headers,
-            timeout=destination.timeout_s,
-            compression=_COMPRESSIONS[destination.compression],
-            certificate_file=destination.certificate,
-            client_key_file=destination.client_key,
-            client_certificate_file=destination.client_certificate,
-            session=session,
-        )
-    sink = SpanSink(builder, ScrubbingExporter(exporter, value_length=value_length), health)
-    sink.session = session
-    return sink
+        export = OtlpSpans(SpanEncoder(whole, value_length), Sender(destination, SystemClock()))
+    return SpanSink(SpanBuilder(pseudonym), export, health)
 
 
 def open_metrics(
@@ -202,7 +232,7 @@ def open_metrics(
     )
     provider = MeterProvider(
         metric_readers=[reader],
-        resource=_resource(resource),
+        resource=Resource(_whole(resource)),
         exemplar_filter=AlwaysOffExemplarFilter(),  # they need live spans, which we do not have
         shutdown_on_exit=False,  # it would wait for a dead collector; `Telemetry.shutdown` doesn't
     )

@@ -16,6 +16,7 @@ from gateway.types.tools import Kind, Tool
 UNKNOWN_TOOL: Final = "_unknown"  # stands for every name that no server has
 _URI: Final = 512  # characters of a URI
 TOOL_ERROR: Final = "tool_error"  # the MCP convention's `error.type` for `isError` results
+CODES: Final = frozenset(Status) | {TOOL_ERROR}  # a span's status has no other text, but numbers
 
 # What a name stands for that no server has; completion alone doesn't say.
 _KIND_OF: Final = {

@@ -1,4 +1,6 @@
-"""The last gate before the wire: a span leaves with known keys and known words, or without them.
+"""The last gate before the console: a span leaves with known keys and words, or without them.
+
+Before the wire, the same is in `wire`, which is tested against this one.
 
 Imports the SDK, so it is itself imported late: by the export thread only.
 """
@@ -13,11 +15,9 @@ from opentelemetry.trace.status import Status as SpanStatus
 from opentelemetry.util.types import AttributeValue
 
 from gateway.telemetry.attributes import SPAN_ATTRIBUTES
-from gateway.telemetry.facts import TOOL_ERROR
-from gateway.types.outcomes import Status
+from gateway.telemetry.facts import CODES
 
 _ALLOWED: Final = SPAN_ATTRIBUTES.keys()
-_CODES: Final = frozenset(Status) | {TOOL_ERROR}
 
 
 class ScrubbingExporter(SpanExporter):
@@ -88,6 +88,6 @@ class ScrubbingExporter(SpanExporter):
 
 def _coded(status: SpanStatus) -> SpanStatus:
     text = status.description
-    if text is None or text in _CODES or text.removeprefix("-").isdecimal():
+    if text is None or text in CODES or text.removeprefix("-").isdecimal():
         return status
     return SpanStatus(status.status_code)

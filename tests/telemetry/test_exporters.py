@@ -1,11 +1,10 @@
 from collections.abc import Iterator
 
 import pytest
-import requests
 
 from gateway.clock import SystemClock
 from gateway.telemetry import environment
-from gateway.telemetry.exporters import NotingSession, open_metrics, open_spans
+from gateway.telemetry.exporters import open_metrics, open_spans
 from gateway.telemetry.facts import facts_of
 from gateway.telemetry.health import Health, silence_sdk
 from tests.helpers.otlp_receiver import OtlpReceiver, otlp_receiver
@@ -21,25 +20,6 @@ def receiver() -> Iterator[OtlpReceiver]:
 
 def a_health() -> Health:
     return Health("traces", "c:1", SystemClock())
-
-
-@pytest.mark.parametrize(
-    ("status", "error"), [(200, ""), (302, "HTTP 302"), (400, "HTTP 400"), (503, "HTTP 503")]
-)
-def test_the_session_remembers_the_class_of_a_failure(
-    receiver: OtlpReceiver, status: int, error: str
-) -> None:
-    receiver.answer = status
-    with NotingSession() as session:
-        session.post(receiver.url, data=b"x", timeout=5, allow_redirects=False)
-        assert session.last_error == error
-
-
-def test_the_session_remembers_that_nobody_was_there() -> None:
-    with NotingSession() as session:
-        with pytest.raises(requests.ConnectionError):
-            session.post("http://127.0.0.1:1", data=b"x", timeout=5)
-        assert session.last_error == "ConnectionError"
 
 
 def test_a_redirect_is_no_arrival(receiver: OtlpReceiver) -> None:
