@@ -30,10 +30,11 @@ from gateway.telemetry.facts import ApprovalFacts, CallFacts
 from gateway.telemetry.health import Health
 from gateway.telemetry.meters import Meters
 from gateway.telemetry.metrics import METRICS, Gauges, Kind, Tick
+from gateway.telemetry.moulds import Pseudonym
 from gateway.telemetry.readable import readable
 from gateway.telemetry.scrub import ScrubbingExporter
 from gateway.telemetry.sending import NotingSession, Sender
-from gateway.telemetry.spans import Pseudonym, Span, SpanBuilder
+from gateway.telemetry.spans import Span, SpanBuilder
 from gateway.telemetry.wire import SpanEncoder
 
 _COMPRESSIONS: Final = {
@@ -183,8 +184,7 @@ class MetricSink:
 
     def deliver(self, items: Sequence[CallFacts | ApprovalFacts | Tick]) -> None:
         """Count what happened."""
-        for item in items:
-            self._meters.record(item)
+        self._meters.record(items)
 
     def flush(self) -> None:
         """Export now."""

@@ -4,6 +4,7 @@ Imports OpenTelemetry, so it is itself imported late: by the export thread only.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, Observation
@@ -28,19 +29,37 @@ WAIT_BUCKETS_S: Final = (
 MAX_TOOLS: Final = 1000
 MAX_CODES: Final = 100
 OTHER: Final = "_other"
+MAX_ALIKE: Final = 4096  # sets of labels that are kept at hand; all go when there are more
 # The policy engine and the judge give these codes when they refuse because they broke.
 POLICY_ERRORS: Final = frozenset({"policy_evaluation_error", "obligation_conflict", "check_failed"})
 
 _Value = TypeVar("_Value")
 
 
+@dataclass(slots=True, kw_only=True)
+class _Alike:
+    """The labels of calls that are alike, and how many of them are still to be counted."""
+
+    server: Labels
+    client: Labels
+    verdict: Labels
+    decision: Labels
+    judged: int = 0
+
+
 class Meters:
-    """Turns finished calls into values of the instruments; used by one thread."""
+    """Turns finished calls into values of the instruments; used by one thread.
+
+    An instrument takes microseconds to find out what its labels stand for. So labels of calls that
+    are alike are made once, and what is only counted is counted here until the batch is through.
+    """
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
         self._tools: set[tuple[str, str, str]] = set()
         self._codes: set[str] = set()
+        self._alike: dict[tuple[object, ...], _Alike] = {}
+        self._judged: list[_Alike] = []
         self._durations = {
             Name.SERVER_DURATION: self._histogram(Name.SERVER_DURATION, BUCKETS_S),
             Name.CLIENT_DURATION: self._histogram(Name.CLIENT_DURATION, BUCKETS_S),
@@ -63,53 +82,95 @@ class Meters:
         row = METRICS[name]
         self._meter.create_observable_gauge(name, [observe], row.unit, row.meaning)
 
-    def record(self, item: CallFacts | ApprovalFacts | Tick) -> None:
-        """Count one thing."""
-        if isinstance(item, Tick):
+    def record(self, items: Iterable[CallFacts | ApprovalFacts | Tick]) -> None:
+        """Count what is in a batch."""
+        try:
+            for item in items:
+                self._record(item)
+        finally:
+            for alike in self._judged:
+                self._counters[Name.DECISIONS].add(alike.judged, alike.decision)
+                alike.judged = 0
+            self._judged.clear()
+
+    def _record(self, item: CallFacts | ApprovalFacts | Tick) -> None:
+        if isinstance(item, CallFacts):
+            self._record_call(item)
+        elif isinstance(item, Tick):
             self._counters[item.name].add(1, item.labels)
-            return
-        if isinstance(item, ApprovalFacts):
+        else:
             labels = self._named(keys.TOOL, item.server, item.tool)
             labels[keys.APPROVAL_OUTCOME] = item.outcome
             self._durations[Name.APPROVAL_WAIT].record(item.wait_s, labels)
-            return
-        tool = self._tool_labels(item)
-        self._record_durations(item, tool)
-        if item.judged_ns:
-            self._record_judgement(item, tool)
-        if item.status is Status.LIMIT_EXCEEDED:
-            self._counters[Name.LIMIT_REFUSALS].add(1, tool)
-        if item.redactions:
-            self._counters[Name.REDACTIONS].add(item.redactions, tool)
 
-    def _record_durations(self, facts: CallFacts, tool: Labels) -> None:
+    def _record_call(self, facts: CallFacts) -> None:
+        alike = self._labels(facts)
+        duration = _seconds(facts.received_ns, facts.closed_ns)
+        self._durations[Name.SERVER_DURATION].record(duration, alike.server)
+        if facts.sent_ns:
+            duration = _seconds(facts.sent_ns, facts.answered_ns or facts.closed_ns)
+            self._durations[Name.CLIENT_DURATION].record(duration, alike.client)
+        if facts.judged_ns:
+            duration = _seconds(facts.received_ns, facts.judged_ns)
+            self._durations[Name.AUTHORIZATION].record(duration, alike.verdict)
+            if not alike.judged:
+                self._judged.append(alike)
+            alike.judged += 1
+            if facts.shadow:
+                self._record_shadows(facts)
+            if facts.code in POLICY_ERRORS:
+                self._counters[Name.POLICY_ERRORS].add(1, {keys.RULE: facts.rule})
+        if facts.status is Status.LIMIT_EXCEEDED:
+            self._counters[Name.LIMIT_REFUSALS].add(1, self._tool_labels(facts))
+        if facts.redactions:
+            self._counters[Name.REDACTIONS].add(facts.redactions, self._tool_labels(facts))
+
+    def _record_shadows(self, facts: CallFacts) -> None:
+        tool = self._tool_labels(facts)
+        for shadow in facts.shadow:
+            labels = {keys.CODE: shadow.code, **tool, keys.ENFORCEMENT: "shadow"}
+            effect = {keys.DECISION: shadow.effect.value}
+            self._counters[Name.DECISIONS].add(1, effect | labels)
+            if shadow.effect != facts.verdict:
+                labels = {keys.SHADOW_RULE: shadow.rule, keys.SHADOW: shadow.effect.value}
+                verdict = {keys.DECISION: facts.verdict}
+                self._counters[Name.SHADOW_MISMATCHES].add(1, verdict | labels)
+
+    def _labels(self, facts: CallFacts) -> _Alike:
+        tool = facts.tool
+        # INVARIANT: all that `_made` goes by.
+        key = (
+            *(facts.method, facts.transport, facts.status, facts.tool_error, facts.error_code),
+            *(facts.downstream_transport, facts.answered_ns == 0),
+            *(facts.verdict, facts.code, facts.observed == ""),
+            *((tool.kind, tool.server, tool.name) if tool is not None else ()),
+        )
+        found = self._alike.get(key)
+        if found is None:
+            found = self._made(facts)
+            if len(self._alike) >= MAX_ALIKE:
+                self._alike.clear()
+            self._alike[key] = found
+        return found
+
+    def _made(self, facts: CallFacts) -> _Alike:
+        tool = self._tool_labels(facts)
         base = {keys.METHOD: facts.method.value, **tool}
         if facts.method is Method.CALL_TOOL:
             base[keys.OPERATION] = "execute_tool"
-        labels = base | self._outcome(facts.transport, facts.failure)
-        labels[keys.STATUS] = facts.status.value
-        duration = _seconds(facts.received_ns, facts.closed_ns)
-        self._durations[Name.SERVER_DURATION].record(duration, labels)
-        if facts.sent_ns:
-            labels = base | self._outcome(facts.downstream_transport, facts.downstream_failure)
-            duration = _seconds(facts.sent_ns, facts.answered_ns or facts.closed_ns)
-            self._durations[Name.CLIENT_DURATION].record(duration, labels)
-
-    def _record_judgement(self, facts: CallFacts, tool: Labels) -> None:
+        server = base | self._outcome(facts.transport, facts.failure)
         verdict = {keys.DECISION: facts.verdict}
-        duration = _seconds(facts.received_ns, facts.judged_ns)
-        self._durations[Name.AUTHORIZATION].record(duration, verdict)
-        decisions = self._counters[Name.DECISIONS]
-        labels = {keys.CODE: facts.code, **tool, keys.ENFORCEMENT: facts.enforcement}
-        decisions.add(1, verdict | labels)
-        for shadow in facts.shadow:
-            labels = {keys.CODE: shadow.code, **tool, keys.ENFORCEMENT: "shadow"}
-            decisions.add(1, {keys.DECISION: shadow.effect.value} | labels)
-            if shadow.effect != facts.verdict:
-                labels = {keys.SHADOW_RULE: shadow.rule, keys.SHADOW: shadow.effect.value}
-                self._counters[Name.SHADOW_MISMATCHES].add(1, verdict | labels)
-        if facts.code in POLICY_ERRORS:
-            self._counters[Name.POLICY_ERRORS].add(1, {keys.RULE: facts.rule})
+        return _Alike(
+            server=server | {keys.STATUS: facts.status.value},
+            client=base | self._outcome(facts.downstream_transport, facts.downstream_failure),
+            verdict=verdict,
+            decision={
+                **verdict,
+                keys.CODE: facts.code,
+                **tool,
+                keys.ENFORCEMENT: facts.enforcement,
+            },
+        )
 
     def _outcome(self, transport: str, failure: str) -> dict[str, str]:
         labels = {keys.NETWORK: "pipe" if transport == "stdio" else "tcp"}

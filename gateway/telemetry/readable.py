@@ -23,6 +23,7 @@ _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 def readable(span: Span, resource: Resource) -> ReadableSpan:
     """Return the span as the SDK has it."""
     state = TraceState.from_header([span.state]) if span.state else None
+    values = span.shared.values | span.values
     trace_id = int(span.trace_id, 16)
     parent: SpanContext | None = None
     if span.parent:
@@ -32,7 +33,7 @@ def readable(span: Span, resource: Resource) -> ReadableSpan:
         context=SpanContext(trace_id, int(span.span_id, 16), False, _SAMPLED, state),
         parent=parent,
         resource=resource,
-        attributes={key: value for key, value in span.values.items() if value not in ("", ())},
+        attributes={key: value for key, value in values.items() if value not in ("", ())},
         links=[Link(_remote(each)) for each in span.links],
         kind=SpanKind[span.kind.name],
         status=Status(StatusCode.ERROR, span.failure) if span.failure else Status(),

@@ -4,22 +4,27 @@ They are values of our own, which `wire` writes as they are: making objects of t
 its exporter encode them took most of what a traced call cost.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import Final
 
 from gateway.telemetry import attributes as keys
 from gateway.telemetry.facts import ApprovalFacts, CallFacts
-from gateway.types.calls import Method, TraceContext
-from gateway.types.outcomes import Status
+from gateway.telemetry.moulds import (
+    Alike,
+    Mould,
+    Pseudonym,
+    Shared,
+    Values,
+    alike,
+    mould_of,
+    put_address,
+)
+from gateway.types.calls import TraceContext
 from gateway.types.tools import Kind
 
-Pseudonym: TypeAlias = Callable[[str, str], str]  # (tenant, user) → what stands for the user
-Value: TypeAlias = "str | int | float | tuple[str, ...]"
-Values: TypeAlias = dict[str, Value]
-
-_NETWORK: Final = {"http": "tcp", "stdio": "pipe"}
+_MOST_KEPT: Final = 512  # moulds; all go when there are more
+_NOTHING: Final = Shared(values={})
 
 
 class SpanKind(IntEnum):
@@ -46,20 +51,10 @@ class Span:
     state: str = ""  # `tracestate` of the trace
     start_ns: int
     end_ns: int
-    values: Values
+    shared: Shared
+    values: Values  # its own, under other keys
     failure: str = ""  # what failed, as a code: the status is an error then
     links: tuple[TraceContext, ...] = ()
-
-
-@dataclass(slots=True, kw_only=True)
-class _Shared:
-    """What more than one span of a call says."""
-
-    name: str
-    target: str
-    state: str
-    common: Values
-    judgement: Values
 
 
 class SpanBuilder:
@@ -67,6 +62,7 @@ class SpanBuilder:
 
     def __init__(self, pseudonym: Pseudonym | None) -> None:
         self._pseudonym = pseudonym
+        self._moulds: dict[Alike, Mould] = {}
 
     def build(self, facts: CallFacts | ApprovalFacts) -> list[Span]:
         """Return the spans of one call, the outer one last, as live instrumentation ends them.
@@ -75,137 +71,94 @@ class SpanBuilder:
         """
         if isinstance(facts, ApprovalFacts):
             return [_approval(facts)]
-        shared = _shared(facts)
+        mould = self._mould(alike(facts))
         spans: list[Span] = []
         if facts.judged_ns:
-            spans.append(_authorize(facts, shared))
+            spans.append(_authorize(facts, mould))
         if facts.sent_ns:
-            spans.append(_client(facts, shared))
-        spans.append(self._server(facts, shared))
+            spans.append(_client(facts, mould))
+        spans.append(_server(facts, mould))
         return spans
 
-    def _server(self, facts: CallFacts, shared: _Shared) -> Span:
-        failure, parent, tool, actor = facts.failure, facts.parent, facts.tool, facts.actor
-        values: Values = {
-            **shared.common,
-            keys.METHOD: facts.method.value,
-            keys.OPERATION: _operation(facts),
-            keys.ERROR_TYPE: failure,
-            **shared.judgement,
-            keys.REQUEST_ID: facts.request_id,
-            keys.PROTOCOL: facts.protocol,
-            keys.NETWORK: _NETWORK.get(facts.transport, ""),
-            keys.PHASE: facts.phase,
-            keys.APPROVAL: facts.approval_id,
-            keys.DIGEST: facts.digest,
-            keys.STATUS: facts.status.value,
-            keys.EXECUTED: facts.executed,
-            keys.LIMIT if facts.status is Status.LIMIT_EXCEEDED else keys.REASON: facts.reason,
-            keys.ARGUMENTS: facts.content,
-        }
-        _address(values, facts.peer, keys.CLIENT_ADDRESS, keys.CLIENT_PORT)
-        if facts.redactions:
-            values[keys.REDACTIONS] = facts.redactions
-        if tool is not None:
-            values[keys.SCHEMA_HASH] = tool.pin
-            if shared.target and tool.exposed_name != tool.name:
-                values[keys.EXPOSED_NAME] = tool.exposed_name
-        if actor is not None:
-            values[keys.TENANT] = actor.tenant
-            values[keys.ROLES] = tuple(sorted(actor.roles))
-            if self._pseudonym is not None:
-                values[keys.USER] = self._pseudonym(actor.tenant, actor.user)
-        return Span(
-            name=shared.name,
-            kind=SpanKind.SERVER,
-            trace_id=facts.trace_id,
-            span_id=facts.server_span,
-            parent=parent.span_id if parent is not None else "",
-            is_parent_remote=parent is not None,
-            state=shared.state,
-            start_ns=facts.received_ns,
-            end_ns=facts.closed_ns,
-            values=values,
-            failure=failure,
-            links=_links(facts.link, facts.asked_by),
-        )
+    def _mould(self, key: Alike) -> Mould:
+        found = self._moulds.get(key)
+        if found is None:
+            found = mould_of(key, self._pseudonym)
+            if len(self._moulds) >= _MOST_KEPT:
+                self._moulds.clear()
+            self._moulds[key] = found
+        return found
 
 
-def _shared(facts: CallFacts) -> _Shared:
-    """A URI would make a name of its own of every resource, so names have only methods then."""
-    target, method = facts.target, facts.method.value
-    common = _named(facts)
-    common[keys.SERVER] = facts.server
-    common[keys.CALL] = facts.call_id
-    common[keys.RUN] = facts.run_id
-    common[keys.CAUSE] = facts.cause
-    return _Shared(
-        name=f"{method} {target}" if target else method,
-        target=target,
-        state=facts.parent.state if facts.parent is not None else "",
-        common=common,
-        judgement={
-            keys.DECISION: facts.verdict,
-            keys.CODE: facts.code,
-            keys.RULE: facts.rule,
-            keys.REVISION: facts.revision,
-            keys.RISK: facts.risk,
-            keys.EFFECT: facts.effect,
-        },
+def _server(facts: CallFacts, mould: Mould) -> Span:
+    parent = facts.parent
+    values = _own(facts, mould)
+    values[keys.REQUEST_ID] = facts.request_id
+    put_address(values, facts.peer, keys.CLIENT_ADDRESS, keys.CLIENT_PORT)
+    values[keys.DIGEST] = facts.digest
+    if facts.approval_id:
+        values[keys.APPROVAL] = facts.approval_id
+    if facts.content:
+        values[keys.ARGUMENTS] = facts.content
+    if facts.redactions:
+        values[keys.REDACTIONS] = facts.redactions
+    return Span(
+        name=mould.name,
+        kind=SpanKind.SERVER,
+        trace_id=facts.trace_id,
+        span_id=facts.server_span,
+        parent=parent.span_id if parent is not None else "",
+        is_parent_remote=parent is not None,
+        state=parent.state if parent is not None else "",
+        start_ns=facts.received_ns,
+        end_ns=facts.closed_ns,
+        shared=mould.server,
+        values=values,
+        failure=mould.failure,
+        links=_links(facts.link, facts.asked_by),
     )
 
 
-def _authorize(facts: CallFacts, shared: _Shared) -> Span:
-    values: Values = {
-        **shared.common,
-        **shared.judgement,
-        keys.ENFORCEMENT: facts.enforcement,
-        keys.OBSERVED: facts.observed,
-    }
-    for shadow in facts.shadow:
-        if shadow.effect != facts.verdict:
-            values[keys.SHADOW] = shadow.effect.value
-            values[keys.SHADOW_RULE] = shadow.rule
-            break
+def _authorize(facts: CallFacts, mould: Mould) -> Span:
     return Span(
-        name=f"authorize {shared.target or shared.name}",
+        name=mould.authorize_name,
         kind=SpanKind.INTERNAL,
         trace_id=facts.trace_id,
         span_id=facts.authorize_span,
         parent=facts.server_span,
-        state=shared.state,
+        state=facts.parent.state if facts.parent is not None else "",
         start_ns=facts.received_ns,
         end_ns=facts.judged_ns,
-        values=values,
+        shared=mould.authorize,
+        values=_own(facts, mould),
     )
 
 
-def _client(facts: CallFacts, shared: _Shared) -> Span:
-    failure = facts.downstream_failure
-    values: Values = {
-        **shared.common,
-        keys.METHOD: facts.method.value,
-        keys.OPERATION: _operation(facts),
-        keys.ERROR_TYPE: failure,
-        keys.RPC_STATUS: "" if facts.error_code is None else str(facts.error_code),
-        keys.PROTOCOL: facts.downstream_version,
-        keys.NETWORK: _NETWORK.get(facts.downstream_transport, ""),
-    }
-    _address(values, facts.downstream_address, keys.SERVER_ADDRESS, keys.SERVER_PORT)
+def _client(facts: CallFacts, mould: Mould) -> Span:
+    values = _own(facts, mould)
     if facts.result_size:
         values[keys.RESULT_SIZE] = facts.result_size
     return Span(
-        name=shared.name,
+        name=mould.name,
         kind=SpanKind.CLIENT,
         trace_id=facts.trace_id,
         span_id=facts.client_span,
         parent=facts.server_span,
-        state=shared.state,
+        state=facts.parent.state if facts.parent is not None else "",
         start_ns=facts.sent_ns,
         end_ns=facts.answered_ns or facts.closed_ns,
+        shared=mould.client,
         values=values,
-        failure=failure,
+        failure=mould.downstream_failure,
     )
+
+
+def _own(facts: CallFacts, mould: Mould) -> Values:
+    """Return what all spans of a call say of it and of no other."""
+    values: Values = {keys.CALL: facts.call_id, keys.RUN: facts.run_id}
+    if mould.kind is Kind.RESOURCE:
+        values[keys.RESOURCE] = facts.resource
+    return values
 
 
 def _approval(facts: ApprovalFacts) -> Span:
@@ -220,6 +173,7 @@ def _approval(facts: ApprovalFacts) -> Span:
         span_id=facts.span_id,
         start_ns=facts.ended_ns,
         end_ns=facts.ended_ns,
+        shared=_NOTHING,
         values={
             keys.APPROVAL: facts.approval_id,
             keys.APPROVAL_OUTCOME: facts.outcome,
@@ -240,28 +194,3 @@ def _approval(facts: ApprovalFacts) -> Span:
 
 def _links(*contexts: TraceContext | None) -> tuple[TraceContext, ...]:
     return tuple(each for each in contexts if each is not None)
-
-
-def _named(facts: CallFacts) -> Values:
-    match facts.kind:
-        case Kind.TOOL:
-            return {keys.TOOL: facts.tool_name}
-        case Kind.PROMPT:
-            return {keys.PROMPT: facts.tool_name}
-        case Kind.RESOURCE:
-            return {keys.RESOURCE: facts.resource}
-        case None:
-            return {}
-
-
-def _operation(facts: CallFacts) -> str:
-    return "execute_tool" if facts.method is Method.CALL_TOOL else ""
-
-
-def _address(values: Values, text: str, address_key: str, port_key: str) -> None:
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdecimal() or (":" in host and not host.endswith("]")):
-        values[address_key] = text  # no port: a name, or a bare IPv6 address
-        return
-    values[address_key] = host.strip("[]")
-    values[port_key] = int(port)

@@ -1,22 +1,31 @@
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from gateway.policy import engine
+from gateway.telemetry import meters
 from gateway.telemetry.facts import ApprovalFacts, approval_facts, facts_of
 from gateway.telemetry.meters import MAX_CODES, MAX_TOOLS, POLICY_ERRORS, Meters
 from gateway.telemetry.metrics import METRICS, Kind, Name, Tick
 from gateway.types.approvals import ApprovalState
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
+from gateway.types.observed import Observed, Would
 from gateway.types.outcomes import Status
 from gateway.types.records import CallRecord
 from gateway.types.tools import Kind as ToolKind
 from tests.helpers.approvals import an_approval
-from tests.telemetry.builders import DENIED, a_call, a_denied_record, a_record, a_tool
+from tests.telemetry.builders import DENIED, Caller, a_call, a_denied_record, a_record, a_tool
+
+
+class Stdio(Caller):
+    """A client at the other end of a pipe."""
+
+    transport = "stdio"
 
 
 class Bench:
@@ -26,8 +35,7 @@ class Bench:
         self.meters = Meters(self._provider.get_meter("t"))
 
     def record(self, *records: CallRecord) -> None:
-        for record in records:
-            self.meters.record(facts_of(record))
+        self.meters.record(facts_of(record) for record in records)
 
     def points(self, name: Name) -> list[Any]:
         data = self._reader.get_metrics_data()
@@ -115,6 +123,63 @@ def test_shadow_decisions_are_counted_apart_and_so_are_mismatches(bench: Bench) 
     }
 
 
+def test_calls_that_are_alike_are_counted_together_and_each_once(bench: Bench) -> None:
+    bench.record(a_record(), a_denied_record(), a_record())
+    bench.record(a_record())
+    bench.record()
+    counted = {
+        point.attributes["gateway.decision"]: point.value for point in bench.points(Name.DECISIONS)
+    }
+    assert counted == {"allow": 3, "deny": 1}
+
+
+def test_what_was_counted_stands_when_one_of_a_batch_is_broken(bench: Bench) -> None:
+    broken = facts_of(a_record())
+    broken.received_ns = None  # type: ignore[assignment]
+    with pytest.raises(TypeError):
+        bench.meters.record([facts_of(a_record()), broken])
+    bench.record(a_record())
+    assert [point.value for point in bench.points(Name.DECISIONS)] == [2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"call": a_call(method=Method.GET_TASK)},
+        {"call": a_call(caller=Stdio())},
+        {"tool": None},
+        {"tool": a_tool(server="erp")},
+        {"tool": a_tool(name="other")},
+        {"tool": a_tool(kind=ToolKind.PROMPT)},
+        {"status": Status.TIMEOUT},
+        {"tool_error": True},
+        {"error_code": -32602, "status": Status.TOOL_FAILED},
+        {"status": Status.TIMEOUT, "answered_ns": 0},
+        {"downstream_transport": "stdio"},
+        {"decision": DENIED},
+        {"decision": Decision(effect=DecisionEffect.ALLOW, code="other")},
+        {"observed": Observed(would=Would.DENY, code="schema", status="invalid_arguments")},
+    ],
+)
+def test_calls_that_differ_in_a_label_are_not_alike(bench: Bench, change: dict[str, Any]) -> None:
+    lone = Bench()
+    lone.record(a_record(**change))
+    bench.record(a_record(), a_record(**change))
+    for name in (Name.SERVER_DURATION, Name.CLIENT_DURATION, Name.AUTHORIZATION, Name.DECISIONS):
+        (expected,) = lone.points(name)
+        found = [dict(point.attributes) for point in bench.points(name)]
+        assert dict(expected.attributes) in found, name
+    lone.close()
+
+
+def test_labels_at_hand_are_bounded_and_counts_survive(bench: Bench) -> None:
+    with patch.object(meters, "MAX_ALIKE", 3):
+        for _ in range(2):
+            bench.record(*[a_record(tool=a_tool(name=f"t{number}")) for number in range(10)])
+    assert len(bench.meters._alike) <= 3  # pyright: ignore[reportPrivateUsage]
+    assert [point.value for point in bench.points(Name.DECISIONS)] == [2] * 10
+
+
 def test_refusing_limits_redactions_and_policy_errors_are_counted(bench: Bench) -> None:
     error = Decision(code="policy_evaluation_error", rule="broken")
     bench.record(
@@ -159,8 +224,7 @@ def test_a_gauge_without_a_reader_says_nothing(bench: Bench) -> None:
 
 def test_ticks_are_counted_with_their_labels(bench: Bench) -> None:
     tick = Tick(name=Name.SCHEMA_CHANGES, labels={"gateway.server.name": "crm"})
-    bench.meters.record(tick)
-    bench.meters.record(tick)
+    bench.meters.record([tick, tick])
     assert bench.points(Name.SCHEMA_CHANGES)[0].value == 2
 
 
@@ -199,7 +263,7 @@ def an_end(**changes: Any) -> ApprovalFacts:
 
 
 def test_people_are_waited_for_in_buckets_of_up_to_a_day(bench: Bench) -> None:
-    bench.meters.record(an_end())
+    bench.meters.record([an_end()])
     (point,) = bench.points(Name.APPROVAL_WAIT)
     assert point.explicit_bounds[-1] == 86_400
     assert point.bucket_counts[-2] == 1
@@ -212,7 +276,6 @@ def test_people_are_waited_for_in_buckets_of_up_to_a_day(bench: Bench) -> None:
 
 def test_what_is_waited_for_shares_the_bound_on_tools(bench: Bench) -> None:
     """case: OBS-07"""
-    for number in range(MAX_TOOLS + 5):
-        bench.meters.record(an_end(tool=f"desk.t{number}"))
+    bench.meters.record(an_end(tool=f"desk.t{number}") for number in range(MAX_TOOLS + 5))
     tools = {point.attributes["gen_ai.tool.name"] for point in bench.points(Name.APPROVAL_WAIT)}
     assert len(tools) == MAX_TOOLS + 1

@@ -1,15 +1,22 @@
+import dataclasses
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.telemetry.attributes import SPAN_ATTRIBUTES
 from gateway.telemetry.facts import approval_facts, facts_of
+from gateway.telemetry.moulds import Shared
 from gateway.telemetry.spans import Span, SpanBuilder, SpanKind
 from gateway.types.approvals import ApprovalState
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
 from gateway.types.observed import Observed, Would
+from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
 from gateway.types.records import CallRecord
-from gateway.types.tools import Kind
+from gateway.types.tools import Effect, Kind, Risk
 from tests.helpers.approvals import an_approval
 from tests.telemetry.builders import (
     SPAN_ID,
@@ -20,8 +27,12 @@ from tests.telemetry.builders import (
     a_denied_record,
     a_record,
     a_tool,
+    an_actor,
 )
+from tests.telemetry.generated import records
 
+NOTHING = Shared(values={})
+USED = SpanBuilder(lambda tenant, user: f"h:{tenant}:{user}")  # by all examples
 BUILDER = SpanBuilder(lambda tenant, user: f"h:{tenant}")
 
 
@@ -30,7 +41,8 @@ def built(record: CallRecord) -> dict[SpanKind, Span]:
 
 
 def values(span: Span) -> dict[str, object]:
-    return {key: value for key, value in span.values.items() if value not in ("", ())}
+    found = span.shared.values | span.values
+    return {key: value for key, value in found.items() if value not in ("", ())}
 
 
 def test_a_call_that_went_through_has_three_spans_with_the_times_of_the_record() -> None:
@@ -274,3 +286,92 @@ def test_a_request_without_a_trace_has_no_link_and_a_clock_that_went_back_no_wai
     facts = approval_facts(approval, ended_at=1, asked_by=None, ids=("a" * 32, "b" * 16))
     (span,) = BUILDER.build(facts)
     assert (span.links, values(span)["gateway.approval.wait_s"]) == ((), 0.0)
+
+
+def bare(spans: list[Span]) -> list[tuple[Span, dict[str, object]]]:
+    """Spans as they are to whoever gets them, whatever they share with others."""
+    return [(dataclasses.replace(span, shared=NOTHING, values={}), values(span)) for span in spans]
+
+
+@given(found=st.lists(records(), min_size=2, max_size=4))
+def test_no_call_has_anything_of_another(found: list[CallRecord]) -> None:
+    """case: OBS-01"""
+    for record in found:
+        alone = SpanBuilder(lambda tenant, user: f"h:{tenant}:{user}").build(facts_of(record))
+        assert bare(USED.build(facts_of(record))) == bare(alone)
+
+
+STRICTER = ShadowDecision(effect=DecisionEffect.DENY, rule="s", code="no")
+
+
+def an_allowing(**changes: Any) -> Decision:
+    fields: dict[str, Any] = {"effect": DecisionEffect.ALLOW, "code": "allowed"}
+    return Decision(**(fields | changes))
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"call": a_call(request_id="8")},
+    {"call": a_call(method=Method.GET_PROMPT)},
+    {"call": a_call(cause="lookup")},
+    {"call": a_call(peer="198.51.100.7:1")},
+    {"tool": None},
+    {"tool": a_tool(server="erp")},
+    {"tool": a_tool(exposed_name="other")},
+    {"tool": a_tool(pin="sha256:02")},
+    {"tool": a_tool(kind=Kind.RESOURCE), "resource": "crm://2"},
+    {"actor": None},
+    {"actor": an_actor(user="lee@example.com")},
+    {"actor": an_actor(tenant="other")},
+    {"actor": an_actor(roles=frozenset())},
+    {"run_id": "run_2"},
+    {"phase": "other"},
+    {"effect": Effect.WRITE},
+    {"risk": Risk.HIGH},
+    {"approval_id": "apr_1"},
+    {"observed": Observed(would=Would.HOLD)},
+    {"status": Status.TIMEOUT},
+    {"status": Status.TIMEOUT, "answered_ns": 0},
+    {"status": Status.LIMIT_EXCEEDED, "code": "per-day"},
+    {"executed": Execution.NO},
+    {"error_code": -32602, "status": Status.TOOL_FAILED},
+    {"tool_error": True},
+    {"downstream_transport": "stdio"},
+    {"downstream_address": "other:1"},
+    {"downstream_version": "2026-07-28"},
+    {"arguments_digest": "sha256:cd"},
+    {"result_size": 7},
+    {"redactions": 2},
+    {"decision": an_allowing(code="other")},
+    {"decision": an_allowing(rule="other")},
+    {"decision": an_allowing(revision="sha256:78")},
+    {"decision": an_allowing(effect=DecisionEffect.DENY)},
+    {"decision": an_allowing(shadow=(STRICTER,))},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_differs_between_calls_differs_in_their_spans(change: dict[str, Any]) -> None:
+    builder = SpanBuilder(lambda tenant, user: f"h:{tenant}:{user}")
+    first = bare(builder.build(facts_of(a_record())))
+    second = bare(builder.build(facts_of(a_record(**change))))
+    alone = SpanBuilder(lambda tenant, user: f"h:{tenant}:{user}")
+    fresh = bare(alone.build(facts_of(a_record(**change))))
+    assert [values for _, values in second] == [values for _, values in fresh]
+    assert [values for _, values in second] != [values for _, values in first]
+
+
+def test_calls_that_are_alike_share_what_they_have_in_common() -> None:
+    builder = SpanBuilder(None)
+    first, second = (builder.build(facts_of(a_record())) for _ in range(2))
+    assert [one.shared is other.shared for one, other in zip(first, second, strict=True)] == [
+        True,
+        True,
+        True,
+    ]
+
+
+def test_what_is_kept_for_calls_that_are_alike_is_bounded() -> None:
+    builder = SpanBuilder(None)
+    for number in range(1200):
+        builder.build(facts_of(a_record(tool=a_tool(name=f"t{number}"))))
+    assert len(builder._moulds) <= 512  # pyright: ignore[reportPrivateUsage]
