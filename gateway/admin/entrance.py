@@ -20,6 +20,7 @@ from gateway.admin.oidc import OidcLogin
 from gateway.admin.onehost import OneHost
 from gateway.admin.people import People
 from gateway.admin.policies_desk import PoliciesDesk
+from gateway.admin.readiness import Readiness
 from gateway.admin.rendering import Pages
 from gateway.admin.replay_desk import ReplayDesk
 from gateway.admin.replays import Replays
@@ -29,7 +30,7 @@ from gateway.admin.runs_api import RunsApi
 from gateway.admin.runs_desk import RunsDesk
 from gateway.admin.sessions import Sessions
 from gateway.admin.shelves import Shelf
-from gateway.admin.site import Readiness, site
+from gateway.admin.site import site
 from gateway.approvals import agreeing
 from gateway.clock import Clock
 from gateway.config.addresses import is_private_url

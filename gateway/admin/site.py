@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -10,19 +9,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from gateway.admin.readiness import Readiness
 from gateway.admin.rendering import STYLE_PATH, Pages, style
 from gateway.errors import StoreUnavailable
 
 _log = logging.getLogger("weighbridge")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness:
-    """Whether the gateway can do its work; the texts are short and name no secret."""
-
-    ready: bool
-    reasons: tuple[str, ...] = ()  # why it can't
-    warnings: tuple[str, ...] = ()  # what only some callers meet: no reason to send them elsewhere
 
 
 def site(

@@ -17,9 +17,9 @@ import click
 from starlette.types import ASGIApp
 
 from gateway import jsontext
-from gateway.admin.entrance import Entrance
 from gateway.admin.errands import Errands
-from gateway.admin.site import Readiness
+from gateway.admin.readiness import Readiness
+from gateway.admin.threshold import Threshold
 from gateway.app.gateway import Gateway
 from gateway.app.start import open_gateway
 from gateway.app.stopping import Stopping
@@ -96,10 +96,12 @@ def command(
     try:
         refuse_open_listeners(loaded.settings)
         if run:
+            from gateway.cli import playing  # noqa: PLC0415 - replays, as no other command of here
+
             tape = anyio.run(
-                playback.over_http, loaded, run, ready_file, backend_options={"use_uvloop": True}
+                playing.over_http, loaded, run, ready_file, backend_options={"use_uvloop": True}
             )
-            playback.conclude(tape, report, as_json=as_json)
+            playing.conclude(tape, report, as_json=as_json)
         else:
             _serve_as_many(loaded, path, ready_file, workers)
     except* (WeighbridgeError, OSError) as group:
@@ -276,23 +278,27 @@ def _admin(
         warnings = (*gateway.warnings(), *missing)
         return Readiness(ready=not reasons, reasons=reasons, warnings=warnings)
 
-    entrance = Entrance(
-        settings=settings,
-        base_url=base_url,
-        store=gateway.store,
-        deciding=gateway.approving.deciding,
-        running=gateway.running,
-        revision=gateway.activation.current,
-        clock=SystemClock(),
-        readiness=readiness,
-        note_turned_away=gateway.turned_away,
-        errands=errands,
-        observes=lambda: gateway.stance.observes,
-    )
+    def load() -> Callable[[], ASGIApp]:
+        from gateway.admin.entrance import Entrance  # noqa: PLC0415 - see `Threshold`
+
+        return Entrance(
+            settings=settings,
+            base_url=base_url,
+            store=gateway.store,
+            deciding=gateway.approving.deciding,
+            running=gateway.running,
+            revision=gateway.activation.current,
+            clock=SystemClock(),
+            readiness=readiness,
+            note_turned_away=gateway.turned_away,
+            errands=errands,
+            observes=lambda: gateway.stance.observes,
+        ).app
+
     check = OriginCheck(
         hosts=settings.admin.accepted_hosts,
         origins=[base_url, f"http://{OWN_HOST}:*"],
         host_mend="add it to `admin.hosts`, or use `admin.public_url` or `admin.address`",
         origin_mend="only pages of this listener may send it anything",
     )
-    return guarded(entrance.app(), check)
+    return guarded(Threshold(load), check)

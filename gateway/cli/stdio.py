@@ -41,8 +41,10 @@ def command(path: Path, run: str, as_json: bool, report: Path | None) -> None:
     logs.set_up(loaded)
     try:
         if run:
-            tape = anyio.run(playback.over_stdio, loaded, run, backend_options={"use_uvloop": True})
-            playback.conclude(tape, report, as_json=as_json, to_stderr=True)
+            from gateway.cli import playing  # noqa: PLC0415 - replays, as no other command of here
+
+            tape = anyio.run(playing.over_stdio, loaded, run, backend_options={"use_uvloop": True})
+            playing.conclude(tape, report, as_json=as_json, to_stderr=True)
             return
         anyio.run(_serve, loaded, path, backend_options={"use_uvloop": True})
     except* (WeighbridgeError, OSError) as group:

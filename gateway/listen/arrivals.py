@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from mcp.shared.exceptions import MCPError
-
 from gateway import ids, jsontext
 from gateway.listen.rpc import RequestId
 from gateway.types.calls import Principal
@@ -15,10 +13,6 @@ ARRIVAL: Final = "weighbridge.arrival"  # key in the ASGI scope
 WEIGHED: Final = "weighbridge.weighed"  # also one: set when the gate answered with an error
 _TICKET: Final = "weighbridge.answer"
 _WRITTEN: Final = re.compile(rb'"weighbridge\.answer":"([^"\\]+)"')
-
-
-class WeighedError(MCPError):
-    """An error that the gate answered with, and so has recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

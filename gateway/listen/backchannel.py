@@ -15,7 +15,7 @@ from gateway.listen.asking import can_answer
 from gateway.listen.clients import Client
 from gateway.listen.levels import reaches
 from gateway.listen.methods import ELICITED, MESSAGE
-from gateway.listen.rpc import METHOD_NOT_FOUND
+from gateway.protocol.words import METHOD_NOT_FOUND
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 

@@ -3,16 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
 
 from gateway.errors import AskRefused
 from gateway.listen.levels import reaches
 from gateway.listen.methods import MESSAGE, PROGRESS
-from gateway.listen.rpc import METHOD_NOT_FOUND, notification_bytes
+from gateway.listen.rpc import notification_bytes
+from gateway.protocol.words import METHOD_NOT_FOUND, MODERN_VERSION
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
-
-MODERN_VERSION: Final = "2026-07-28"
 
 
 @dataclass(slots=True, kw_only=True)

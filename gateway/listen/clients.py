@@ -11,17 +11,15 @@ from mcp.server.connection import Connection
 
 from gateway.listen.gate import Gate
 from gateway.listen.methods import CHANGED, UPDATED
+from gateway.listen.subscriptions import Leave
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Kind
-
-MOST_WATCHED: Final = 100  # resources that one session or stream may subscribe to
 
 _DEADLINE_S: Final = 5.0
 _STATE: Final = "weighbridge.client"  # key in the SDK's state of a connection
 
 Send = Callable[[str, JsonObject | None], Awaitable[None]]
 Task = Callable[[], Coroutine[None, None, None]]
-Leave = Callable[[], None]
 
 
 _SUBJECTS: Final = ("uri", "taskId", "elicitationId")

@@ -3,25 +3,22 @@
 It looks at the answers: the fronts decide, and each refusal of theirs ends in one place here.
 """
 
-from typing import Any, Final
+from typing import Final
 
-from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
 from starlette.types import Message, Scope, Send
 
 from gateway import jsontext
 from gateway.errors import JsonError
 from gateway.identity.challenge import Challenge
-from gateway.listen.arrivals import ARRIVAL, WEIGHED, Arrival, WeighedError
+from gateway.listen.arrivals import WEIGHED
 from gateway.listen.gate import Gate
 from gateway.listen.methods import KNOWN
-from gateway.listen.rpc import (
+from gateway.listen.rpc import OVERLOADED
+from gateway.protocol.words import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    OVERLOADED,
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
 )
@@ -94,33 +91,6 @@ class WatchedSend:
             if found is not None:
                 self._gate.turned_away(found)
         await self._send(event)
-
-
-def watching(gate: Gate) -> ServerMiddleware[Any]:
-    """Return the SDK's middleware that notices errors which travel in a stream or over stdio."""
-
-    async def watch(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        try:
-            return await call_next(ctx)
-        except WeighedError:
-            raise
-        except MCPError as error:
-            _tell(gate, ctx, error.error.code)
-            raise
-        except ValidationError:  # the SDK's models did not fit
-            _tell(gate, ctx, INVALID_PARAMS)
-            raise
-
-    return watch
-
-
-def _tell(gate: Gate, ctx: ServerRequestContext[Any, Any], code: int) -> None:
-    request: Any = ctx.request
-    found: object = request if isinstance(request, Arrival) else request.scope[ARRIVAL]
-    assert isinstance(found, Arrival)  # noqa: S101 - our transports set it on each message
-    noted = of_code(code, transport=found.transport, peer=found.peer, method=ctx.method)
-    if noted is not None:
-        gate.turned_away(noted)
 
 
 def _of_answer(status: int, body: bytes, scope: Scope) -> TurnedAway | None:

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from gateway.listen.rpc import MISSING_CAPABILITY, RpcError
+from gateway.listen.rpc import RpcError
+from gateway.protocol.words import MISSING_CAPABILITY
 from gateway.types.calls import Caller
 from gateway.types.extensions import TASKS, knows
 

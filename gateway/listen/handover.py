@@ -14,8 +14,9 @@ from starlette.types import Message, Scope
 
 from gateway.listen.crowd import introduce
 from gateway.listen.replies import Asgi, send_error
-from gateway.listen.rpc import INTERNAL_ERROR, RpcError
+from gateway.listen.rpc import RpcError
 from gateway.listen.sse import WATCH_AFTER_S
+from gateway.protocol.words import INTERNAL_ERROR
 
 FROM: Final = b"weighbridge-from"  # header: the client's address, as the first worker saw it
 _WINDOW: Final = 256 << 10  # bytes of an answer that may wait for the client

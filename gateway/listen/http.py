@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Final
 from urllib.parse import urlsplit
 
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from gateway.clock import Clock
@@ -14,13 +13,14 @@ from gateway.identity.challenge import Challenge
 from gateway.listen.crowd import introduce
 from gateway.listen.doorstep import WatchedSend, of_challenge, of_scope
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
+from gateway.listen.handshaking import Handshaking
 from gateway.listen.modern import Elsewhere, ModernFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.origin import OriginCheck
 from gateway.listen.replies import send_empty, send_error, send_json
 from gateway.listen.rpc import OVERLOADED, UNAUTHENTICATED, RpcError
-from gateway.listen.sessions import LegacySessions
 from gateway.listen.shares import Shares
+from gateway.protocol.words import HANDSHAKE_VERSIONS
 from gateway.types.calls import Principal
 from gateway.types.refused import TurnedAwayFor
 
@@ -31,7 +31,7 @@ _SHARE_USED: Final = RpcError(
     "(`listen.max_concurrency_per_principal`)",
 )
 _CLOSING: Final = RpcError(code=OVERLOADED, message="the gateway is shutting down")
-_LEGACY_HEADERS: Final = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
+_LEGACY_HEADERS: Final = frozenset(version.encode() for version in HANDSHAKE_VERSIONS)
 
 # By the status that the check of the headers answers with.
 _HEADER_REASONS: Final = {
@@ -64,7 +64,7 @@ class HttpFront:
         self._document = authenticator.metadata()
         resource = urlsplit(str(self._document.get("resource", "")))
         self._metadata_paths = {*metadata.paths(options.path), *metadata.paths(resource.path)}
-        self._legacy = LegacySessions(gate, info=info, options=options, clock=clock)
+        self._legacy = Handshaking(gate, info=info, options=options, clock=clock)
         self._modern = ModernFront(
             gate,
             authenticator,

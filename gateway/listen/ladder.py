@@ -8,22 +8,20 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from mcp.shared.inbound import (
-    decode_header_value,
-    find_invalid_x_mcp_header,
-    validate_mcp_param_headers,
-    x_mcp_header_map,
-)
-from starlette.datastructures import Headers
-
-from gateway.listen.callers import MODERN_VERSION
-from gateway.listen.levels import LEVELS, LOG_LEVEL_KEY, is_level
+from gateway.listen.levels import LEVELS, is_level
 from gateway.listen.methods import NAMED_BY
-from gateway.listen.rpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, RpcError
+from gateway.listen.rpc import RpcError
+from gateway.protocol import mirroring
+from gateway.protocol.words import (
+    CAPABILITIES_KEY,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    LOG_LEVEL_KEY,
+    MODERN_VERSION,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+)
 from gateway.types.json import Json, JsonObject
-
-VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
-CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 
 _ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name"})
 _KEY: Final = b"idempotency-key"
@@ -172,7 +170,7 @@ def _decoded(header: bytes | None) -> str | None:
     if header is None:
         return None
     text = header.decode("latin-1")
-    return decode_header_value(text) if text.startswith("=?") else text
+    return mirroring.decoded(text) if text.startswith("=?") else text
 
 
 def _differs(header: str, field: str) -> RpcError:
@@ -195,16 +193,14 @@ class ParamHeaders:
         """Return the mismatch, or None; headers that the schema does not name are ignored."""
         if not self._is_annotated(schema):
             return None
-        rejection = validate_mcp_param_headers(schema, arguments, Headers(raw=list(raw)))
-        if rejection is None:
-            return None
-        return RpcError(code=rejection.code, message=rejection.message)
+        wrong = mirroring.mismatch(schema, arguments, raw)
+        return None if wrong is None else RpcError(code=HEADER_MISMATCH, message=wrong)
 
     def _is_annotated(self, schema: JsonObject) -> bool:
         known = self._annotated.get(id(schema))
         if known is not None and known[0] is schema:
             return known[1]
-        annotated = find_invalid_x_mcp_header(schema) is None and bool(x_mcp_header_map(schema))
+        annotated = mirroring.fault_of(schema) is None and bool(mirroring.map_of(schema))
         if len(self._annotated) >= self._remembered:
             self._annotated.clear()
         self._annotated[id(schema)] = (schema, annotated)

@@ -17,13 +17,13 @@ from mcp.shared.exceptions import MCPError
 
 from gateway.clock import Clock
 from gateway.errors import BadCursor
-from gateway.listen.arrivals import ARRIVAL, Arrival, WeighedError
+from gateway.listen.arrivals import ARRIVAL, Arrival
 from gateway.listen.backchannel import Channel, SdkCaller
-from gateway.listen.callers import MODERN_VERSION, progress_token
-from gateway.listen.clients import MOST_WATCHED, Client, Clients, Outbox
+from gateway.listen.callers import progress_token
+from gateway.listen.clients import Client, Clients, Outbox
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Gate, ServerInfo
-from gateway.listen.ladder import CAPABILITIES_KEY, cursor_of, log_level_of
+from gateway.listen.ladder import cursor_of, log_level_of
 from gateway.listen.levels import LEVELS, is_level
 from gateway.listen.methods import (
     DISCOVER,
@@ -36,22 +36,18 @@ from gateway.listen.methods import (
     UNSUBSCRIBE,
 )
 from gateway.listen.proposals import Envelope, named, propose
-from gateway.listen.results import (
-    ModernResults,
-    legacy_capabilities,
-    legacy_listed,
-    legacy_result,
-)
-from gateway.listen.rpc import (
+from gateway.listen.results import ModernResults, legacy_capabilities, legacy_listed, legacy_result
+from gateway.listen.rpc import OVERLOADED, RpcError, of_wire
+from gateway.listen.subscriptions import MOST_WATCHED, Listener, Subscriptions
+from gateway.listen.weighed import WeighedError
+from gateway.protocol.words import (
+    CAPABILITIES_KEY,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    OVERLOADED,
-    RpcError,
-    of_wire,
+    MODERN_VERSION,
 )
-from gateway.listen.subscriptions import Listener, Subscriptions
 from gateway.types.calls import Era, Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Finished

@@ -8,8 +8,6 @@ from gateway.types.json import Json, JsonObject
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _RANK: Final = {level: rank for rank, level in enumerate(LEVELS)}
 
-LOG_LEVEL_KEY: Final = "io.modelcontextprotocol/logLevel"
-
 
 def is_level(value: Json) -> bool:
     """Return whether the value names a level."""

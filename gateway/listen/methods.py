@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from gateway.listen.rpc import INVALID_PARAMS, RpcError
+from gateway.listen.rpc import RpcError
+from gateway.protocol.words import INVALID_PARAMS
 from gateway.types.calls import Method
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Kind, Listed

@@ -9,12 +9,11 @@ from gateway.clock import Clock
 from gateway.errors import BadCursor
 from gateway.listen.arrivals import WEIGHED
 from gateway.listen.body import BodyRefused, read_body
-from gateway.listen.callers import MODERN_VERSION, ModernHttpCaller, progress_token
+from gateway.listen.callers import ModernHttpCaller, progress_token
 from gateway.listen.direct import direct_of
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
 from gateway.listen.ladder import (
-    CAPABILITIES_KEY,
     HeaderView,
     ParamHeaders,
     accepts,
@@ -24,7 +23,6 @@ from gateway.listen.ladder import (
     serves,
     unsupported,
 )
-from gateway.listen.levels import LOG_LEVEL_KEY
 from gateway.listen.methods import HANDLED_STATELESS, INITIALIZE, LISTS
 from gateway.listen.options import HttpOptions
 from gateway.listen.proposals import Envelope, propose
@@ -32,10 +30,6 @@ from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.results import ModernResults
 from gateway.listen.rpc import (
     INSUFFICIENT_SCOPE,
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     RpcError,
     error_bytes,
     notification_bytes,
@@ -45,6 +39,15 @@ from gateway.listen.rpc import (
 from gateway.listen.sse import Exchange
 from gateway.listen.strict import check_request, decode
 from gateway.listen.subscriptions import Listener, Subscriptions
+from gateway.protocol.words import (
+    CAPABILITIES_KEY,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    LOG_LEVEL_KEY,
+    METHOD_NOT_FOUND,
+    MODERN_VERSION,
+)
 from gateway.types.calls import AuthMethod, Method, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished, Status

@@ -6,7 +6,8 @@ from gateway import ids
 from gateway.clock import Clock
 from gateway.listen.extensions import NO_TASKS, knows_tasks
 from gateway.listen.methods import target
-from gateway.listen.rpc import INVALID_PARAMS, RequestId, RpcError
+from gateway.listen.rpc import RequestId, RpcError
+from gateway.protocol.words import INVALID_PARAMS
 from gateway.types.calls import Caller, Method, Principal, ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import maker, value

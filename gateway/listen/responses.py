@@ -10,8 +10,9 @@ from typing import Final
 from mcp_types import INTERNAL_ERROR, JSONRPCError, JSONRPCResponse
 from pydantic import ValidationError
 
-from gateway.listen.rpc import INVALID_REQUEST, RequestId, RpcError
+from gateway.listen.rpc import RequestId, RpcError
 from gateway.listen.strict import usable_id
+from gateway.protocol.words import INVALID_REQUEST
 from gateway.types.json import JsonObject
 
 NO_ANSWER: Final = "the client's answer is no JSON-RPC response"

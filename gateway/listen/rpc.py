@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway import jsontext
+from gateway.protocol.words import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
+    PARSE_ERROR,
+    UNSUPPORTED_VERSION,
+)
 from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import WireError
 
-PARSE_ERROR: Final = -32700
-INVALID_REQUEST: Final = -32600
-METHOD_NOT_FOUND: Final = -32601
-INVALID_PARAMS: Final = -32602
-INTERNAL_ERROR: Final = -32603
-HEADER_MISMATCH: Final = -32020
-MISSING_CAPABILITY: Final = -32021
-UNSUPPORTED_VERSION: Final = -32022
 # Codes of our own lie outside of what JSON-RPC and MCP reserve.
 OVERLOADED: Final = 503
 UNAUTHENTICATED: Final = 401

@@ -12,7 +12,6 @@ from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Message, Receive, Scope, Send
 
 from gateway import jsontext
@@ -20,23 +19,31 @@ from gateway.clock import Clock
 from gateway.listen import responses
 from gateway.listen.arrivals import ARRIVAL, Arrival, stand_in
 from gateway.listen.body import BodyRefused, read_body
-from gateway.listen.callers import MODERN_VERSION
-from gateway.listen.doorstep import watching
 from gateway.listen.gate import Gate, ServerInfo
-from gateway.listen.ladder import VERSION_KEY, HeaderView, is_json
+from gateway.listen.ladder import HeaderView, is_json
 from gateway.listen.legacy import SdkFront
 from gateway.listen.methods import CANCELLED
 from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi, send_empty, send_error
-from gateway.listen.rpc import HEADER_MISMATCH, INVALID_REQUEST, OVERLOADED, RequestId, RpcError
+from gateway.listen.rpc import OVERLOADED, RequestId, RpcError
 from gateway.listen.shares import Shares
 from gateway.listen.strict import check_request, decode, usable_id
+from gateway.listen.weighed import watching
+from gateway.protocol.words import (
+    HANDSHAKE_VERSIONS,
+    HEADER_MISMATCH,
+    INVALID_REQUEST,
+    MODERN_VERSION,
+    SESSION_HEADER,
+    VERSION_HEADER,
+    VERSION_KEY,
+)
 from gateway.types.calls import AuthMethod, Principal
 from gateway.types.json import Json, JsonObject
 
-_SESSION_HEADER: Final = b"mcp-session-id"
+_SESSION: Final = SESSION_HEADER.encode()
 _LAST_EVENT: Final = b"last-event-id"
-_VERSION_HEADER: Final = b"mcp-protocol-version"
+_VERSION: Final = VERSION_HEADER.encode()
 _GONE: Final = RpcError(code=INVALID_REQUEST, message="Session not found")
 
 _DOUBLED: Final = RpcError(
@@ -47,7 +54,7 @@ _NO_SESSION: Final = RpcError(
     message="this request belongs to no session: send `initialize` first and its `Mcp-Session-Id` "
     f"header with each later request, or speak {MODERN_VERSION}, which has no sessions: send "
     f"`MCP-Protocol-Version: {MODERN_VERSION}`, `Mcp-Method` and `params._meta` with each request",
-    data={"supported": [MODERN_VERSION, *HANDSHAKE_PROTOCOL_VERSIONS[::-1]]},
+    data={"supported": [MODERN_VERSION, *HANDSHAKE_VERSIONS[::-1]]},
 )
 
 Owner = tuple[str, str, str, str, str, AuthMethod]
@@ -95,7 +102,7 @@ class LegacySessions:
     ) -> None:
         """Serve one HTTP request."""
         headers = HeaderView(scope["headers"], self._run_header)
-        session_id = _header(scope["headers"], _SESSION_HEADER)
+        session_id = _header(scope["headers"], _SESSION)
         message: JsonObject = {}
         input_error = name = ""
         if scope["method"] == "POST":
@@ -126,7 +133,7 @@ class LegacySessions:
             tickets={},
         )
         http = Asgi({**_from_now_on(scope), ARRIVAL: arrival}, receive, send)
-        if _is_doubled(scope["headers"], _SESSION_HEADER):
+        if _is_doubled(scope["headers"], _SESSION):
             await send_error(send, _DOUBLED)
         elif session_id is None and _needs_session(scope["method"], message):
             await send_error(send, _NO_SESSION)
@@ -137,7 +144,7 @@ class LegacySessions:
 
     async def negotiate(self, http: Asgi, principal: Principal) -> None:
         """Serve an `initialize` under the header of a revision that nobody knows."""
-        headers = [pair for pair in http.scope["headers"] if pair[0] != _VERSION_HEADER]
+        headers = [pair for pair in http.scope["headers"] if pair[0] != _VERSION]
         await self({**http.scope, "headers": headers}, http.receive, http.send, principal)
 
     async def close_streams(self) -> None:
@@ -209,7 +216,7 @@ class LegacySessions:
         async def noting(event: Message) -> None:
             nonlocal is_opening
             if event["type"] == "http.response.start" and event["status"] < 400:
-                opened = _header(event["headers"], _SESSION_HEADER)
+                opened = _header(event["headers"], _SESSION)
                 if opened is not None:
                     now = self._clock.monotonic()
                     self._sessions[opened] = _Session(owner=owner, last_used=now)
@@ -292,7 +299,7 @@ class LegacySessions:
             "method": "DELETE",
             "path": self._options.path,
             "query_string": b"",
-            "headers": [(_SESSION_HEADER, session_id.encode("latin-1"))],
+            "headers": [(_SESSION, session_id.encode("latin-1"))],
         }
         await self._manager.handle_request(scope, _left, _nowhere)
 

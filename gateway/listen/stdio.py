@@ -15,13 +15,15 @@ from gateway import jsontext
 from gateway.clock import Clock
 from gateway.listen import responses
 from gateway.listen.arrivals import Arrival, stand_in
-from gateway.listen.doorstep import of_code, watching
+from gateway.listen.doorstep import of_code
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.legacy import SdkFront
 from gateway.listen.lines import LineReader, LineTooLong, claimed_stdio, write_all
 from gateway.listen.methods import CANCELLED
-from gateway.listen.rpc import INVALID_REQUEST, RequestId, RpcError, error_bytes
+from gateway.listen.rpc import RequestId, RpcError, error_bytes
 from gateway.listen.strict import check_request, decode
+from gateway.listen.weighed import watching
+from gateway.protocol.words import INVALID_REQUEST
 from gateway.types.calls import Principal
 from gateway.types.json import JsonObject
 

@@ -8,7 +8,8 @@ import re
 
 from gateway import jsontext
 from gateway.errors import JsonError
-from gateway.listen.rpc import INVALID_REQUEST, PARSE_ERROR, RequestId, RpcError
+from gateway.listen.rpc import RequestId, RpcError
+from gateway.protocol.words import INVALID_REQUEST, PARSE_ERROR
 from gateway.types.json import Json, JsonObject
 from gateway.types.values import maker, value
 

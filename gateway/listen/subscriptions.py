@@ -10,17 +10,18 @@ from typing import Final
 import anyio
 
 from gateway.clock import Clock
-from gateway.listen.clients import MOST_WATCHED, Leave
 from gateway.listen.extensions import NO_TASKS, knows_tasks
 from gateway.listen.gate import Gate
 from gateway.listen.methods import CHANGED, TASK, UPDATED
 from gateway.listen.proposals import Envelope, propose
-from gateway.listen.rpc import INVALID_PARAMS, OVERLOADED, RpcError
+from gateway.listen.rpc import OVERLOADED, RpcError
+from gateway.protocol.words import INVALID_PARAMS
 from gateway.types.calls import Caller, Method, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished
 from gateway.types.tools import Kind
 
+MOST_WATCHED: Final = 100  # resources that one session or stream may subscribe to
 SUBSCRIPTION_KEY: Final = "io.modelcontextprotocol/subscriptionId"
 _ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 _RESOURCES: Final = "resourceSubscriptions"
@@ -30,6 +31,8 @@ _LISTS: Final = {
     "promptsListChanged": (Kind.PROMPT, "prompts"),
     "resourcesListChanged": (Kind.RESOURCE, "resources"),
 }
+
+Leave = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,20 +5,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-import mcp_types
-
 import gateway
 from gateway.errors import WeighbridgeError
+from gateway.protocol.words import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    LOG_LEVEL_KEY,
+    METHOD_NOT_FOUND,
+    VERSION_KEY,
+)
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import (
-    Delivered,
-    Delivery,
-    Execution,
-    Failure,
-    Rejected,
-    Undelivered,
-)
+from gateway.types.operations import Delivered, Delivery, Execution, Failure, Rejected, Undelivered
 from gateway.types.relay import Ear, Presence
 from gateway.types.tools import Listed
 
@@ -36,7 +34,6 @@ GRACE_S = 5.0  # so long a server that was told that nobody waits may still answ
 
 _LONGEST_ID = 256  # characters
 
-METHOD_NOT_FOUND = mcp_types.METHOD_NOT_FOUND
 CHANGES: Mapping[str, tuple[Listed, ...]] = {  # which lists a note makes stale
     "notifications/tools/list_changed": (Listed.TOOLS,),
     "notifications/prompts/list_changed": (Listed.PROMPTS,),
@@ -244,7 +241,7 @@ def stamp(
     if spoken is not None and spoken.era is Era.MODERN:
         meta |= modern_meta(spoken.version, capabilities)
         if log_level:
-            meta[mcp_types.LOG_LEVEL_META_KEY] = log_level
+            meta[LOG_LEVEL_KEY] = log_level
     if progress_token is not None:
         meta["progressToken"] = progress_token
     return {**params, "_meta": meta}
@@ -267,9 +264,9 @@ def listening(
 def modern_meta(version: str, capabilities: JsonObject = NOTHING) -> JsonObject:
     """Return what every request of the stateless era carries (MCP 2026-07-28, basic)."""
     return {
-        mcp_types.PROTOCOL_VERSION_META_KEY: version,
-        mcp_types.CLIENT_INFO_META_KEY: CLIENT_INFO,
-        mcp_types.CLIENT_CAPABILITIES_META_KEY: capabilities,
+        VERSION_KEY: version,
+        CLIENT_KEY: CLIENT_INFO,
+        CAPABILITIES_KEY: capabilities,
     }
 
 

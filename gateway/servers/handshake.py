@@ -7,14 +7,12 @@ evidence of either (MCP 2026-07-28, basic/lifecycle, compatibility).
 import asyncio
 from typing import assert_never
 
-import mcp_types
-from mcp_types.version import (
-    HANDSHAKE_PROTOCOL_VERSIONS,
-    LATEST_HANDSHAKE_VERSION,
-    LATEST_MODERN_VERSION,
-    MODERN_PROTOCOL_VERSIONS,
+from gateway.protocol.words import (
+    HANDSHAKE_VERSIONS,
+    MODERN_VERSION,
+    SERVER_KEY,
+    UNSUPPORTED_VERSION,
 )
-
 from gateway.results import marks
 from gateway.servers.connection import (
     CLIENT_INFO,
@@ -29,8 +27,6 @@ from gateway.servers.entry import Entry, Protocol
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Failure, Rejected, Undelivered
-
-_UNSUPPORTED = mcp_types.UNSUPPORTED_PROTOCOL_VERSION
 
 # Ends of `server/discover` that say nothing about the era: trying `initialize` would only double
 # the load on a server in trouble.
@@ -52,7 +48,7 @@ async def negotiate(connection: Connection, entry: Entry, *, deadline: float) ->
 
 
 async def _modern_only(connection: Connection, entry: Entry, deadline: float) -> Spoken:
-    reply = await _discover(connection, LATEST_MODERN_VERSION, deadline)
+    reply = await _discover(connection, MODERN_VERSION, deadline)
     spoken = _discovered(reply)
     if spoken is None:
         raise fault(entry, "server/discover", reply)
@@ -62,9 +58,9 @@ async def _modern_only(connection: Connection, entry: Entry, deadline: float) ->
 async def _either(connection: Connection, entry: Entry, deadline: float) -> Spoken:
     now = asyncio.get_running_loop().time()
     probe_end = min(deadline, now + entry.timeouts.probe_s)
-    reply = await _discover(connection, LATEST_MODERN_VERSION, probe_end)
-    if _names(reply, LATEST_MODERN_VERSION):  # it was refused all the same: once more
-        reply = await _discover(connection, LATEST_MODERN_VERSION, deadline)
+    reply = await _discover(connection, MODERN_VERSION, probe_end)
+    if _names(reply, MODERN_VERSION):  # it was refused all the same: once more
+        reply = await _discover(connection, MODERN_VERSION, deadline)
     spoken = _discovered(reply)
     if spoken is not None:
         return spoken
@@ -81,17 +77,17 @@ async def _either(connection: Connection, entry: Entry, deadline: float) -> Spok
 async def initialize(connection: Connection, entry: Entry, *, deadline: float) -> Spoken:
     """Do the handshake of the older era; raises ConnectFault."""
     params: JsonObject = {
-        "protocolVersion": LATEST_HANDSHAKE_VERSION,
+        "protocolVersion": HANDSHAKE_VERSIONS[-1],
         "capabilities": connection.declared.capabilities,
         "clientInfo": CLIENT_INFO,
     }
     reply = await connection.exchange("initialize", params, deadline=deadline)
     if not isinstance(reply, Delivered):
-        if isinstance(reply, Rejected) and reply.code == _UNSUPPORTED:
+        if isinstance(reply, Rejected) and reply.code == UNSUPPORTED_VERSION:
             raise _Modern(fault(entry, "initialize", reply).message, slow=True)
         raise fault(entry, "initialize", reply)
     version = reply.result.get("protocolVersion")
-    if not isinstance(version, str) or version not in HANDSHAKE_PROTOCOL_VERSIONS:
+    if not isinstance(version, str) or version not in HANDSHAKE_VERSIONS:
         raise ConnectFault(
             f"`{entry.name}` speaks a protocol version that this gateway does not", slow=True
         )
@@ -122,19 +118,19 @@ def _discovered(reply: Reply) -> Spoken | None:
     if not isinstance(reply, Delivered):
         return None
     offered = reply.result.get("supportedVersions")
-    if not isinstance(offered, list) or LATEST_MODERN_VERSION not in offered:
+    if not isinstance(offered, list) or MODERN_VERSION not in offered:
         return None
     return Spoken(
         era=Era.MODERN,
-        version=LATEST_MODERN_VERSION,
+        version=MODERN_VERSION,
         capabilities=_object(reply.result.get("capabilities")),
-        server=_server_name(_object(reply.result.get("_meta")).get(mcp_types.SERVER_INFO_META_KEY)),
+        server=_server_name(_object(reply.result.get("_meta")).get(SERVER_KEY)),
     )
 
 
 def _names(reply: Reply, version: str) -> bool:
     """Whether a refusal of the version lists that very version as supported."""
-    if not isinstance(reply, Rejected) or reply.code != _UNSUPPORTED:
+    if not isinstance(reply, Rejected) or reply.code != UNSUPPORTED_VERSION:
         return False
     supported = _object(reply.data).get("supported")
     return isinstance(supported, list) and version in supported
@@ -142,10 +138,10 @@ def _names(reply: Reply, version: str) -> bool:
 
 def _only_other_versions(reply: Reply) -> bool:
     """Whether a server says that it speaks revisions of which this gateway knows none."""
-    if not isinstance(reply, Rejected) or reply.code != _UNSUPPORTED:
+    if not isinstance(reply, Rejected) or reply.code != UNSUPPORTED_VERSION:
         return False
     supported = _object(reply.data).get("supported")
-    known = HANDSHAKE_PROTOCOL_VERSIONS + MODERN_PROTOCOL_VERSIONS
+    known = (*HANDSHAKE_VERSIONS, MODERN_VERSION)
     return isinstance(supported, list) and not any(version in known for version in supported)
 
 
@@ -164,7 +160,7 @@ def fault(entry: Entry, method: str, reply: Reply) -> ConnectFault:
                 slow=True,
             )
         case Delivered():
-            return ConnectFault(f"`{entry.name}` does not speak {LATEST_MODERN_VERSION}", slow=True)
+            return ConnectFault(f"`{entry.name}` does not speak {MODERN_VERSION}", slow=True)
         case _:
             assert_never(reply)
 

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Awaitable, Callable
 
 import anyio
-import mcp_types
 
 from gateway.errors import AskRefused
+from gateway.protocol.words import INTERNAL_ERROR
 from gateway.servers.connection import ASKS, Start, answer_to
 from gateway.servers.elicited import Elicited
 from gateway.types.json import Json, JsonObject
@@ -110,7 +110,7 @@ class Hearing:
             with scope:
                 self._answer(await self._reply(message, number))
             if scope.cancelled_caught and self._ended:  # it may still wait for an answer
-                self._answer(_error(number, mcp_types.INTERNAL_ERROR, "the call has ended"))
+                self._answer(_error(number, INTERNAL_ERROR, "the call has ended"))
         finally:
             self._closed(number)
 
@@ -131,7 +131,7 @@ class Hearing:
             return _error(number, refused.code, refused.message, refused.data)
         except Exception:  # a fault of ours costs this question, and no call of others
             _log.exception("a question of a server could not be passed on")
-            return _error(number, mcp_types.INTERNAL_ERROR, "internal fault of the client")
+            return _error(number, INTERNAL_ERROR, "internal fault of the client")
         return {"jsonrpc": "2.0", "id": number, "result": result}
 
 

@@ -8,10 +8,9 @@ from functools import partial
 import aiohttp
 import anyio
 from anyio.abc import TaskGroup
-from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-from mcp_types.version import LATEST_MODERN_VERSION
 
 from gateway import jsontext
+from gateway.protocol.words import MODERN_VERSION, SESSION_HEADER, VERSION_HEADER
 from gateway.servers import handshake, headers, resuming, streams, tls, wire
 from gateway.servers.asides import Asides
 from gateway.servers.connection import (
@@ -327,7 +326,7 @@ class HttpConnection:
 
     def _take_session(self, response: Response) -> bool:
         """Keep the session id; a doubled equal header counts once, unequal ones are a fault."""
-        ids = {value.strip() for value in response.headers.getall(headers.SESSION, [])}
+        ids = {value.strip() for value in response.headers.getall(SESSION_HEADER, [])}
         if len(ids) > 1:
             return False
         self._session = ids.pop() if ids else ""
@@ -336,13 +335,13 @@ class HttpConnection:
     def _headers(self, method: str, params: JsonObject) -> dict[str, str]:
         made = dict(self._base)
         if self._session:
-            made[headers.SESSION] = self._session
+            made[SESSION_HEADER] = self._session
         if self._spoken is not None and self._spoken.era is Era.LEGACY:
-            made[MCP_PROTOCOL_VERSION_HEADER] = self._spoken.version
+            made[VERSION_HEADER] = self._spoken.version
         elif self._spoken is not None:
             made |= headers.of_request(method, params, self._spoken.version)
         elif method == "server/discover":
-            made |= headers.of_request(method, params, LATEST_MODERN_VERSION)
+            made |= headers.of_request(method, params, MODERN_VERSION)
         return made
 
     def _next_id(self) -> int:

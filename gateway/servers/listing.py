@@ -8,7 +8,8 @@ from gateway import jsontext
 from gateway.contracts.pins import pin
 from gateway.contracts.schemas import compile_tool
 from gateway.errors import JsonError, SchemaError
-from gateway.servers import headers
+from gateway.protocol import mirroring
+from gateway.servers import templates
 from gateway.servers.connection import METHOD_NOT_FOUND, ConnectFault
 from gateway.servers.entry import Entry
 from gateway.servers.handshake import fault
@@ -28,7 +29,7 @@ class Offer:
     definition: JsonObject
     pin: str
     quarantine: Quarantine | None = None
-    mirrors: headers.HeaderMap = field(default_factory=dict[tuple[str, ...], str])
+    mirrors: mirroring.HeaderMap = field(default_factory=dict[tuple[str, ...], str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +178,8 @@ def vet(
             offers[name] = _vetted(name, definition, known, mirrors)
         else:
             offers[name] = _plain(name, definition)
+            if what is Listed.TEMPLATES:
+                templates.prepare(name)
     return Listing(offers=tuple(offers[name] for name in sorted(offers)), faults=tuple(faults))
 
 
@@ -217,14 +220,14 @@ def _vetted(name: str, definition: JsonObject, known: Mapping[str, Offer], mirro
     except Exception:
         return _quarantined(name, definition, "the schemas can't be read", "", digest)
     schema = definition.get("inputSchema")
-    wrong = headers.fault_of(schema) if mirrors else None
+    wrong = mirroring.fault_of(schema) if mirrors else None
     if wrong is not None:
         return _quarantined(name, definition, wrong, "/inputSchema", digest)
     return Offer(
         name=name,
         definition=definition,
         pin=digest,
-        mirrors=headers.map_of(schema) if mirrors else {},
+        mirrors=mirroring.map_of(schema) if mirrors else {},
     )
 
 

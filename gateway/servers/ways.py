@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from gateway.servers import headers
+from gateway.protocol import mirroring
 from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Mask, Spoken
 from gateway.servers.entry import Entry
 from gateway.servers.lanes import Lanes
@@ -13,17 +13,10 @@ from gateway.servers.places import Lending, Place, Places
 from gateway.servers.subscriptions import Subscriptions
 from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
-from gateway.types.operations import (
-    Delivered,
-    Delivery,
-    Execution,
-    Failure,
-    Rejected,
-    Undelivered,
-)
+from gateway.types.operations import Delivered, Delivery, Execution, Failure, Rejected, Undelivered
 from gateway.types.relay import Ear, Outbound, Told
 
-_NO_MIRRORS: headers.HeaderMap = {}
+_NO_MIRRORS: mirroring.HeaderMap = {}
 
 
 class Ways:
@@ -32,7 +25,7 @@ class Ways:
     def __init__(self, entry: Entry, life: Life, mask: Mask) -> None:
         self.lanes: Lanes | None = None  # while it runs
         self.spoken: Spoken | None = None  # what the shared connection settled last
-        self.mirrors: dict[str, headers.HeaderMap] = {}  # arguments of tools that headers repeat
+        self.mirrors: dict[str, mirroring.HeaderMap] = {}  # arguments of tools that headers repeat
         self.places = Places(entry)
         self.subscriptions = Subscriptions(entry.name)
         self._entry = entry
@@ -197,7 +190,7 @@ class Ways:
             mirrors = self.mirrors.get(str(outbound.params["name"]), _NO_MIRRORS)
             arguments = outbound.params["arguments"]
             if mirrors and isinstance(arguments, dict):
-                made = headers.mirrored(mirrors, arguments)
+                made = mirroring.made(mirrors, arguments)
         if outbound.traceparent:
             made["traceparent"] = outbound.traceparent
         made.update(outbound.headers)

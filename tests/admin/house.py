@@ -16,7 +16,7 @@ from gateway import ids, jsontext
 from gateway.admin.entrance import Entrance
 from gateway.admin.errands import Errands
 from gateway.admin.login import path_of
-from gateway.admin.site import Readiness
+from gateway.admin.readiness import Readiness
 from gateway.clock import Clock, SystemClock
 from gateway.config.admin import OWN_HOST
 from gateway.config.settings import Settings

@@ -6,7 +6,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from gateway.admin.site import Readiness, site
+from gateway.admin.readiness import Readiness
+from gateway.admin.site import site
 from gateway.errors import StoreUnavailable
 
 

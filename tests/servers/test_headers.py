@@ -1,7 +1,5 @@
 """Headers that go to a server."""
 
-from typing import Any
-
 from gateway.servers import headers
 from gateway.servers.entry import Entry
 
@@ -14,16 +12,6 @@ def test_an_entry_cannot_say_what_a_request_is() -> None:
         "accept-encoding": "identity",
         "content-type": "application/json",
     }
-
-
-def test_arguments_are_mirrored_in_a_form_that_cannot_break_out() -> None:
-    schema: Any = {"properties": {"r": {"type": "string", "x-mcp-header": "Region"}}}
-    assert headers.fault_of(schema) is None
-    tool_map = headers.map_of(schema)
-    assert headers.mirrored(tool_map, {"r": "eu"}) == {"Mcp-Param-Region": "eu"}
-    (value,) = headers.mirrored(tool_map, {"r": "a\r\nX-Evil: 1"}).values()
-    assert value.startswith("=?base64?")
-    assert headers.mirrored(tool_map, {}) == {}
 
 
 def test_only_calls_carry_a_name() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from gateway.protocol.words import SESSION_HEADER
 from gateway.servers.entry import Caps
-from gateway.servers.headers import SESSION
 from gateway.types.operations import Execution, Failure, Rejected
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, text, tool
@@ -44,7 +44,7 @@ async def test_a_call_carries_the_entrys_own_headers_and_nothing_else(fake: Fake
     assert headers["accept-encoding"] == "identity"
     assert headers["accept"] == "application/json, text/event-stream"
     allowed = {"host", "accept", "accept-encoding", "content-type", "content-length", "user-agent"}
-    allowed |= {"authorization", "traceparent", SESSION}
+    allowed |= {"authorization", "traceparent", SESSION_HEADER}
     allowed |= {"mcp-protocol-version", "mcp-method", "mcp-name"}
     assert set(headers) <= allowed
     assert headers.get("mcp-name") != "lie"
@@ -75,7 +75,7 @@ async def test_legacy_requests_carry_session_and_version(legacy: FakeHttp) -> No
         structured(await call(servers.server("alpha")))
         assert legacy.calls("notifications/initialized")
     (sent,) = legacy.calls()
-    assert sent["headers"][SESSION] in legacy.sessions
+    assert sent["headers"][SESSION_HEADER] in legacy.sessions
     assert sent["headers"]["mcp-protocol-version"] == "2025-11-25"
     assert "mcp-method" not in sent["headers"]
     assert any(method == "DELETE" for method, _ in legacy.requests)

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from gateway.crossing.presence import Waiting
-from gateway.servers.headers import SESSION
+from gateway.protocol.words import SESSION_HEADER
 from gateway.types.operations import Delivered, Delivery, Execution, Failure
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import text, until_async
@@ -40,7 +40,7 @@ async def test_a_forgotten_session_is_renewed_once_for_all_calls(
                 tasks.start_soon(one)
         assert all(isinstance(delivery, Delivered) for delivery in got)
     assert len(legacy.calls("initialize")) == 2
-    tries = [m for m in legacy.calls() if m["headers"][SESSION] in legacy.sessions]
+    tries = [m for m in legacy.calls() if m["headers"][SESSION_HEADER] in legacy.sessions]
     assert len(tries) == 5
 
 
@@ -207,4 +207,4 @@ async def test_doubled_session_ids_count_once_and_unequal_ones_are_a_fault(
         assert (state.status == "ready") is works
         if works:
             assert first_text(await call(servers.server("alpha"))) == "echo"
-            assert legacy.calls()[0]["headers"][SESSION] == "s1"
+            assert legacy.calls()[0]["headers"][SESSION_HEADER] == "s1"
