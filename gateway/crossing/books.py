@@ -28,6 +28,16 @@ class Journal(Protocol):
         """
         ...
 
+    def append_later(
+        self, make: Callable[[], Sequence[Event]], most: int, *, owed: bool = False
+    ) -> None:
+        """Have up to `most` events made a moment later, and handed over in order with the others.
+
+        For what nobody waits for. Raises StoreUnavailable when nothing more can be held; nothing
+        is made then.
+        """
+        ...
+
     async def kept(self) -> None:
         """Return once everything handed over so far is committed. Raises StoreUnavailable."""
         ...

@@ -1,13 +1,19 @@
 """What an answer brought into play, as its event tells it: documents by name, never their text."""
 
+from datetime import datetime
+
 from gateway.case import Case
 from gateway.crossing.books import Books, documents_of, yielded
+from gateway.events import build
+from gateway.events.redact import Redactor
 from gateway.events.retrievals import Document
 from gateway.results import documents
 from gateway.types.calls import Method
 from gateway.types.decisions import RowCount
+from gateway.types.events import Event
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Answer, Refusal, Status
+from gateway.types.records import CallRecord
 from gateway.types.tools import Effect
 from gateway.types.values import value
 
@@ -19,6 +25,18 @@ class Retrieved:
     documents: list[Document]
     sources: list[str]
     rows: RowCount
+
+    def event(self, record: CallRecord, redactor: Redactor, *, id: str, at: datetime) -> Event:
+        """Return the event that tells it."""
+        return build.retrieval(
+            record,
+            redactor,
+            id=id,
+            at=at,
+            documents=self.documents,
+            sources=self.sources,
+            rows=self.rows,
+        )
 
 
 def retrieved(case: Case, outcome: Answer | Refusal, books: Books) -> Retrieved | None:

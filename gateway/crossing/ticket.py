@@ -3,6 +3,8 @@
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
 
 from gateway import ids
 from gateway.case import Case, Verdict
@@ -40,6 +42,7 @@ from gateway.types.values import replaced
 _log = logging.getLogger("weighbridge")
 
 _BEHIND = "the event log is behind: the end of this call is not kept yet"
+_MOST_FINAL: Final = 2  # events that tell the end of a read: how it ended, and what it retrieved
 _UNDER_WAY = Undelivered(
     failure=Failure.CANCELLED, executed=Execution.UNKNOWN, detail="its answer did not come"
 )
@@ -129,7 +132,11 @@ class Ticket:
             failing = self.owner.journal.failing if self.owner.reads_wait_for_log else ""
             if failing:
                 raise StoreUnavailable(failing)
-            self.owner.journal.append([self._sealed(self._authorization(self._denial))])
+            if case.contract.audit.seal:
+                self.owner.journal.append([self._sealed(self._authorization(self._denial))])
+            else:
+                at = self.owner.clock.now()
+                self.owner.journal.append_later(lambda: [self._authorization(self._denial, at)], 1)
         else:
             self.owner.journal.append(self.intent(case), durable=True)
             await self.owner.journal.kept()
@@ -267,9 +274,12 @@ class Ticket:
         """Note how the call ended, and return the events that say so: once, then none."""
         if self._done:
             return []
+        self._ended(outcome)
+        return self._told(outcome, self.owner.clock.now())
+
+    def _ended(self, outcome: Answer | Refusal) -> None:
         self._done = True
         record = self.record
-        self._digest()
         record.closed_ns = self.owner.clock.time_ns()
         record.status = outcome.status
         match outcome:
@@ -278,13 +288,30 @@ class Ticket:
             case Refusal():
                 record.code = outcome.code
                 record.executed = outcome.executed
-        events = self._final_events(outcome)
-        self.owner.telemetry.record(record)
+
+    def _told(self, outcome: Answer | Refusal, at: datetime) -> list[Event]:
+        self._digest()
+        events = self._final_events(outcome, at)
+        self.owner.telemetry.record(self.record)
         return events
 
     def _finish(self, outcome: Answer | Refusal) -> bool:
-        events = self.closing(outcome)
-        return not events or self._append(events)
+        """Keep how the call ended, once; a read's events are made behind its answer."""
+        if not self._authorized or self._case is None or not self._case.is_plain_read:
+            events = self.closing(outcome)
+            return not events or self._append(events)
+        if self._done:
+            return True
+        self._ended(outcome)
+        at = self.owner.clock.now()
+        try:
+            self.owner.journal.append_later(
+                lambda: self._told(outcome, at), _MOST_FINAL, owed=self._sent
+            )
+        except StoreUnavailable as error:
+            self.owner.telemetry.record(self.record)
+            return self._lost(error)
+        return True
 
     def _digest(self) -> None:
         """Note what was asked for, so that refused calls can be compared as well."""
@@ -296,13 +323,15 @@ class Ticket:
         try:
             self.owner.journal.append(events, owed=self._sent)
         except StoreUnavailable as error:
-            _log.error("%s: an event of it could not be kept: %s", self.record.call.call_id, error)
-            return False
+            return self._lost(error)
         return True
 
-    def _final_events(self, outcome: Answer | Refusal) -> list[Event]:
+    def _lost(self, error: StoreUnavailable) -> bool:
+        _log.error("%s: an event of it could not be kept: %s", self.record.call.call_id, error)
+        return False
+
+    def _final_events(self, outcome: Answer | Refusal, at: datetime) -> list[Event]:
         case, record, redactor = self._case, self.record, self.owner.redactor
-        at = self.owner.clock.now()
         events: list[Event] = []
         if not self._authorized and case is not None:
             events.append(self._denied(self._denial))  # the verdict, not what became of it
@@ -327,19 +356,8 @@ class Ticket:
                 result=result,
             )
         )
-        found = retrieved(case, outcome, self.owner) if case is not None else None
-        if found is not None:
-            events.append(
-                build.retrieval(
-                    record,
-                    redactor,
-                    id=ids.ulid(),
-                    at=at,
-                    documents=found.documents,
-                    sources=found.sources,
-                    rows=found.rows,
-                )
-            )
+        if case is not None and (found := retrieved(case, outcome, self.owner)) is not None:
+            events.append(found.event(record, redactor, id=ids.ulid(), at=at))
         return events
 
     def _sealed(self, event: Event, arguments: JsonObject | None = None) -> Event:
@@ -360,13 +378,13 @@ class Ticket:
         except StoreUnavailable as error:
             return sealing.without_copy(event, str(error))
 
-    def _authorization(self, refusal: Refusal | None) -> Event:
+    def _authorization(self, refusal: Refusal | None, at: datetime | None = None) -> Event:
         case = self._case
         return build.authorization(
             self.record,
             self.owner.redactor,
             refusal=refusal,
             id=ids.ulid(),
-            at=self.owner.clock.now(),
+            at=at or self.owner.clock.now(),
             snapshot=snapshot_of(case) if case is not None else None,
         )

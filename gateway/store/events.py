@@ -1,6 +1,7 @@
 """The event log: append-only, written in groups, read by number or by what is looked for."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,10 +27,13 @@ _T = TypeVar("_T")
 _WAIT_S: Final = 5.0
 _POLL_S: Final = 0.25
 _PAGE: Final = 500
-# Events that nobody waits for are written down together: code and tables are at hand for all but
-# the first; between two steps of a call, others have pushed them out of the processor's caches.
-_TOGETHER: Final = 64
+# Events that nobody waits for are made and written down together: code and tables are at hand for
+# all but the first; between two steps of a call, others have pushed them out of the processor's
+# caches. Not too many at once, since calls wait meanwhile.
+_TOGETHER: Final = 96
 _GATHER_S: Final = 0.02
+_log = logging.getLogger("weighbridge")
+_Made = Callable[[], Sequence[Event]]
 _COLUMN: Final = 256  # characters; an index entry of PostgreSQL has to fit into a third of a page
 
 _CONDITIONS: Final = {
@@ -106,7 +110,8 @@ class EventLog:
         self._clock = clock
         self._wait_s = wait_s
         self._backlog = Backlog(bounds or Bounds())
-        self._gathered: list[Event] = []  # admitted, and not yet written down
+        self._gathered: list[_Made] = []  # admitted, and not yet made
+        self._ahead = 0  # how many events these are at most
         self._gatherer: asyncio.AbstractEventLoop | None = None  # whose timer ends the wait
         self.key_destroyed: Callable[[str], None] | None = None
         """Told the id of a data key that was destroyed though somebody here still seals with it."""
@@ -141,14 +146,30 @@ class EventLog:
         """
         # A sealed copy may be large, and has to find room.
         if durable or any(each.sealed for each in events) or not self._gathers():
-            self._write_down()
+            if asyncio._get_running_loop() is self._gatherer:  # elsewhere others may be adding
+                self._write_down()
             entries = [self._entry(event, durable=durable) for event in events]
             self._backlog.append(entries, owed=owed, now=self._clock.now)
-            return
-        ahead = len(self._gathered)
-        self._backlog.admit(len(events), ahead=ahead, owed=owed, now=self._clock.now)
-        self._gathered += events
-        if ahead + len(events) >= _TOGETHER:
+        else:
+            self._gather(lambda: events, len(events), owed=owed)
+
+    def append_later(self, make: _Made, most: int, *, owed: bool = False) -> None:
+        """Have up to `most` events made a moment later, and kept in order with the others.
+
+        What they are made of must not change meanwhile. Raises StoreUnavailable when too many
+        events wait, and `make` is never called then. Where making them fails, the log tells that
+        there is a gap.
+        """
+        if self._gathers():
+            self._gather(make, most, owed=owed)
+        else:
+            self.append(make(), owed=owed)
+
+    def _gather(self, make: _Made, most: int, *, owed: bool) -> None:
+        self._backlog.admit(most, ahead=self._ahead, owed=owed, now=self._clock.now)
+        self._gathered.append(make)
+        self._ahead += most
+        if self._ahead >= _TOGETHER:
             self._write_down()
 
     def _gathers(self) -> bool:
@@ -163,11 +184,23 @@ class EventLog:
         return True
 
     def _write_down(self) -> None:
-        """Hand over what was gathered; it was admitted, so there is room."""
-        gathered, self._gathered = self._gathered, []
-        if gathered:
-            entries = [self._entry(event, durable=False) for event in gathered]
-            self._backlog.append(entries, owed=True, now=self._clock.now, admitted=True)
+        """Make what was gathered and hand it over; it was admitted, so there is room."""
+        gathered, self._gathered, self._ahead = self._gathered, [], 0
+        if not gathered:
+            return
+        entries: list[Entry] = []
+        for make in gathered:
+            try:
+                entries += [self._entry(event, durable=False) for event in make()]
+            except Exception as error:  # of one call, and no other may lose its events by that
+                _log.exception("events of a call could not be made")
+                entries.append(self._entry(self._unmade(error), durable=False))
+        self._backlog.append(entries, owed=True, now=self._clock.now, admitted=True)
+
+    def _unmade(self, error: Exception) -> Event:
+        now = self._clock.now()
+        reason = f"events of a call could not be made: {type(error).__name__}"
+        return admin.events_refused(id=ids.ulid(), at=now, count=1, since=now, reason=reason)
 
     async def kept(self) -> None:
         """Wait until everything appended so far is committed.

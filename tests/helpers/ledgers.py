@@ -1,7 +1,7 @@
 """What made-up callers leave behind, in memory: a log, a clock that goes with each look, limits."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -78,6 +78,13 @@ class Journal:
         del durable, owed
         for event in events:
             self.log.add(event)
+
+    def append_later(
+        self, make: Callable[[], Sequence[Event]], most: int, *, owed: bool = False
+    ) -> None:
+        made = make()
+        assert len(made) <= most
+        self.append(made, owed=owed)
 
     async def kept(self) -> None:
         """Everything is."""

@@ -58,6 +58,13 @@ class Log:
         del durable, owed
         self.events += events
 
+    def append_later(
+        self, make: Callable[[], Sequence[Event]], most: int, *, owed: bool = False
+    ) -> None:
+        made = make()
+        assert len(made) <= most
+        self.append(made, owed=owed)
+
     async def kept(self) -> None:
         """Everything is."""
 

@@ -1,6 +1,7 @@
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -13,7 +14,7 @@ from gateway.store.backlog import Bounds
 from gateway.store.engine import Engine, Lock
 from gateway.store.events import EventFilter, EventLog
 from gateway.store.store import Store
-from gateway.types.events import EventKind, Stage
+from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import JsonObject
 from tests.helpers.cases import NOW, an_actor
 from tests.helpers.databases import Outage
@@ -57,6 +58,98 @@ async def test_what_is_durable_comes_after_what_was_appended_before_it(store: St
     await asyncio.to_thread(store.events.append, [an_event(id="gap")], owed=True)
     await store.events.kept()
     assert await ids_of(store.events) == ["read", "intent", "gap"]
+
+
+async def test_what_is_made_later_is_kept_in_its_place(store: Store) -> None:
+    made: list[str] = []
+
+    def make(*names: str) -> Callable[[], list[Event]]:
+        def events() -> list[Event]:
+            made.extend(names)
+            return [an_event(id=name) for name in names]
+
+        return events
+
+    store.events.append([an_event(id="a")])
+    store.events.append_later(make("b"), 1)
+    store.events.append_later(make("c", "d"), 3)  # fewer than there could have been
+    store.events.append([an_event(id="e")])
+    assert made == []
+    store.events.append([an_event(id="f")], durable=True)
+    assert made == ["b", "c", "d"]
+    await store.events.kept()
+    assert await ids_of(store.events) == ["a", "b", "c", "d", "e", "f"]
+
+
+async def test_what_is_made_later_is_kept_though_nobody_asks(
+    store: Store, open_store: OpenStore
+) -> None:
+    store.events.append_later(lambda: [an_event(id="a")], 1)
+    reader = open_store()
+    async with asyncio.timeout(15):
+        while await ids_of(reader.events) != ["a"]:
+            await asyncio.sleep(0)
+
+
+async def test_many_that_are_made_later_do_not_wait_for_the_time(store: Store) -> None:
+    made: list[int] = []
+
+    def make() -> list[Event]:
+        made.append(1)
+        return []
+
+    for _ in range(500):
+        store.events.append_later(make, 2)
+    assert len(made) > 400
+
+
+async def test_events_that_can_not_be_made_leave_a_gap_that_is_told(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails() -> list[Event]:
+        raise KeyError("secret")
+
+    store.events.append_later(lambda: [an_event(id="a")], 1)
+    store.events.append_later(fails, 2)
+    store.events.append_later(lambda: [an_event(id="b")], 1)
+    await store.events.kept()
+    first, gap, last = [event.json() for event in await store.events.query(EventFilter())]
+    assert (first["id"], last["id"]) == ("a", "b")
+    assert gap["kind"] == "admin"
+    body = gap["body"]
+    assert isinstance(body, dict)
+    assert body["reason"] == "events of a call could not be made: KeyError"
+    assert "secret" not in str(gap)
+    assert "could not be made" in caplog.text
+
+
+async def test_nothing_is_made_of_what_finds_no_room(open_log: OpenLog, outage: Outage) -> None:
+    log = open_log(wait_s=1.0, bounds=Bounds(events=4))
+    outage.begin()
+    log.append_later(lambda: [an_event(id="e1")], 4)
+
+    def never() -> list[Event]:
+        raise AssertionError("it has no place")
+
+    with pytest.raises(StoreUnavailable, match="too many"):
+        log.append_later(never, 1)
+    outage.end()
+    await log.kept()
+    assert "e1" in await ids_of(log)
+
+
+async def test_another_thread_does_not_make_what_waits(store: Store) -> None:
+    makers: list[threading.Thread] = []
+
+    def make() -> list[Event]:
+        makers.append(threading.current_thread())
+        return [an_event(id="late")]
+
+    store.events.append_later(make, 1)
+    await asyncio.to_thread(store.events.append, [an_event(id="beside")])
+    await store.events.kept()
+    assert makers == [threading.main_thread()]
+    assert sorted(map(str, await ids_of(store.events))) == ["beside", "late"]
 
 
 async def test_what_was_appended_last_is_written_before_the_log_is_closed(
