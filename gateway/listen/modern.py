@@ -25,6 +25,7 @@ from gateway.listen.ladder import (
 )
 from gateway.listen.methods import HANDLED_STATELESS, INITIALIZE, LISTS
 from gateway.listen.options import HttpOptions
+from gateway.listen.overdue import Overdue
 from gateway.listen.proposals import Envelope, propose
 from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.results import ModernResults
@@ -36,7 +37,7 @@ from gateway.listen.rpc import (
     of_wire,
     result_bytes,
 )
-from gateway.listen.sse import Exchange
+from gateway.listen.sse import WATCH_AFTER_S, Exchange
 from gateway.listen.strict import check_request, decode
 from gateway.listen.subscriptions import Listener, Subscriptions
 from gateway.protocol.words import (
@@ -88,6 +89,7 @@ class ModernFront:
         self._clock = clock
         self._results = ModernResults(info, versions=[MODERN_VERSION])
         self._params = ParamHeaders()
+        self._overdue = Overdue(WATCH_AFTER_S)
         self.subscriptions = Subscriptions(
             gate,
             clock=clock,
@@ -175,7 +177,8 @@ class ModernFront:
             run_header=headers.run,
             peer=client[0] if client else "",
         )
-        async with Exchange(http.receive, send, direct_of(http.scope)) as exchange:
+        direct = direct_of(http.scope)
+        async with Exchange(http.receive, send, self._overdue, direct) as exchange:
             answer = await self._answer(exchange, message, envelope, headers)
             if isinstance(answer, RpcError):
                 challenge = answer.challenge.encode("latin-1")

@@ -8,6 +8,7 @@ from typing import Final, Self
 from starlette.types import Receive, Send
 
 from gateway.listen.direct import Direct
+from gateway.listen.overdue import Overdue
 from gateway.listen.replies import Headers, send_bytes
 
 # Most calls are over by then and never pay for a task that watches their client.
@@ -36,22 +37,25 @@ class Exchange:
     the context swallows just that cancellation.
     """
 
-    def __init__(self, receive: Receive, send: Send, direct: Direct | None = None) -> None:
+    def __init__(
+        self, receive: Receive, send: Send, overdue: Overdue, direct: Direct | None = None
+    ) -> None:
         self.client_gone = False
+        self._overdue = overdue
         self._receive = receive
         self._send = send
         self._direct = direct
         self._loop = asyncio.get_running_loop()
         self._owner = asyncio.current_task()
-        self._timers: list[asyncio.TimerHandle] = []
+        self._keepalive: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._pump: asyncio.Task[None] | None = None
         self._waiting: deque[bytes] = deque()
         self._wake: asyncio.Event | None = None  # of the stream, which most answers don't become
-        self._ended = False
+        self.has_ended = False
 
     async def __aenter__(self) -> Self:
-        self._timers.append(self._loop.call_later(WATCH_AFTER_S, self._watch))
+        self._overdue.watch(self)
         return self
 
     async def __aexit__(
@@ -60,9 +64,9 @@ class Exchange:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        self._ended = True
-        for timer in self._timers:
-            timer.cancel()
+        self.has_ended = True
+        if self._keepalive is not None:
+            self._keepalive.cancel()
         for task in (self._watcher, self._pump):
             if task is not None:
                 task.cancel()
@@ -78,7 +82,7 @@ class Exchange:
 
     def push(self, message: bytes) -> None:
         """Send a notification at the client's pace; begins the stream; a slow client loses some."""
-        if self._ended:
+        if self.has_ended:
             return
         if len(self._waiting) >= _MAX_WAITING:
             self._waiting.popleft()
@@ -92,9 +96,9 @@ class Exchange:
 
     async def finish(self, body: bytes, *, status: int = 200, headers: Headers = ()) -> None:
         """Send the JSON-RPC response, as the last event if a stream has begun."""
-        if self._ended:
+        if self.has_ended:
             return
-        self._ended = True
+        self.has_ended = True
         if self._pump is None:
             if status == 200 and not headers and self._direct and self._direct.answer(body):
                 return
@@ -112,14 +116,15 @@ class Exchange:
             self._pump = self._loop.create_task(self._write(self._wake))
         self._wake.set()
 
-    def _watch(self) -> None:
+    def is_overdue(self) -> None:
+        """Watch the client from now on, and let the connection not stay silent for too long."""
         self._watcher = self._loop.create_task(self._await_leaving())  # owned, as above
-        self._timers.append(self._loop.call_later(KEEPALIVE_S, self._begin))
+        self._keepalive = self._loop.call_later(KEEPALIVE_S, self._begin)
 
     async def _await_leaving(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        if not self._ended and self._owner is not None:
+        if not self.has_ended and self._owner is not None:
             self.client_gone = True
             self._owner.cancel()
 
@@ -131,7 +136,7 @@ class Exchange:
         while True:
             while self._waiting:
                 await self._body(self._waiting.popleft())
-            if self._ended:
+            if self.has_ended:
                 break
             wake.clear()
             try:

@@ -10,8 +10,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from gateway import jsontext
-from gateway.protocol.words import MODERN_VERSION, SESSION_HEADER, VERSION_HEADER
-from gateway.servers import handshake, headers, resuming, streams, tls, wire
+from gateway.protocol.words import SESSION_HEADER
+from gateway.servers import handshake, resuming, streams, tls, wire
 from gateway.servers.asides import Asides
 from gateway.servers.connection import (
     CANCELLED,
@@ -33,10 +33,12 @@ from gateway.servers.connection import (
     stamp,
     timed_out,
 )
+from gateway.servers.deadlines import Deadline, Deadlines
 from gateway.servers.elicited import COMPLETED, Elicited
 from gateway.servers.entry import Entry
-from gateway.servers.hearing import Hearing, Rest, may_ask, reschedule
-from gateway.servers.replies import Exchange, read_reply
+from gateway.servers.heads import Heads
+from gateway.servers.hearing import Hearing, Rest, may_ask
+from gateway.servers.replies import Exchange, read_reply, read_whole
 from gateway.servers.response import Response
 from gateway.servers.talks import Talks
 from gateway.types.calls import Era
@@ -102,7 +104,8 @@ class HttpConnection:
     ) -> None:
         self.declared = declared
         self._entry = entry
-        self._asides = Asides(entry, pool, tasks, self._headers)
+        self._heads = Heads(entry)
+        self._asides = Asides(entry, pool, tasks, self._fields)
         self._elicited = Elicited(self._asides.start)
         self._talks = Talks(self._asides, self._take, self._elicited)
         self.heard = self._asides.heard
@@ -115,7 +118,7 @@ class HttpConnection:
             idle_s=_IDLE_S,
             tls=tls.of_entry(entry),
         )
-        self._base = headers.of_entry(entry)
+        self._deadlines = Deadlines()
         self._spoken: Spoken | None = None
         self._session = ""
         self._doubtful = False  # the server complained about the session in its own way
@@ -159,7 +162,7 @@ class HttpConnection:
             self._session, self._spoken = "", None
         call = _Call(method=method, params=params)
         try:
-            async with asyncio.timeout_at(deadline):
+            with self._deadlines.at(deadline):
                 return await self._attempt(call)
         except TimeoutError:
             return timed_out(self._entry.name, call.executed)
@@ -197,13 +200,11 @@ class HttpConnection:
             may_cancel=is_read or may_cancel,
         )
         try:
-            async with asyncio.timeout_at(deadline) as timer:
+            with self._deadlines.at(deadline) as timer:
                 if presence is not None:
                     presence.on_left(lambda: self._left(call, timer))
                 if self.declared is not NOBODY:
-                    reply = await self._talk(
-                        call, Rest(deadline, partial(reschedule, timer)), is_read
-                    )
+                    reply = await self._talk(call, Rest(deadline, timer.move), is_read)
                 else:
                     reply = await self._settle(call, is_read)
         except TimeoutError:
@@ -273,14 +274,16 @@ class HttpConnection:
         )
         try:
             body = jsontext.dump(request(number, call.method, params))
-            fields = {**self._headers(call.method, params), **call.extra}
+            head = self._heads.written(call.method, params, self._spoken, self._session, call.extra)
             stays = not call.may_cancel  # a closed response is how a request is cancelled
-            async with await self._wire.post(body, fields, stays=stays) as response:
+            async with await self._wire.post(body, head, stays=stays) as response:
                 call.answered = True
                 if call.method == "initialize" and not self._take_session(response):
                     return malformed(self._entry.name, "with two different session ids")
-                reply = await read_reply(response, exchange)
-            return await resuming.finish(reply, exchange, self._asides.open_get)
+                reply = read_whole(response, exchange) or await read_reply(response, exchange)
+            if exchange.last_id and not modern:
+                return await resuming.finish(reply, exchange, self._asides.open_get)
+            return reply
         except (wire.Unreachable, OSError, ValueError) as error:
             return self._broken(error, call)
 
@@ -332,17 +335,8 @@ class HttpConnection:
         self._session = ids.pop() if ids else ""
         return True
 
-    def _headers(self, method: str, params: JsonObject) -> dict[str, str]:
-        made = dict(self._base)
-        if self._session:
-            made[SESSION_HEADER] = self._session
-        if self._spoken is not None and self._spoken.era is Era.LEGACY:
-            made[VERSION_HEADER] = self._spoken.version
-        elif self._spoken is not None:
-            made |= headers.of_request(method, params, self._spoken.version)
-        elif method == "server/discover":
-            made |= headers.of_request(method, params, MODERN_VERSION)
-        return made
+    def _fields(self, method: str, params: JsonObject) -> dict[str, str]:
+        return self._heads.fields(method, params, self._spoken, self._session)
 
     def _next_id(self) -> int:
         self._last_id += 1
@@ -370,13 +364,12 @@ class HttpConnection:
             if answer is not None:
                 self._asides.post_soon(answer, "")
 
-    def _left(self, call: _Call, timer: asyncio.Timeout) -> None:
+    def _left(self, call: _Call, timer: Deadline) -> None:
         """Tell the server of a write that may be cancelled that its caller has left."""
         self._tell_cancelled(call, "the caller went away")
-        loop, when = asyncio.get_running_loop(), timer.when()
         # By a note it can be told and still answer; a closed response is both.
-        soon = loop.time() + (GRACE_S if call.told else 0.0)
-        reschedule(timer, soon if when is None else min(soon, when))
+        soon = asyncio.get_running_loop().time() + (GRACE_S if call.told else 0.0)
+        timer.move(min(soon, timer.when))
 
     def _tell_cancelled(self, call: _Call, reason: str) -> None:
         """In the handshake era a closed response is no cancellation; a note is."""

@@ -76,6 +76,19 @@ class Exchange:
         return _MESSAGES_OF_A_STREAM * self.cap
 
 
+def read_whole(response: Response, exchange: Exchange) -> Reply | None:
+    """Return the end of a request as `read_reply` does, if it is here already: most short ones are.
+
+    None for whatever is not a plain JSON answer, all of it there.
+    """
+    body = response.whole() if response.status == 200 else None
+    if body is None or response.content_type != "application/json":
+        return None
+    if len(body) > exchange.cap or response.headers.get("Content-Encoding"):
+        return None
+    return _message(body, exchange)
+
+
 async def read_reply(response: Response, exchange: Exchange) -> Reply:
     """Return the end of a request; raises ConnectionError when the connection breaks."""
     encoding = response.headers.get("Content-Encoding", "identity")

@@ -108,6 +108,10 @@ class Response:
             else:
                 await self._more()
 
+    def whole(self) -> bytes | None:
+        """Return the whole body if it arrived in one piece, and leave it to be read."""
+        return self._pieces[0] if self._complete and len(self._pieces) == 1 else None
+
     async def read(self) -> bytes:
         """Return the whole body; for bodies whose declared length was looked at."""
         if self._complete and len(self._pieces) == 1:

@@ -6,8 +6,8 @@ that a server is away, not that its tools never were.
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -157,9 +157,9 @@ class Server:
 
     # Requests
 
-    async def request(self, outbound: Outbound, ear: Ear | None = None) -> Delivery:
+    def request(self, outbound: Outbound, ear: Ear | None = None) -> Coroutine[Any, Any, Delivery]:
         """Send one request; never raises for anything that a server can do; see `Ways.request`."""
-        return await self._ways.request(outbound, ear)
+        return self._ways.request(outbound, ear)
 
     async def subscribe(
         self, uri: str, outbound: Outbound, told: Callable[[], None]

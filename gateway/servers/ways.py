@@ -1,7 +1,8 @@
 """Which way a request takes to a server: the connection that everybody shares, or a lane."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from gateway.protocol import mirroring
 from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Mask, Spoken
@@ -56,7 +57,15 @@ class Ways:
             and (outbound.is_read or delivery.executed is Execution.NO)
         )
 
-    async def _send(self, outbound: Outbound, ear: Ear | None, deadline: float) -> Delivery:
+    def _send(
+        self, outbound: Outbound, ear: Ear | None, deadline: float
+    ) -> Coroutine[Any, Any, Delivery]:
+        if outbound.capabilities or outbound.log_level:
+            return self._send_for(outbound, ear, deadline)
+        return self._over(None, outbound, ear, deadline)
+
+    async def _send_for(self, outbound: Outbound, ear: Ear | None, deadline: float) -> Delivery:
+        """Send what is sent for a certain caller: on a lane, where it needs one."""
         lanes = await self._lanes_for(outbound, deadline)
         if isinstance(lanes, Undelivered):
             return lanes

@@ -24,6 +24,14 @@ _HEAD_BYTES: Final = 64 << 10  # of headers, and of anything else that comes bef
 _MOST_DRIFTING: Final = 64  # responses of one server that nobody waits for, and that stay open
 
 
+def head_of(fields: Mapping[str, str]) -> bytes:
+    """Return header fields as they are sent; raises ValueError for one that can't be."""
+    head = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
+    if head.count("\n") != len(fields) or head.count("\r") != len(fields):
+        raise ValueError("a header holds a line break")
+    return head.encode("latin-1")
+
+
 class Unreachable(WeighbridgeError):
     """No connection could be made, so nothing was sent; `slow` faults don't mend themselves."""
 
@@ -197,23 +205,14 @@ class Pool:
             f"POST {target} HTTP/1.1\r\nhost: {host}\r\naccept-encoding: identity\r\n"
         ).encode("ascii")
 
-    async def post(
-        self, body: bytes, headers: Mapping[str, str], *, stays: bool = False
-    ) -> Response:
+    async def post(self, body: bytes, head: bytes = b"", *, stays: bool = False) -> Response:
         """Send a request and return its response once it can be handled.
 
-        With `stays` the response is left open when its waiter is cancelled.
+        `head` are more header fields, from `head_of`. With `stays` the response is left open when
+        its waiter is cancelled.
         Raises Unreachable when no connection could be made, ConnectionError when one broke.
         """
-        head = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-        if head.count("\n") != len(headers) or head.count("\r") != len(headers):
-            raise ValueError("a header holds a line break")
-        data = b"%b%bcontent-length: %d\r\n\r\n%b" % (
-            self._start,
-            head.encode("latin-1"),
-            len(body),
-            body,
-        )
+        data = b"%b%bcontent-length: %d\r\n\r\n%b" % (self._start, head, len(body), body)
         connection = self._kept() or await self._connect()
         response = connection.send(data, stays=stays)
         try:

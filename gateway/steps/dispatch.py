@@ -1,10 +1,10 @@
 """Step 11: intent durable first, then send, then outcome."""
 
 from asyncio import Future
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 from gateway.case import Case
 from gateway.crossing.patience import Patience
@@ -35,7 +35,7 @@ class Downstream(Protocol):
         """How it is reached right now."""
         ...
 
-    async def request(self, outbound: Outbound, ear: Ear | None) -> Delivery:
+    def request(self, outbound: Outbound, ear: Ear | None) -> Coroutine[Any, Any, Delivery]:
         """Send one request; never raises for anything that a server can do."""
         ...
 

@@ -5,6 +5,7 @@ import pytest
 from starlette.types import Message
 
 from gateway.listen import sse
+from gateway.listen.overdue import Overdue
 from gateway.listen.sse import Exchange, event
 from tests.listen.house import LIMIT_S
 
@@ -33,10 +34,9 @@ class Wire:
 
 async def test_a_silent_stream_is_kept_open_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     """case: HTT-07"""
-    monkeypatch.setattr(sse, "WATCH_AFTER_S", 0.0)
     monkeypatch.setattr(sse, "KEEPALIVE_S", 0.01)
     wire = Wire()
-    async with Exchange(wire.receive, wire.send) as exchange:
+    async with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
         with anyio.fail_after(LIMIT_S):
             await wire.pinged.wait()
         assert exchange.is_stream
@@ -45,14 +45,11 @@ async def test_a_silent_stream_is_kept_open_by_comments(monkeypatch: pytest.Monk
     assert wire.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
 
-async def test_a_client_that_leaves_cancels_only_the_exchange(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sse, "WATCH_AFTER_S", 0.0)
+async def test_a_client_that_leaves_cancels_only_the_exchange() -> None:
     wire = Wire()
     reached = False
     with anyio.fail_after(LIMIT_S):
-        async with Exchange(wire.receive, wire.send) as exchange:
+        async with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
             wire.left.set()
             await anyio.sleep_forever()
             reached = True
@@ -66,7 +63,7 @@ async def test_any_other_cancellation_passes_through() -> None:
     wire = Wire()
     after = False
     with anyio.move_on_after(0.01) as scope:
-        async with Exchange(wire.receive, wire.send):
+        async with Exchange(wire.receive, wire.send, Overdue(0.0)):
             await anyio.sleep_forever()
         after = True
     assert scope.cancelled_caught
@@ -75,7 +72,7 @@ async def test_any_other_cancellation_passes_through() -> None:
 
 async def test_a_client_that_reads_slowly_loses_the_oldest_news() -> None:
     wire = Wire()
-    async with Exchange(wire.receive, wire.send) as exchange:
+    async with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
         for number in range(300):
             exchange.push(b"%d" % number)
         await exchange.finish(b"end")

@@ -39,7 +39,7 @@ def refused(url: str, context: ssl.SSLContext, runner: Callable[..., object]) ->
         pool = wire.Pool(url, connect_s=5, idle_s=1, tls=context)
         async with asyncio.timeout(4):
             with pytest.raises(wire.Unreachable) as info:
-                await pool.post(b"{}", {})
+                await pool.post(b"{}")
         caught.append(info.value)
 
     runner(post())

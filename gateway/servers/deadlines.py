@@ -1,0 +1,100 @@
+"""Deadlines of many calls on one timer: hardly one ever passes, and a timer for each is dear."""
+
+import asyncio
+import math
+from types import TracebackType
+from typing import Self
+
+
+class Deadlines:
+    """Ends what takes too long; for tasks of one event loop."""
+
+    def __init__(self) -> None:
+        self._due: dict[Deadline, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._next = math.inf  # when the timer looks, on the loop's clock
+
+    def at(self, when: float) -> "Deadline":
+        """Return a context that a task leaves with TimeoutError once its time is over.
+
+        `when` is on the loop's clock. Like `asyncio.timeout_at`, it cancels what the task waits
+        for, and other cancellations pass as what they are.
+        """
+        return Deadline(self, when)
+
+    def add(self, deadline: "Deadline") -> None:
+        """Look after one, from now on or at another time than before."""
+        self._due[deadline] = None
+        if deadline.when < self._next:
+            self._look_at(deadline.when)
+
+    def drop(self, deadline: "Deadline") -> None:
+        """Look after it no more."""
+        self._due.pop(deadline, None)
+
+    def _look_at(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._next = when
+        self._timer = asyncio.get_running_loop().call_at(when, self._look)
+
+    def _look(self) -> None:
+        self._timer, self._next = None, math.inf
+        now = asyncio.get_running_loop().time()
+        for deadline in [each for each in self._due if each.when <= now]:
+            del self._due[deadline]
+            deadline.passed()
+        soonest = min((each.when for each in self._due), default=math.inf)
+        if soonest < math.inf:
+            self._look_at(soonest)
+
+
+class Deadline:
+    """One of them; to be entered once, by the task that it is about."""
+
+    __slots__ = ("_cancelling", "_deadlines", "_has_passed", "_task", "when")
+
+    def __init__(self, deadlines: Deadlines, when: float) -> None:
+        self.when = when
+        self._deadlines = deadlines
+        self._task: asyncio.Task[object] | None = None
+        self._cancelling = 0  # requests to cancel the task that came before
+        self._has_passed = False
+
+    def move(self, when: float | None) -> None:
+        """Put it off, bring it forward, or take it away (None); too late once it has passed."""
+        self.when = math.inf if when is None else when
+        if self._task is not None and not self._has_passed:
+            self._deadlines.add(self)
+
+    def passed(self) -> None:
+        """End what the task waits for."""
+        if self._task is not None:
+            self._has_passed = True
+            self._task.cancel()
+
+    def __enter__(self) -> Self:
+        """Begin. Raises RuntimeError outside of a task."""
+        self._task = task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a deadline is about a task")
+        self._cancelling = task.cancelling()
+        self._deadlines.add(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End; raises TimeoutError in place of the cancellation that the deadline has caused."""
+        self._deadlines.drop(self)
+        task, self._task = self._task, None
+        if (
+            self._has_passed
+            and task is not None
+            and task.uncancel() <= self._cancelling
+            and kind is asyncio.CancelledError
+        ):
+            raise TimeoutError from error
