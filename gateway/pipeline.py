@@ -1,9 +1,9 @@
 """The way of a call. Read this file first; docs/explanation/way-of-a-call.md has its table."""
 
 from asyncio import Future
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 from gateway.case import Case, Check, Finding, Verdict
 from gateway.crossing.belonging import Belonging, Stale
@@ -78,10 +78,8 @@ TASK_CHECKS: tuple[Check, ...] = (
     risk.of_task,
     phase.check,
 )
-# A call that is approved under rules that have changed is asked about again, but not for ever.
-_MOST_DECISIONS = 4
-# And so is one whose run has changed meanwhile: other calls of the run are no faster than this one.
-_MOST_CHANGES = 8
+_MOST_DECISIONS = 4  # of people about one call, whose rules change meanwhile
+_MOST_CHANGES = 8  # of its run, of which other calls are no faster than this one
 CHECKS_FOR: Mapping[Method, tuple[Check, ...]] = {
     Method.CALL_TOOL: CHECKS,
     Method.READ_RESOURCE: READ_CHECKS,
@@ -194,12 +192,17 @@ class Pipeline:
         shaping = Shaping(normalise=self.normalise, tasks=self.relay.rounds.tasks)
         object.__setattr__(self, "shaping", shaping)
 
-    async def handle(self, call: ProposedCall) -> Finished:
+    def handle(self, call: ProposedCall) -> Coroutine[Any, Any, Finished]:
         """Weigh a call, carry it out if it may be, and say how it ended.
 
         Raises nothing but the cancellation of its caller.
         """
-        call = await self.own_tools.meant(call)
+        if self.own_tools.has(call):
+            return self._meant(call)
+        return (self._continued if states.is_continued(call) else self._weighed)(call)
+
+    async def _meant(self, call: ProposedCall) -> Finished:
+        call = await self.own_tools.meant(call)  # one of our own tools may stand for another call
         return await (self._continued if states.is_continued(call) else self._weighed)(call)
 
     async def _continued(self, call: ProposedCall) -> Finished:
@@ -219,12 +222,25 @@ class Pipeline:
             case _:
                 assert_never(state)
 
-    async def _weighed(self, call: ProposedCall) -> Finished:
+    def _weighed(self, call: ProposedCall) -> Coroutine[Any, Any, Finished]:
+        return self._crossed(call, self._judged, self._finish)
+
+    def _is_held(self, case: Case) -> bool:
+        """Whether people decide about it first."""
+        return case.decision.effect is DecisionEffect.REQUIRE_APPROVAL
+
+    async def _crossed(
+        self,
+        call: ProposedCall,
+        judged: Callable[[ProposedCall, Ticket], Awaitable[Case | Answer | Refusal]],
+        finish: Callable[[Case, Ticket], Awaitable[Finished]],
+    ) -> Finished:
+        """Take a call from its ticket to its end: `judged` says what is sent, `finish` sends it."""
         ticket = self.record.open(call)
         try:
-            case = await self._judged(call, ticket)
+            case = await judged(call, ticket)
             self.belonging.noted(ticket.record.run_id, call.received_at)
-            if isinstance(case, Case) and case.decision.effect is DecisionEffect.REQUIRE_APPROVAL:
+            if isinstance(case, Case) and self._is_held(case):
                 case = await self._approved(case, ticket)
         except Exception as error:  # here and in _finish, faults become refusals
             return ticket.closed(self.record.fault(call, error))
@@ -235,11 +251,11 @@ class Pipeline:
             return ticket.closed(case)
         is_parked = self.relay.may_be_asked(case) and self.parking.has_room(call)
         if case.is_plain_read and not is_parked:
-            return await self._finish(case, ticket)
+            return await finish(case, ticket)
         with self.dispatch.callers.waiting(case):
             if is_parked:
-                return await self.parking.run(case, lambda at_desk: self._finish(at_desk, ticket))
-            return await self.owner.run(lambda: self._finish(case, ticket))
+                return await self.parking.run(case, lambda at_desk: finish(at_desk, ticket))
+            return await self.owner.run(lambda: finish(case, ticket))
 
     async def _judged(self, call: ProposedCall, ticket: Ticket) -> Case | Answer | Refusal:
         if self.own_tools.has(call):

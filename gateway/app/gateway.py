@@ -1,8 +1,9 @@
 """A running gateway, as the fronts, the admin listener and the commands see it."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from gateway import __version__
 from gateway.actions.activation import Activation
@@ -63,10 +64,14 @@ class Gateway:
     stance: Stance = field(default_factory=Stance)
     changed: list[Callable[[Kind], None]] = field(default_factory=list[Callable[[Kind], None]])
 
-    async def handle(self, call: ProposedCall) -> Finished:
+    def handle(self, call: ProposedCall) -> Coroutine[Any, Any, Finished]:
         """Weigh one call."""
         if self.patience_s and not self._is_there(call):
-            await self._first_lists()  # a client may know the name from another day
+            return self._handle_late(call)
+        return self.pipeline.handle(call)
+
+    async def _handle_late(self, call: ProposedCall) -> Finished:
+        await self._first_lists()  # a client may know the name from another day
         return await self.pipeline.handle(call)
 
     async def watch(

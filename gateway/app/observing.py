@@ -5,8 +5,9 @@ enforced even so, ADR-0019 why.
 """
 
 import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from gateway.app.stance import Stance, Way
 from gateway.case import Case, Verdict
@@ -111,29 +112,16 @@ class Observing(Pipeline):
     stance: Stance
     enforcing: Pipeline
 
-    async def _weighed(self, call: ProposedCall) -> Finished:
+    def _weighed(self, call: ProposedCall) -> Coroutine[Any, Any, Finished]:
         if not self.stance.observes:  # what was begun before it was over, such as a subscription
             now = self.enforcing
             dispatch = replace(now.dispatch, server=self.dispatch.server)
-            return await replace(now, dispatch=dispatch).handle(call)
-        ticket = self.record.open(call)
-        try:
-            case = await self._observed(call, ticket)
-            self.belonging.noted(ticket.record.run_id, call.received_at)
-        except Exception as error:
-            return ticket.closed(self.record.fault(call, error))
-        except BaseException:  # the caller went away
-            ticket.abandoned()
-            raise
-        if not isinstance(case, Case):
-            return ticket.closed(case)
-        is_parked = self.relay.may_be_asked(case) and self.parking.has_room(call)
-        if case.is_plain_read and not is_parked:
-            return await self._passed(case, ticket)
-        with self.dispatch.callers.waiting(case):
-            if is_parked:
-                return await self.parking.run(case, lambda at_desk: self._passed(at_desk, ticket))
-            return await self.owner.run(lambda: self._passed(case, ticket))
+            return replace(now, dispatch=dispatch).handle(call)
+        return self._crossed(call, self._observed, self._passed)
+
+    def _is_held(self, case: Case) -> bool:
+        del case
+        return False  # nobody is asked, whatever would be
 
     async def _observed(self, call: ProposedCall, ticket: Ticket) -> Case | Answer | Refusal:
         """Return what is sent, once it is noted what would have been; or what can't be sent."""
