@@ -3,6 +3,8 @@
 import json
 import re
 
+import orjson
+
 from gateway.errors import JsonError
 from gateway.jsontext import hooks
 from gateway.jsontext.pointers import escape
@@ -38,6 +40,9 @@ def parse(
     """
     text = hooks.text_of(data, max_bytes)
     _check_shape(text, max_depth, max_nodes)
+    known = _written_alike(data)
+    if known is not None:
+        return known
     try:
         value: Json = _STRICT.decode(text)
     except JsonError as fault:
@@ -49,6 +54,21 @@ def parse(
     if "\\ud" in text or "\\uD" in text:
         hooks.refuse_surrogates(value, "")
     return value
+
+
+def _written_alike(data: bytes | str) -> Json:
+    """Return the value of a text that a fast reader and writer give back byte for byte, else None.
+
+    Such a text has one meaning: a second key with the same name would have been lost on the way,
+    and a number, or half a pair, that can't be kept would have been changed or refused. Most
+    clients write JSON in this form.
+    """
+    try:
+        value: Json = orjson.loads(data)
+        written = orjson.dumps(value)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return None
+    return value if written == (data if isinstance(data, bytes) else data.encode()) else None
 
 
 def _check_shape(text: str, max_depth: int, max_nodes: int) -> None:

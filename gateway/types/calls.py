@@ -79,14 +79,19 @@ class Principal:
     @property
     def owner(self) -> tuple[str, ...]:
         """What stays the same when a credential is renewed: who may come back to an open call."""
-        return (
-            self.issuer,
-            self.subject,
-            self.client,
-            self.tenant,
-            self.user,
-            str(self.method),
-        )
+        return _owner(self)
+
+
+@by_identity(1024)
+def _owner(principal: Principal) -> tuple[str, ...]:
+    return (
+        principal.issuer,
+        principal.subject,
+        principal.client,
+        principal.tenant,
+        principal.user,
+        str(principal.method),
+    )
 
 
 class Caller(Protocol):

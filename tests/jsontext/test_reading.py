@@ -1,8 +1,12 @@
 """Strict reading of requests."""
 
+import json
 import time
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.errors import JsonError
 from gateway.jsontext import parse
@@ -114,3 +118,58 @@ def test_no_message_repeats_a_value() -> None:
     with pytest.raises(JsonError) as refused:
         parse('{"password":"hunter2","n":1e999}')
     assert "hunter2" not in str(refused.value)
+
+
+LIKELY = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from([2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**30, 0.1, 1e16, 5e-324, -0.0])
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from("abc") | st.text(), inner),
+    max_leaves=12,
+)
+MEANT_TWICE = [
+    '{"a":1,"a":1}',
+    '{"a":1,"a":2}',
+    '[{"b":{"c":[],"c":[]}}]',
+    '{"a":1,"\\u0061":1}',
+    "0.10000000000000001",
+    "[100000000000000000000000]",
+    "[-0]",
+    "1E2",
+    '"\\ud800"',
+    "[NaN]",
+    '{"a": 1}',
+]
+
+
+def outcome(text: bytes) -> tuple[str, str]:
+    try:
+        value = parse(text)
+    except JsonError as error:
+        return "refused", str(error)
+    return "read", repr(value)  # with the types of all numbers
+
+
+@given(value=LIKELY, gaps=st.sampled_from([(",", ":"), (", ", ": ")]), ascii_only=st.booleans())
+def test_the_quick_look_changes_nothing(
+    value: object, gaps: tuple[str, str], ascii_only: bool
+) -> None:
+    text = json.dumps(value, separators=gaps, ensure_ascii=ascii_only).encode("utf-8", "replace")
+    quick = outcome(text)
+    with patch("gateway.jsontext.reading._written_alike", lambda data: None):
+        assert outcome(text) == quick
+
+
+@pytest.mark.parametrize("text", MEANT_TWICE)
+def test_what_has_two_meanings_never_passes_the_quick_look(text: str) -> None:
+    quick = outcome(text.encode())
+    with patch("gateway.jsontext.reading._written_alike", lambda data: None):
+        assert outcome(text.encode()) == quick
+
+
+def test_what_most_clients_send_takes_the_quick_look() -> None:
+    with patch("gateway.jsontext.reading._STRICT", None):
+        assert parse(b'{"a":[1,0.5,"\xc3\xa9",null,true]}') == {"a": [1, 0.5, "é", None, True]}
