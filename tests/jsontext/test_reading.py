@@ -159,14 +159,14 @@ def test_the_quick_look_changes_nothing(
 ) -> None:
     text = json.dumps(value, separators=gaps, ensure_ascii=ascii_only).encode("utf-8", "replace")
     quick = outcome(text)
-    with patch("gateway.jsontext.reading._written_alike", lambda data: None):
+    with patch("gateway.jsontext.reading._written_alike", return_value=None):
         assert outcome(text) == quick
 
 
 @pytest.mark.parametrize("text", MEANT_TWICE)
 def test_what_has_two_meanings_never_passes_the_quick_look(text: str) -> None:
     quick = outcome(text.encode())
-    with patch("gateway.jsontext.reading._written_alike", lambda data: None):
+    with patch("gateway.jsontext.reading._written_alike", return_value=None):
         assert outcome(text.encode()) == quick
 
 
