@@ -144,6 +144,7 @@ def measured(part: Part, rounds: int, seconds: float, only: frozenset[str]) -> d
         each for each in part.targets() if not only or each.name in {*only, part.base, "direct"}
     ]
     found: dict[str, list[dict]] = {target.name: [] for target in chosen}
+    left_out: dict[str, str] = {}
     with ExitStack() as stack:
         collector = stack.enter_context(helper("bench.collector"))
         backends = {
@@ -153,13 +154,23 @@ def measured(part: Part, rounds: int, seconds: float, only: frozenset[str]) -> d
         for number in range(rounds):
             turn = number % len(chosen)
             for target in chosen[turn:] + chosen[:turn]:
+                if target.name in left_out:
+                    continue
                 before = spans_at(collector)
-                one = _of(target, backends[target.backend], collector, part.cells, seconds)
+                try:
+                    one = _of(target, backends[target.backend], collector, part.cells, seconds)
+                except SystemExit as failed:
+                    if not target.is_other:
+                        raise
+                    left_out[target.name] = str(failed).strip().splitlines()[-1][:200]
+                    print(f"left out: {target.name}: {failed}", file=sys.stderr)
+                    continue
                 # The target has ended, so that all that it had to export is there.
                 one["spans"] = (spans_at(collector) - before) / one["calls"]
                 found[target.name].append(one)
                 print(f"{part.name}, round {number + 1}: {target.name}", file=sys.stderr)
-    return {"about": part.about, "base": part.base, "targets": found}
+    kept = {name: rounds for name, rounds in found.items() if name not in left_out}
+    return {"about": part.about, "base": part.base, "targets": kept, "left_out": left_out}
 
 
 def _of(target: Target, backend: int, collector: int, cells: Cells, seconds: float) -> dict:

@@ -81,6 +81,10 @@ def table(name: str, part: dict) -> str:
                     for each in ("p50", "p99")
                 ]
             lines.append("| " + " | ".join(values) + " |")
+    lines += [
+        f"\nLeft out, as it could not be measured: {target} (`{why}`)."
+        for target, why in part.get("left_out", {}).items()
+    ]
     return "\n".join(lines) + "\n"
 
 

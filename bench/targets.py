@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,6 +31,7 @@ class Target:
     kind: str = "echo"  # of its calls, as `bench.load` has them
     backend: str = ""  # words for the downstream
     is_stdio: bool = False  # callers sit at its pipes
+    is_other: bool = False  # somebody else's: where it fails, the rest is measured all the same
     more: dict = field(default_factory=dict)  # for the load
 
 
@@ -235,4 +236,8 @@ def others() -> list[Target]:
             name="mcp-hangar", tool="hangar_call", command=peers.hangar, kind="hangar"
         ),
     }
-    return [target for name, target in every.items() if program(name) is not None]
+    return [
+        replace(target, is_other=True)
+        for name, target in every.items()
+        if program(name) is not None
+    ]
