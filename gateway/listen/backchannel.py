@@ -1,12 +1,11 @@
-"""The way back to a client whose connection the SDK keeps, while its call is under way."""
+"""The way back to a client of the handshake era, or over stdio, while its call is under way."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio
-from mcp.shared.dispatcher import DispatchContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import REQUEST_TIMEOUT
 
@@ -22,11 +21,27 @@ from gateway.types.json import Json, JsonObject
 # A slow client loses notifications; it never holds up the server whose news they are.
 _NOTIFY_DEADLINE_S: Final = 1.0
 
-Channel = DispatchContext[Any]
+
+class Channel(Protocol):
+    """What goes to the client beside the answer to its request: the SDK's way, or our own."""
+
+    async def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Report progress under the token of the request."""
+        ...
+
+    async def notify(self, method: str, params: JsonObject | None) -> None:
+        """Tell something."""
+        ...
+
+    async def send_raw_request(self, method: str, params: JsonObject | None) -> dict[str, Any]:
+        """Ask something, and return the result; raises MCPError for an error."""
+        ...
 
 
 @dataclass(slots=True, kw_only=True)
-class SdkCaller:
+class ChannelCaller:
     """A client of the handshake era, or one over stdio in either era."""
 
     era: Era

@@ -8,15 +8,20 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 from mcp.server.connection import Connection
+from mcp_types import CONNECTION_CLOSED
 
+from gateway.listen.asked import Questions
 from gateway.listen.gate import Gate
 from gateway.listen.methods import CHANGED, UPDATED
+from gateway.listen.rpc import RequestId, RpcError
 from gateway.listen.subscriptions import Leave
+from gateway.listen.underway import UnderWay
 from gateway.types.json import Json, JsonObject
 from gateway.types.tools import Kind
 
 _DEADLINE_S: Final = 5.0
 _STATE: Final = "weighbridge.client"  # key in the SDK's state of a connection
+_CLOSED: Final = RpcError(code=CONNECTION_CLOSED, message="Connection closed")
 
 Send = Callable[[str, JsonObject | None], Awaitable[None]]
 Task = Callable[[], Coroutine[None, None, None]]
@@ -60,9 +65,33 @@ class Client:
     capabilities: JsonObject = field(default_factory=dict[str, Json])
     log_level: str = ""
     name: str = ""  # what it calls itself
+    version: str = ""  # the revision that was agreed on
+    # Over HTTP: requests that are answered without the SDK, and what was asked on their streams.
+    under_way: dict[RequestId, UnderWay] = field(default_factory=dict[RequestId, UnderWay])
+    abandoned: set[UnderWay] = field(default_factory=set[UnderWay])
+    questions: Questions = field(default_factory=Questions)
     watches: dict[str, Leave] = field(default_factory=dict[str, Leave])  # by URI
     is_ready: bool = False  # may be told that lists changed
     is_closed: bool = False
+
+    def waits(self, request_id: RequestId) -> bool:
+        """Return whether the client may still get the answer to a request of this id.
+
+        One whose connection is gone may be sent anew under its id, while the first goes on.
+        """
+        found = self.under_way.get(request_id)
+        if found is not None and found.is_left:
+            self.abandoned.add(self.under_way.pop(request_id))
+            return False
+        return True
+
+    def done(self, request_id: RequestId, request: UnderWay) -> bool:
+        """Take note that a request is over; False when its id has gone to a later one."""
+        self.abandoned.discard(request)
+        is_latest = self.under_way.get(request_id) is request
+        if is_latest:
+            del self.under_way[request_id]
+        return is_latest
 
     def watch(self, uri: str, leave: Leave) -> None:
         """Keep the way out of a subscription; a connection that has ended takes it at once."""
@@ -87,8 +116,10 @@ class Client:
         self.tell(UPDATED, {"uri": uri})
 
     def close(self) -> None:
-        """End every subscription with the connection."""
+        """End every request and subscription with the connection."""
         self.is_closed = True
+        for request in (*self.under_way.values(), *self.abandoned):
+            request.cut(_CLOSED)
         for uri in tuple(self.watches):
             self.unwatch(uri)
 
@@ -100,6 +131,7 @@ class Clients:
         self._gate = gate
         self._tasks: TaskGroup | None = None
         self._connected: set[Client] = set()
+        self._in_session: dict[str, Client] = {}
 
     @contextlib.asynccontextmanager
     async def announcing(self) -> AsyncGenerator[None]:
@@ -120,12 +152,23 @@ class Clients:
         if not isinstance(client, Client):
             client = Client(outbox=Outbox(self._start, connection.notify))
             connection.state[_STATE] = client
-            connection.exit_stack.callback(self._forget, client)
+            connection.exit_stack.callback(self._forget, client, connection.session_id)
             self._connected.add(client)
         return client
 
-    def _forget(self, client: Client) -> None:
+    def introduced(self, connection: Connection) -> None:
+        """Let the client be found by its session, as its handshake is done."""
+        if connection.session_id is not None:
+            self._in_session[connection.session_id] = self.of(connection)
+
+    def in_session(self, session_id: str) -> Client | None:
+        """Return the client that has a session; whose it is, others have to check."""
+        return self._in_session.get(session_id)
+
+    def _forget(self, client: Client, session_id: str | None) -> None:
         self._connected.discard(client)
+        if session_id is not None:
+            self._in_session.pop(session_id, None)
         client.close()
 
     def _note_change(self, kind: Kind) -> None:

@@ -27,21 +27,28 @@ class Direct(Protocol):
         """Send a JSON body as the whole answer, status 200; False where only ASGI can."""
         ...
 
+    @property
+    def is_left(self) -> bool:
+        """Whether the client has gone, so that nobody gets the answer."""
+        ...
+
 
 class CycleDirect:
     """The short way of one request of uvicorn's."""
 
-    __slots__ = ("_cycle", "_transport")
+    __slots__ = ("_cycle", "_is_taken", "_transport")
 
     def __init__(self, cycle: RequestResponseCycle, transport: Joined) -> None:
         self._cycle = cycle
         self._transport = transport
+        self._is_taken = False
 
     def take(self) -> bytes | None:
         """Return the body, once, if all of it has arrived."""
         cycle = self._cycle
-        if cycle.more_body or cycle.disconnected:
+        if self._is_taken or cycle.more_body or cycle.disconnected:
             return None
+        self._is_taken = True
         body = bytes(cycle.body)
         # As after `receive`: who asks again waits for the client's leaving.
         cycle.body = bytearray()
@@ -68,6 +75,11 @@ class CycleDirect:
         cycle.message_event.set()
         cycle.on_response()
         return True
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the connection is closed, and its request not answered."""
+        return self._cycle.disconnected
 
 
 class _Head:

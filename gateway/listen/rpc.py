@@ -77,6 +77,11 @@ def error_bytes(request_id: RequestId | None, error: RpcError) -> bytes:
     return jsontext.dump({"jsonrpc": "2.0", "id": request_id, "error": body})
 
 
+def request_bytes(request_id: RequestId, method: str, params: JsonObject) -> bytes:
+    """Return a request of the gateway's to a client."""
+    return jsontext.dump({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
 def notification_bytes(method: str, params: JsonObject) -> bytes:
     """Return a notification."""
     return jsontext.dump({"jsonrpc": "2.0", "method": method, "params": params})

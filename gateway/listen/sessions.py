@@ -1,15 +1,15 @@
-"""Sessions of the handshake era over HTTP: who owns one, how many there may be, what gets in.
+"""Sessions of the handshake era over HTTP: what gets in, and whether the SDK has to see it.
 
 The SDK keeps the sessions; in front of it every message is read once and strictly, and a session
 answers only to the principal that opened it (a session id is never a credential).
 """
 
 import contextlib
-from collections import OrderedDict
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
+import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Message, Receive, Scope, Send
@@ -19,15 +19,18 @@ from gateway.clock import Clock
 from gateway.listen import responses
 from gateway.listen.arrivals import ARRIVAL, Arrival, stand_in
 from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.direct import direct_of
+from gateway.listen.faults import log_fault
 from gateway.listen.gate import Gate, ServerInfo
-from gateway.listen.ladder import HeaderView, is_json
+from gateway.listen.ladder import HeaderView, accepts, is_json
 from gateway.listen.legacy import SdkFront
 from gateway.listen.methods import CANCELLED
 from gateway.listen.options import HttpOptions
+from gateway.listen.owned import OwnedSessions
 from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.rpc import OVERLOADED, RequestId, RpcError
-from gateway.listen.shares import Shares
-from gateway.listen.strict import check_request, decode, usable_id
+from gateway.listen.straight import Straight, Visit
+from gateway.listen.strict import Incoming, check_request, decode, usable_id
 from gateway.listen.weighed import watching
 from gateway.protocol.words import (
     HANDSHAKE_VERSIONS,
@@ -38,12 +41,13 @@ from gateway.protocol.words import (
     VERSION_HEADER,
     VERSION_KEY,
 )
-from gateway.types.calls import AuthMethod, Principal
-from gateway.types.json import Json, JsonObject
+from gateway.types.calls import Principal
+from gateway.types.json import JsonObject
 
 _SESSION: Final = SESSION_HEADER.encode()
 _LAST_EVENT: Final = b"last-event-id"
 _VERSION: Final = VERSION_HEADER.encode()
+_BOTH: Final = (True, True)  # JSON and event streams: the server chooses
 _GONE: Final = RpcError(code=INVALID_REQUEST, message="Session not found")
 
 _DOUBLED: Final = RpcError(
@@ -57,17 +61,6 @@ _NO_SESSION: Final = RpcError(
     data={"supported": [MODERN_VERSION, *HANDSHAKE_VERSIONS[::-1]]},
 )
 
-Owner = tuple[str, str, str, str, str, AuthMethod]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Session:
-    owner: Owner
-    last_used: float  # monotonic seconds
-    serving: int = 0  # HTTP requests, an open event stream included
-    # Requests under way, each by the id that the SDK has for it.
-    requests: dict[RequestId, RequestId] = field(default_factory=dict[RequestId, RequestId])
-
 
 class LegacySessions:
     """Answers requests of the handshake era; Host, Origin and credential have been checked."""
@@ -75,7 +68,6 @@ class LegacySessions:
     def __init__(self, gate: Gate, *, info: ServerInfo, options: HttpOptions, clock: Clock) -> None:
         self._options = options
         self._run_header = options.run_header.lower().encode("latin-1")
-        self._clock = clock
         self._sdk = SdkFront(gate, info=info, clock=clock)
         self._sdk.server.middleware.insert(0, watching(gate))
         self._manager = StreamableHTTPSessionManager(
@@ -84,18 +76,22 @@ class LegacySessions:
             json_response=False,
             # Host and Origin are checked for every endpoint alike, by `origin`.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            session_idle_timeout=options.session_idle_s,
+            session_idle_timeout=None,  # it sees too few requests to tell which session is idle
             max_request_body_size=options.max_body_bytes,
             max_sessions=options.max_sessions,
         )
-        self._opening = Shares(options.max_sessions_per_principal)
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()  # least recently used first
+        self._sessions = OwnedSessions(
+            clock, most_of_one=options.max_sessions_per_principal, idle_s=options.session_idle_s
+        )
+        self._straight = Straight(gate, self._sdk.answers, self._sessions)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Serve for as long as the context is open; every session ends with it."""
-        async with self._manager.run(), self._sdk.announcing():
+        async with self._manager.run(), self._sdk.announcing(), anyio.create_task_group() as tasks:
+            tasks.start_soon(self._end_idle)
             yield
+            tasks.cancel_scope.cancel()
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send, principal: Principal
@@ -103,44 +99,37 @@ class LegacySessions:
         """Serve one HTTP request."""
         headers = HeaderView(scope["headers"], self._run_header)
         session_id = _header(scope["headers"], _SESSION)
-        message: JsonObject = {}
-        input_error = name = ""
+        http, read = Asgi(scope, receive, send), _Read()
         if scope["method"] == "POST":
-            incoming = await self._read(headers, receive, send)
-            if incoming is None:
+            found = await self._read(headers, http)
+            if found is None or await self._is_served(found, session_id, headers, http, principal):
                 return
-            if incoming.error is not None:
-                if incoming.question is not None and session_id is not None:
-                    http = Asgi({**scope, ARRIVAL: _bare(principal)}, receive, _nowhere)
-                    await self._end_question(incoming.question, session_id, http)
-                await send_error(send, incoming.error)
-                return
-            message, input_error = incoming.message, incoming.input_error
-            name = stand_in() if isinstance(_request_id(message), str) else ""
-            body = self._named(incoming, session_id, name)
-            receive = Asgi(scope, receive, send).replayed(body).receive
+            read = found
         client = scope.get("client")
+        request_id = _request_id(read.message)
         arrival = Arrival(
             principal=principal,
             transport="http",
-            input_error=input_error,
+            input_error=read.incoming.input_error,
             trace_header=headers.text(b"traceparent"),
             idempotency_key=headers.idempotency_key,
             run_header=headers.run,
             peer=client[0] if client else "",
-            request_id=_request_id(message),
-            stand_in=name,
+            request_id=request_id,
+            stand_in=stand_in() if isinstance(request_id, str) else "",
             tickets={},
         )
-        http = Asgi({**_from_now_on(scope), ARRIVAL: arrival}, receive, send)
+        if scope["method"] == "POST":
+            http = http.replayed(self._named(read, session_id, arrival.stand_in))
+        http = http._replace(scope={**_from_now_on(scope), ARRIVAL: arrival})
         if _is_doubled(scope["headers"], _SESSION):
             await send_error(send, _DOUBLED)
-        elif session_id is None and _needs_session(scope["method"], message):
+        elif session_id is None and _needs_session(scope["method"], read.message):
             await send_error(send, _NO_SESSION)
         elif session_id is None:
-            await self._open(message, arrival, http)
+            await self._open(read.message, arrival, http)
         else:
-            await self._use(session_id, message, arrival, http)
+            await self._use(session_id, arrival, http)
 
     async def negotiate(self, http: Asgi, principal: Principal) -> None:
         """Serve an `initialize` under the header of a revision that nobody knows."""
@@ -148,27 +137,46 @@ class LegacySessions:
         await self({**http.scope, "headers": headers}, http.receive, http.send, principal)
 
     async def close_streams(self) -> None:
-        """End sessions without a request under way, so that their open streams don't hold us."""
-        for session_id, session in list(self._sessions.items()):
-            if not session.requests:
-                await self._end(session_id)
+        """End sessions in which nobody waits for an answer, so that they don't hold us."""
+        for session in self._sessions.all():
+            client = self._sdk.clients.in_session(session.session_id)
+            if not any(client is None or client.waits(each) for each in [*session.requests]):
+                await self._end(session.session_id)
 
-    async def _read(self, headers: HeaderView, receive: Receive, send: Send) -> "_Read | None":
+    async def _is_served(
+        self,
+        read: "_Read",
+        session_id: str | None,
+        headers: HeaderView,
+        http: Asgi,
+        principal: Principal,
+    ) -> bool:
+        """Answer what needs nothing of the SDK; whatever is refused for its session, doesn't."""
+        session = self._sessions.find(session_id, principal) if session_id is not None else None
+        client = self._sdk.clients.in_session(session.session_id) if session is not None else None
+        if read.error is not None:
+            if read.question is not None and client is not None:
+                client.questions.answer(responses.instead(read.question))
+            await send_error(http.send, read.error)
+            return True
+        if session is None or client is None or accepts(headers.get(b"accept") or b"") != _BOTH:
+            return False
+        if _is_doubled(http.scope["headers"], _SESSION):
+            return False
+        visit = Visit(principal, session, client)
+        return await self._straight.serve(read.incoming, headers, http, visit)
+
+    async def _read(self, headers: HeaderView, http: Asgi) -> "_Read | None":
         """Read and check a POST's body, or answer it and return None."""
         if not is_json(headers.get(b"content-type") or b""):
             error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
-            await send_error(send, error)
+            await send_error(http.send, error)
             return None
         try:
-            body = await read_body(
-                receive,
-                content_length=headers.get(b"content-length"),
-                max_bytes=self._options.max_body_bytes,
-                deadline_s=self._options.body_deadline_s,
-            )
+            body = await self._body(headers, http)
         except BodyRefused as refused:
             if refused.status:
-                await send_empty(send, refused.status, [(b"connection", b"close")])
+                await send_empty(http.send, refused.status, [(b"connection", b"close")])
             return None
         incoming = decode(body, max_bytes=self._options.max_body_bytes)
         if isinstance(incoming, RpcError):
@@ -177,18 +185,24 @@ class LegacySessions:
         if responses.is_response(message):
             question = responses.question_of(message)
             error = responses.fault(message) or _unfit(message)
-            return _Read(message=message, body=body, error=error, question=question)
+            return _Read(incoming=incoming, body=body, error=error, question=question)
         if incoming.input_error:  # the SDK gets the message without the arguments
             body = jsontext.dump(message)
-        return _Read(
-            message=message, input_error=incoming.input_error, body=body, error=_unfit(message)
-        )
+        return _Read(incoming=incoming, body=body, error=_unfit(message))
 
-    async def _end_question(self, question: RequestId, session_id: str, http: Asgi) -> None:
-        """End a question whose answer is none."""
-        answer = responses.instead(question)
-        arrival = http.scope[ARRIVAL]
-        await self._use(session_id, answer, arrival, http.replayed(jsontext.dump(answer)))
+    async def _body(self, headers: HeaderView, http: Asgi) -> bytes:
+        direct, most = direct_of(http.scope), self._options.max_body_bytes
+        body = direct.take() if direct is not None else None
+        if body is None:
+            return await read_body(
+                http.receive,
+                content_length=headers.get(b"content-length"),
+                max_bytes=most,
+                deadline_s=self._options.body_deadline_s,
+            )
+        if len(body) > most:
+            raise BodyRefused(413)
+        return body
 
     def _named(self, read: "_Read", session_id: str | None, name: str) -> bytes:
         """Return the body with the ids that the SDK knows in the place of those that are texts."""
@@ -200,27 +214,28 @@ class LegacySessions:
         request_id = params.get("requestId")
         if not isinstance(request_id, str):
             return read.body
-        session = self._sessions.get(session_id or "")
-        known = session.requests.get(request_id, "") if session is not None else ""
+        known = self._sessions.known(session_id or "", request_id)
         return jsontext.dump({**read.message, "params": {**params, "requestId": known}})
 
     async def _open(self, message: JsonObject, arrival: Arrival, http: Asgi) -> None:
         """Let the SDK open a session, and note whose it is."""
-        owner = _owner(arrival.principal)
+        owner = arrival.principal.owner
         is_opening = message.get("method") == "initialize"
-        if is_opening and not await self._make_room(owner):
-            text = "too many open sessions; end one first"
-            await send_error(http.send, RpcError(code=OVERLOADED, message=text), status=429)
-            return
+        if is_opening:
+            in_its_place = self._sessions.admit(owner)
+            if in_its_place is None:
+                text = "too many open sessions; end one first"
+                await send_error(http.send, RpcError(code=OVERLOADED, message=text), status=429)
+                return
+            if in_its_place:
+                await self._end(in_its_place)
 
         async def noting(event: Message) -> None:
             nonlocal is_opening
             if event["type"] == "http.response.start" and event["status"] < 400:
                 opened = _header(event["headers"], _SESSION)
                 if opened is not None:
-                    now = self._clock.monotonic()
-                    self._sessions[opened] = _Session(owner=owner, last_used=now)
-                    self._opening.give_back(owner)  # from here on it counts as a session
+                    self._sessions.opened(opened, owner)
                     is_opening = False
             await http.send(_redeemed(event, arrival))
 
@@ -228,13 +243,11 @@ class LegacySessions:
             await self._manager.handle_request(http.scope, http.receive, noting)
         finally:
             if is_opening:
-                self._opening.give_back(owner)
+                self._sessions.not_opened(owner)
 
-    async def _use(
-        self, session_id: str, message: JsonObject, arrival: Arrival, http: Asgi
-    ) -> None:
-        session = self._sessions.get(session_id)
-        if session is None or session.owner != _owner(arrival.principal):
+    async def _use(self, session_id: str, arrival: Arrival, http: Asgi) -> None:
+        session = self._sessions.find(session_id, arrival.principal)
+        if session is None:
             await send_error(http.send, _GONE, status=404)  # the same answer: no oracle
             return
         request_id = arrival.request_id
@@ -242,58 +255,34 @@ class LegacySessions:
             error = RpcError(code=INVALID_REQUEST, message="`id` is in use by a request under way")
             await send_error(http.send, error)
             return
-        if request_id is not None:
-            session.requests[request_id] = arrival.stand_in or request_id
-        session.serving += 1
 
         async def noting(event: Message) -> None:
             if event["type"] == "http.response.start" and (
                 event["status"] == 404
                 or (http.scope["method"] == "DELETE" and event["status"] < 400)
             ):
-                self._sessions.pop(session_id, None)
+                self._sessions.forget(session_id)
             await http.send(_redeemed(event, arrival))
 
+        self._sessions.begin(session, request_id, arrival.stand_in)
         try:
             await self._manager.handle_request(http.scope, http.receive, noting)
         finally:
-            session.serving -= 1
-            session.last_used = self._clock.monotonic()
-            if request_id is not None:
-                session.requests.pop(request_id, None)
-            if session_id in self._sessions:
-                self._sessions.move_to_end(session_id)
+            self._sessions.end(session, request_id)
 
-    async def _make_room(self, owner: Owner) -> bool:
-        """Count one more that the owner opens; its longest unused idle session may have to go.
-
-        INVARIANT: open sessions and those under way are counted before anything is waited for, so
-        that openings at the same time see each other.
-        """
-        self._forget_expired()
-        mine = [item for item in self._sessions.items() if item[1].owner == owner]
-        most = self._options.max_sessions_per_principal
-        idle = [session_id for session_id, session in mine if not session.serving]
-        is_full = len(mine) + self._opening.held(owner) >= most
-        if (is_full and not idle) or not self._opening.take(owner):
-            return False
-        if is_full:
-            await self._end(idle[0])  # which stops counting at once
-        return True
-
-    def _forget_expired(self) -> None:
-        """Drop the sessions that the SDK has ended for being idle; they are at the front."""
-        now = self._clock.monotonic()
-        for session_id, session in list(self._sessions.items()):
-            if session.serving:
-                continue
-            if now - session.last_used <= self._options.session_idle_s:
-                return
-            del self._sessions[session_id]
+    async def _end_idle(self) -> None:
+        """End sessions that nothing has used for too long."""
+        while True:
+            await anyio.sleep(self._sessions.next_in_s())
+            for session_id in self._sessions.expired():
+                try:
+                    await self._end(session_id)
+                except Exception as error:
+                    log_fault("the end of an idle session", error)
 
     async def _end(self, session_id: str) -> None:
         """End a session the way a client would: by DELETE."""
-        self._sessions.pop(session_id, None)
+        self._sessions.forget(session_id)
         scope: Scope = {
             "type": "http",
             "method": "DELETE",
@@ -306,11 +295,16 @@ class LegacySessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    message: JsonObject = field(default_factory=dict[str, Json])
-    input_error: str = ""
+    """What a request brought; nothing, where it has no body."""
+
+    incoming: Incoming = Incoming(message={})  # noqa: RUF009 - nobody writes to it
     body: bytes = b""
     error: RpcError | None = None  # why it goes no further
     question: RequestId | None = None  # that it is to answer
+
+    @property
+    def message(self) -> JsonObject:
+        return self.incoming.message
 
 
 def _unfit(message: JsonObject) -> RpcError | None:
@@ -329,24 +323,8 @@ def _unfit(message: JsonObject) -> RpcError | None:
     )
 
 
-def _bare(principal: Principal) -> Arrival:
-    return Arrival(principal=principal, transport="http")
-
-
 def _needs_session(method: str, message: JsonObject) -> bool:
     return method in {"POST", "GET", "DELETE"} and message.get("method") != "initialize"
-
-
-def _owner(principal: Principal) -> Owner:
-    """Return what stays the same when a token is renewed."""
-    return (
-        principal.issuer,
-        principal.subject,
-        principal.client,
-        principal.tenant,
-        principal.user,
-        principal.method,
-    )
 
 
 def _request_id(message: JsonObject) -> RequestId | None:

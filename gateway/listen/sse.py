@@ -10,24 +10,11 @@ from starlette.types import Receive, Send
 from gateway.listen.direct import Direct
 from gateway.listen.overdue import Overdue
 from gateway.listen.replies import Headers, send_bytes
+from gateway.listen.stream import KEEPALIVE_S, PING, SSE_HEADERS, WRITE_DEADLINE_S, event
 
 # Most calls are over by then and never pay for a task that watches their client.
 WATCH_AFTER_S: Final = 0.05
-# Proxies cut connections that stay silent, often after 30 or 60 s.
-KEEPALIVE_S: Final = 15.0
-_WRITE_DEADLINE_S: Final = 30.0
 _MAX_WAITING: Final = 256
-_PING: Final = b": ping\r\n\r\n"
-_SSE_HEADERS: Final = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
-]
-
-
-def event(message: bytes) -> bytes:
-    """Return one SSE event that carries a JSON-RPC message (one line, as `jsontext` writes it)."""
-    return b"event: message\r\ndata: " + message + b"\r\n\r\n"
 
 
 class Exchange:
@@ -106,7 +93,7 @@ class Exchange:
             return
         self._waiting.append(event(body))
         self._begin()
-        async with asyncio.timeout(_WRITE_DEADLINE_S):
+        async with asyncio.timeout(WRITE_DEADLINE_S):
             await self._pump
 
     def _begin(self) -> None:
@@ -131,7 +118,7 @@ class Exchange:
     async def _write(self, wake: asyncio.Event) -> None:
         """Write the stream: events as they come, comments in between so that it stays open."""
         await self._send(
-            {"type": "http.response.start", "status": 200, "headers": list(_SSE_HEADERS)}
+            {"type": "http.response.start", "status": 200, "headers": list(SSE_HEADERS)}
         )
         while True:
             while self._waiting:
@@ -143,7 +130,7 @@ class Exchange:
                 async with asyncio.timeout(KEEPALIVE_S):
                     await wake.wait()
             except TimeoutError:
-                await self._body(_PING)
+                await self._body(PING)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _body(self, chunk: bytes) -> None:

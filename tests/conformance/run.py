@@ -47,6 +47,8 @@ EXPECTED: dict[str, str] = {
 FEWER: dict[str, str] = {
     "2025-11-25 server server-sse-polling": "the gateway fetches the rest of the server's stream "
     "itself and keeps its own open: there is no break to resume after",
+    "2025-11-25 server server-sse-multiple-streams": "the gateway answers as JSON where nothing "
+    "comes before the answer, and the check of the streams leaves such servers out",
     "2026-07-28 client request-metadata": "without a tool there is no call that could carry the "
     "caller's capabilities; the gateway declares none of its own",
 }

@@ -10,7 +10,7 @@ from anyio.abc import SocketStream
 from gateway import jsontext
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import LIMIT_S, Place
-from tests.listen.raw import Reply, changed, child, exchange, opened, standard, wire
+from tests.listen.raw import Reply, changed, child, exchange, opened, received, standard, wire
 
 EVERYTHING: JsonObject = {"elicitation": {}, "sampling": {}, "roots": {}, "own": {"kept": 10**30}}
 
@@ -66,22 +66,31 @@ class Stream:
     socket: SocketStream
     _seen: bytes = b""
     _ended: bool = False
+    _is_events: bool = False
     _ready: list[JsonObject] = field(default_factory=list[JsonObject])
 
     async def next(self) -> JsonObject:
-        """Return the next message."""
-        while not self._ready:
-            if self._ended:
-                raise anyio.EndOfStream
-            self._seen += await self.socket.receive()
+        """Return the next message; of a JSON response, the one that it is."""
+        if not self._is_events:
+            self._seen = self._seen or await self.socket.receive()
+            if b"content-type: application/json" in self._seen:
+                reply = await received(self.socket, self._seen)
+                self._seen, self._is_events, self._ended = b"", True, True
+                return reply.json
+        self._is_events = True
+        while True:
             *lines, self._seen = self._seen.split(b"\r\n")
             for line in lines:
                 if line.startswith(b"data: {"):
                     value = jsontext.parse_result(line.removeprefix(b"data: "))
                     assert isinstance(value, dict)
                     self._ready.append(value)
-            self._ended = b"0" in lines  # the last chunk
-        return self._ready.pop(0)
+            self._ended = self._ended or b"0" in lines  # the last chunk
+            if self._ready:
+                return self._ready.pop(0)
+            if self._ended:
+                raise anyio.EndOfStream
+            self._seen += await self.socket.receive()
 
     async def begun(self) -> int:
         """Wait for the head of the response, and return its status."""

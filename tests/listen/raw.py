@@ -35,7 +35,9 @@ class Reply:
 
     @property
     def messages(self) -> list[JsonObject]:
-        """The messages of an event stream."""
+        """The messages of an event stream, or the one of a JSON response."""
+        if self.headers.get("content-type") == "application/json":
+            return [self.json]
         found: list[JsonObject] = []
         for line in self.body.splitlines():
             if line.startswith(b"data: "):

@@ -9,7 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from gateway.errors import AskRefused
-from gateway.listen.backchannel import Channel, SdkCaller
+from gateway.listen.backchannel import Channel, ChannelCaller
 from gateway.listen.clients import Client, Outbox, Task
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
@@ -40,8 +40,8 @@ class Wire:
                 return answer
 
 
-def _caller(wire: Wire, era: Era = Era.LEGACY, log_level: str = "") -> SdkCaller:
-    return SdkCaller(
+def _caller(wire: Wire, era: Era = Era.LEGACY, log_level: str = "") -> ChannelCaller:
+    return ChannelCaller(
         era=era,
         protocol_version="v",
         transport="stdio",

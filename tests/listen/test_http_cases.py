@@ -4,9 +4,9 @@ import asyncio
 
 import anyio
 import pytest
-from sse_starlette.sse import EventSourceResponse
 
 from gateway import jsontext
+from gateway.listen import stream, underway
 from gateway.listen.options import HttpOptions
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import LIMIT_S, House, Place, call_body, serving
@@ -65,16 +65,17 @@ async def test_a_quiet_call_of_the_handshake_era_is_kept_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """case: HTT-07"""
-    monkeypatch.setattr(EventSourceResponse, "DEFAULT_PING_INTERVAL", 0.05)
+    for module in (underway, stream):
+        monkeypatch.setattr(module, "KEEPALIVE_S", 0.05)
     house = House()
     async with serving(house) as place:
         session = await begin(place)
-        async with session.streaming(call("slow")) as stream:
+        async with session.streaming(call("slow")) as quiet:
             seen = b""
             while seen.count(b": ping") < 3:
-                seen += await stream.socket.receive()
+                seen += await quiet.socket.receive()
             house.release.set()
-            assert "result" in await stream.next()
+            assert "result" in await quiet.next()
 
 
 async def test_a_stop_answers_what_it_can_and_ends_in_time() -> None:

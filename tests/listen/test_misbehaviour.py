@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from gateway.listen import legacy
+from gateway.listen import answering
 from gateway.listen.options import HttpOptions
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import LIMIT_S, House, Place, serving
@@ -151,7 +151,7 @@ async def test_a_session_that_is_idle_too_long_ends_its_subscriptions() -> None:
 
 
 async def test_the_subscriptions_of_a_session_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legacy, "MOST_WATCHED", 1)
+    monkeypatch.setattr(answering, "MOST_WATCHED", 1)
     house = House()
     async with serving(house) as place:
         session = await begin(place)
