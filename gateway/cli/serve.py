@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import anyio
 import click
@@ -49,6 +50,7 @@ from gateway.listen.serve import serve, stop_on_signals
 from gateway.listen.siblings import Siblings, socket_of
 from gateway.servers import groups
 
+_SWITCH_S: Final = 0.0005  # for which a thread keeps the interpreter from another that wants it
 _log = logging.getLogger("weighbridge")
 
 
@@ -199,6 +201,8 @@ async def _serve(loaded: Loaded, path: Path, listeners: _Listeners) -> None:
                 gc.collect()
                 gc.freeze()
                 gc.set_threshold(20_000, 20, 50)
+                # A thread that writes or proves events must not keep calls waiting for 5 ms.
+                sys.setswitchinterval(_SWITCH_S)
                 listeners.on_ready()
 
             async with anyio.create_task_group() as beside:

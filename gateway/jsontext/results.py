@@ -28,8 +28,6 @@ _RISKY_SMALL = re.compile(
     rb"[0-9]{19}|[0-9]*\.[0-9]{13}|[0-9]{2,}\.[0-9]{9}|[0-9]{6,}\.[0-9]|[0-9.]*[eE][+-]?[0-9]{3})"
 )
 _SMALL = 8_192  # bytes
-# Whatever orjson makes a float of has one of these, and so may a text.
-_FLOAT = re.compile(rb"[0-9](?:[.eE]|[0-9]{18})")
 
 
 def parse_result(data: bytes) -> Json:
@@ -48,7 +46,7 @@ def parse_result(data: bytes) -> Json:
         if is_small and _RISKY_SMALL.search(data):
             return parse_exactly(data)
         raise hooks.syntax(error) from None
-    if is_small and _FLOAT.search(data) and _has_float(value) and _RISKY_SMALL.search(data):
+    if is_small and _has_float(value) and _RISKY_SMALL.search(data):
         return parse_exactly(data)
     _check_depth(data, value)
     return value

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import re
 from decimal import Decimal
 
 import orjson
@@ -15,8 +14,6 @@ _NOT_FINITE = "a number that is not finite can't be written as JSON"
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 _FRACTIONS = (float, Decimal)
 _INT64 = range(-(2**63), 2**64)  # what orjson writes
-# In what orjson wrote, and maybe only in a text of it: a fraction, or what NaN became.
-_UNLIKE = re.compile(rb"[0-9][.eE]|null")
 
 
 def dump(value: Json) -> bytes:
@@ -39,10 +36,8 @@ def canonical(value: Json) -> bytes:
     plain numbers here: a marker object would be the same bytes as an argument that spells it.
     """
     try:
-        written = orjson.dumps(value, option=_SORTED)
-        # To look through the text takes a fraction of what it takes to look at each value.
-        if (written.isascii() and _UNLIKE.search(written) is None) or _is_plain(value):
-            return written
+        if _is_plain(value):
+            return orjson.dumps(value, option=_SORTED)
     except (TypeError, RecursionError):
         pass  # large integers, and what is refused in better words below
     try:
