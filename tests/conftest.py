@@ -1,5 +1,6 @@
 """Fixtures and settings that every test may use."""
 
+import gc
 import signal
 from pathlib import Path
 
@@ -56,3 +57,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         order.setdefault(item.path.parent, len(order))
     items.sort(key=lambda item: order[item.path.parent])
+
+
+def pytest_collection_finish() -> None:
+    """Never look through modules and collected tests for garbage: they stay to the end."""
+    gc.collect()
+    gc.freeze()

@@ -5,6 +5,7 @@ import logging
 import signal
 import sys
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
 
@@ -17,12 +18,12 @@ def as_before() -> Iterator[None]:
     levels = {name: logging.getLogger(name).level for name in root.manager.loggerDict}
     interval, threshold = sys.getswitchinterval(), gc.get_threshold()
     signals = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)}
-    yield
+    with patch.object(gc, "freeze"):  # it can't be taken back for what one command has frozen
+        yield
     root.handlers[:], root.level = handlers, level
     for name, own in levels.items():
         logging.getLogger(name).setLevel(own)
     sys.setswitchinterval(interval)
-    gc.unfreeze()
     gc.set_threshold(*threshold)
     for number, handler in signals.items():
         signal.signal(number, handler)

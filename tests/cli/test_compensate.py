@@ -162,7 +162,7 @@ def test_who_waits_hears_how_it_ended(end: OpState, code: int, place: Workspace)
     store = Store.open(place.store_url, origin=ORIGIN)
     gateway = threading.Thread(target=lambda: anyio.run(undo_all, store, end))
     gateway.start()
-    done = place.run("ops", "compensate", op.op_id, "--execute", "--wait", "5s")
+    done = place.run("ops", "compensate", op.op_id, "--execute", "--wait", "60s")
     gateway.join()
     store.close()
     assert done.exit_code == code, done.output

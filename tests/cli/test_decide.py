@@ -5,8 +5,6 @@ import os
 import pty
 import pwd
 import select
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from gateway.types.approvals import (
     Choice,
     Factor,
 )
+from tests.helpers import forked
 from tests.helpers.approvals import BINDING, LEADS
 from tests.helpers.asking import Desk, a_desk
 from tests.helpers.presenting import a_document
@@ -212,14 +211,11 @@ class Terminal:
 
     def __init__(self, desk: Desk, *words: str, columns: int = 60) -> None:
         self._leader, follower = pty.openpty()
-        command = [sys.executable, "-m", "gateway", *words, "--config", str(desk.place.config)]
-        self._process = subprocess.Popen(
-            command,
-            stdin=follower,
-            stdout=follower,
-            stderr=follower,
-            env={"PATH": os.environ["PATH"], "COLUMNS": str(columns), "LC_ALL": "C.UTF-8"},
-        )
+        self._process = forked.at_terminal(
+            [*words, "--config", str(desk.place.config)],
+            follower,
+            {"PATH": os.environ["PATH"], "COLUMNS": str(columns), "LC_ALL": "C.UTF-8"},
+        ).process
         os.close(follower)
         self.text = ""
 
@@ -246,7 +242,9 @@ class Terminal:
                 break
             self.text += more.decode().replace("\r\n", "\n")
         os.close(self._leader)
-        return self._process.wait(WITHIN_S)
+        self._process.join(WITHIN_S)
+        assert self._process.exitcode is not None
+        return self._process.exitcode
 
 
 def typed(desk: Desk, approval: Approval, answer: str, *more: str) -> tuple[int, str]:

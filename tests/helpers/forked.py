@@ -41,6 +41,11 @@ _PARENT.set_forkserver_preload(
         *sorted({place.partition(":")[0] for each in TABLES for place, _ in each.values()}),
         "gateway.store.postgres",
         "uvloop",
+        # What others import only once they run, and each process would import anew.
+        "anyio._backends._asyncio",
+        "encodings.idna",
+        "uvicorn.lifespan.on",
+        "tests.helpers.frozen",  # last
     ]
 )
 
@@ -189,6 +194,12 @@ def ran(
             raise TimeoutError(f"`weighbridge {' '.join(words)}` did not end")
         said = (output.read_text(), errors.read_text())
         return subprocess.CompletedProcess(["weighbridge", *words], process.exitcode, *said)
+
+
+def at_terminal(words: Sequence[str], terminal: int, environ: Mapping[str, str]) -> Forked:
+    """Run the command with a terminal, given by its descriptor, for all it reads and writes."""
+    with Connection(os.dup(terminal)) as to, Connection(os.dup(terminal)) as back:
+        return Forked(_born(_Life(words=words, environ=environ, output=to, input=back)))
 
 
 async def hosted(

@@ -51,7 +51,7 @@ class PostgresServer:
 
     def create(self, name: str, template: str = "template1") -> str:
         """Make a database and return its URL; an empty one unless it is a copy of another."""
-        made = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY = wal_log")
+        made = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY = file_copy")
         self._run(made.format(sql.Identifier(name), sql.Identifier(template)))
         return self._url(name)
 

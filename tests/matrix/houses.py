@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.helpers import forked
 from tests.helpers.gateway import Gateway, running
 from tests.journeys import house as journeys
 from tests.matrix.fixtures import CAPABILITIES, TOOLS, Json
-from tests.matrix.wires import WITHIN_S, Wire, over_http, over_stdio
+from tests.matrix.wires import WITHIN_S, Wire, over_http, over_pipes, over_stdio
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("modern-http", "legacy-http", "modern-stdio", "legacy-stdio")
@@ -98,7 +99,7 @@ class House:
             else:
                 folder = _made(self.folder / f"{kind}-{asks}")
                 self.places[kind, asks] = folder
-                wire = over_stdio(_hosted(folder, self.urls), log=f"{folder}/log.txt", **more)
+                wire = _hosted(folder, self.urls, **more)
             self._wires[key] = await self.stack.enter_async_context(wire)
             self._wires[key].makes_keys = True
             await ready(self._wires[key])
@@ -147,10 +148,17 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _hosted(folder: Path, urls: dict[str, str]) -> list[str]:
+@asynccontextmanager
+async def _hosted(folder: Path, urls: dict[str, str], **more: Any) -> AsyncGenerator[Wire]:
     config = Servers(folder=folder, urls=urls).config()
     journeys.prepare(folder, config, policy=POLICY, contracts=CONTRACTS)
-    return [sys.executable, "-m", "gateway", "stdio", "--config", str(folder / "config.yaml")]
+    process = await forked.hosted(
+        ["stdio", "--config", str(folder / "config.yaml")],
+        folder / "log.txt",
+        {"PATH": "/usr/bin:/bin"},
+    )
+    async with over_pipes(process, **more) as wire:
+        yield wire
 
 
 @asynccontextmanager
