@@ -16,16 +16,18 @@ MAX_DEPTH = 254  # what orjson can write again
 MAX_EXPONENT = 1_000  # of a decimal: sums may expand it
 
 # A number that orjson would round: more than 64 bits, more than 15 digits of a fraction (each
-# pair of lengths that adds up to 16 meets one alternative), or a long exponent.
+# pair of lengths that adds up to 16 meets one alternative) or before an exponent, or a long one.
 _RISKY_LARGE = re2.compile(  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped package
     rb"(?:^|[\s:,\[])-?(?:"
-    rb"[0-9]{20}|[0-9]+\.[0-9]{13}|[0-9]{3,}\.[0-9]{9}|[0-9]{7,}\.[0-9]|[0-9.]+[eE][+-]?[0-9]{3})"
+    rb"[0-9]{20}|[0-9]+\.[0-9]{13}|[0-9]{3,}\.[0-9]{9}|[0-9]{7,}\.[0-9]|[0-9.]+[eE][+-]?[0-9]{3}"
+    rb"|[0-9]{16,}[eE])"
 )
 # The same, looking back from the first digit: where most bytes are no digits, `re` runs over them
 # several times as fast as over places where a number may begin. Linear too, by its anchors.
 _RISKY_SMALL = re.compile(
     rb"[0-9](?<![^\s:,\[-][0-9])(?<![^\s:,\[]-[0-9])(?:"
-    rb"[0-9]{19}|[0-9]*\.[0-9]{13}|[0-9]{2,}\.[0-9]{9}|[0-9]{6,}\.[0-9]|[0-9.]*[eE][+-]?[0-9]{3})"
+    rb"[0-9]{19}|[0-9]*\.[0-9]{13}|[0-9]{2,}\.[0-9]{9}|[0-9]{6,}\.[0-9]|[0-9.]*[eE][+-]?[0-9]{3}"
+    rb"|[0-9]{15,}[eE])"
 )
 _SMALL = 8_192  # bytes
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.errors import JsonError
@@ -66,10 +66,12 @@ def test_many_brackets_side_by_side_are_no_depth() -> None:
 digits = st.from_regex(r"\A-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?\Z")
 
 
-@given(digits)
-def test_no_number_is_ever_rounded(text: str) -> None:
+@given(digits, st.sampled_from([0, 10_000]))
+@example("10000000000000001E0", 0)  # no more than 64 bits, no point, a short exponent
+@example("-9007199254740993e+2", 10_000)
+def test_no_number_is_ever_rounded(text: str, spaces: int) -> None:
     try:
-        value = parse_result(b"[ " + text.encode() + b"]")
+        value = parse_result(b"[ " + text.encode() + b" " * spaces + b"]")
     except JsonError:
         assert abs(Decimal(text).adjusted()) > 990  # beyond what is kept at all
         return
