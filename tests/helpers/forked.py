@@ -44,6 +44,10 @@ _PARENT.set_forkserver_preload(
         # What others import only once they run, and each process would import anew.
         "anyio._backends._asyncio",
         "encodings.idna",
+        "gateway.admin.entrance",
+        "gateway.app.taping",
+        "gateway.cli.playing",
+        "gateway.listen.sessions",
         "uvicorn.lifespan.on",
         "tests.helpers.frozen",  # last
     ]
