@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from gateway.events.matcher import Matcher
@@ -38,7 +39,7 @@ class Scanner:
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         self._patterns = tuple(patterns)
-        self._matcher = Matcher((*map(_opened, patterns), _TELLING_KEY))
+        self._matcher = _matcher((*map(_opened, patterns), _TELLING_KEY))
         self._telling = len(self._patterns)
         self._innocent: set[tuple[str, bool]] = set()  # looked at a moment ago
 
@@ -105,6 +106,12 @@ class Scanner:
             return spans
         checked = ((start, start + check(text[start:end])) for start, end in spans)
         return [(start, end) for start, end in checked if end > start]
+
+
+@lru_cache(maxsize=8)
+def _matcher(patterns: tuple[str, ...]) -> Matcher:
+    """Return what finds these, made once for all redactors of a gateway."""
+    return Matcher(patterns)
 
 
 def _opened(pattern: Pattern) -> str:

@@ -1,3 +1,9 @@
+from collections.abc import Sequence
+
+import pytest
+
+from gateway.events import scanner
+from gateway.events.matcher import Matcher
 from gateway.events.patterns import PATTERNS
 from gateway.events.scanner import Cut, Scanner, encodable, literal
 
@@ -21,9 +27,9 @@ def test_it_says_what_form_a_whole_text_had() -> None:
 
 
 def test_what_appears_only_once_something_else_is_cut_is_cut_as_well() -> None:
-    scanner = Scanner([literal("aaa"), literal(r"\bkey1")])
-    assert not scanner.cut("xaakey1").count
-    assert "key1" not in scanner.cut("xaaakey1").text
+    two = Scanner([literal("aaa"), literal(r"\bkey1")])
+    assert not two.cut("xaakey1").count
+    assert "key1" not in two.cut("xaaakey1").text
 
 
 def test_keys_and_escapes_count_where_there_is_json_only() -> None:
@@ -40,3 +46,20 @@ def test_text_that_never_comes_to_rest_is_hidden_whole() -> None:
 def test_half_pairs_become_replacement_characters() -> None:
     assert encodable("a\ud800b") == "a\ufffdb"
     assert encodable("aé") == "aé"
+
+
+def test_scanners_of_the_same_patterns_share_what_takes_long_to_compile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[Matcher] = []
+
+    class Counted(Matcher):
+        def __init__(self, patterns: Sequence[str]) -> None:
+            super().__init__(patterns)
+            compiled.append(self)
+
+    monkeypatch.setattr(scanner, "Matcher", Counted)
+    for _ in range(2):
+        assert Scanner([literal("shared-by-two")]).cut("shared-by-two").count == 1
+    assert Scanner([literal("of-another")]).cut("shared-by-two").count == 0
+    assert len(compiled) == 2
