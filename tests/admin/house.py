@@ -6,13 +6,16 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import aiohttp
 import anyio
 from multidict import CIMultiDictProxy
 
 from gateway import ids, jsontext
+from gateway.admin import errands as long_work
 from gateway.admin.entrance import Entrance
 from gateway.admin.errands import Errands
 from gateway.admin.login import path_of
@@ -34,6 +37,7 @@ from gateway.types.approvals import Approval, ApprovalClause, Factor
 from gateway.types.json import JsonObject
 from gateway.types.refused import TurnedAway
 from gateway.types.tools import Contract
+from tests.helpers import forked
 from tests.helpers.approvals import asked, state_of
 from tests.helpers.cases import a_revision
 from tests.helpers.databases import ORIGIN
@@ -191,6 +195,10 @@ def deciding_at(
     )
 
 
+# Long work begins in a second less; `test_errands.py` starts it as a gateway does.
+_FORKED = SimpleNamespace(Popen=forked.Errand, PIPE=None, DEVNULL=None)
+
+
 @asynccontextmanager
 async def open_house(
     folder: Path,
@@ -208,7 +216,11 @@ async def open_house(
     store = Store.open(f"sqlite:///{folder}/store.db", origin=ORIGIN, clock=clock)
     stop, ready = anyio.Event(), anyio.Event()
     turned_away: list[TurnedAway] = []
-    with socket.socket() as sock, closing(Errands(clock=clock or SystemClock())) as errands:
+    with (
+        patch.object(long_work, "subprocess", _FORKED),
+        socket.socket() as sock,
+        closing(Errands(clock=clock or SystemClock())) as errands,
+    ):
         sock.bind(("127.0.0.1", 0))
         url = f"http://{OWN_HOST}:{sock.getsockname()[1]}"
         house = House(

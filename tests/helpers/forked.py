@@ -23,6 +23,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from unittest.mock import patch
 
+from gateway.admin import errand_process
 from gateway.app import start
 from gateway.cli.groups import GROUPS, REPLAY
 from gateway.cli.main import COMMANDS
@@ -224,6 +225,40 @@ async def hosted(
         lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), stdin
     )
     return Hosted(process, asyncio.StreamWriter(transport, protocol, None, loop), reader)
+
+
+class Errand:
+    """A process for long work of pages, with what `gateway.admin.errands` asks of it."""
+
+    def __init__(self, words: Sequence[str], **_: object) -> None:
+        read, write = os.pipe()
+        self.stdin = os.fdopen(write, "wb")
+        with Connection(read, writable=False) as theirs:
+            self._process = _PARENT.Process(target=_work, args=(theirs, Path(words[-1])))
+            self._process.start()
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code; a negative one is the signal that ended it."""
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        """Return its exit code, if it has ended."""
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        """End it."""
+        self._process.kill()
+
+    def wait(self) -> None:
+        """Wait for its end."""
+        self._process.join()
+
+
+def _work(read: Connection, folder: Path) -> None:
+    with read:
+        os.dup2(read.fileno(), 0)
+    sys.exit(errand_process.main(folder))
 
 
 def _given(environ: Mapping[str, str] | None) -> Mapping[str, str]:
