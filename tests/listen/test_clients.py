@@ -1,8 +1,15 @@
 """Clients of the handshake era, and news on the way to them."""
 
-import anyio
+import asyncio
 
+import anyio
+from starlette.types import Message, Scope
+
+from gateway.listen.asked import Questions
 from gateway.listen.clients import Client, Outbox
+from gateway.listen.direct import let_pass
+from gateway.listen.replies import Asgi
+from gateway.listen.underway import UnderWay
 from gateway.types.json import JsonObject
 from tests.listen.house import LIMIT_S
 
@@ -75,3 +82,68 @@ def test_nothing_is_told_after_the_end() -> None:
     client.close()
     client.updated("a:1")
     assert told == []
+
+
+class Door:
+    """The way to a client that may have gone."""
+
+    def __init__(self) -> None:
+        self.is_left = False
+
+    def take(self) -> bytes | None:
+        return None
+
+    def answer(self, body: bytes) -> bool:
+        return not self.is_left
+
+
+def _request(door: Door) -> UnderWay:
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        del message
+
+    scope: Scope = {"type": "http"}
+    let_pass(scope, door)
+    return UnderWay(1, Asgi(scope, receive, send), Questions(), None)
+
+
+async def test_an_id_is_free_when_its_client_has_gone_and_its_request_goes_on() -> None:
+    client, door = _client([]), Door()
+    first, second = _request(door), _request(Door())
+    client.under_way[1] = first
+    assert client.waits(1)
+    door.is_left = True
+    assert not client.waits(1)
+    assert client.waits(1)  # whatever has it by then
+    client.under_way[1] = second
+    assert not client.done(1, first)
+    assert client.under_way == {1: second}
+    assert client.done(1, second)
+    assert (client.under_way, client.abandoned) == ({}, set())
+
+
+async def test_the_end_of_a_connection_cuts_its_requests_abandoned_ones_too() -> None:
+    client, cut = _client([]), list[str]()
+    doors = {name: Door() for name in ("waiting", "abandoned")}
+    tasks: list[asyncio.Task[None]] = []
+
+    async def serve(name: str) -> None:
+        request = _request(doors[name])
+        client.under_way[1] = request
+        async with request:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                cut.append(name)
+
+    with anyio.fail_after(LIMIT_S):
+        for name in ("abandoned", "waiting"):
+            tasks.append(asyncio.create_task(serve(name)))
+            await anyio.lowlevel.checkpoint()
+            doors["abandoned"].is_left = True
+            client.waits(1)
+        client.close()
+        await asyncio.gather(*tasks)
+    assert sorted(cut) == ["abandoned", "waiting"]

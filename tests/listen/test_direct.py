@@ -86,6 +86,8 @@ async def test_nothing_is_written_behind_an_answer(head: str, answer: bytes | No
         direct = direct_of(scope)
         assert direct is not None
         assert direct.take() == b"ab"
+        assert direct.take() is None  # whoever has it gives it on
+        assert not direct.is_left
         answered.append(direct.answer(b"yes"))
         if answered[-1]:
             assert (await receive())["type"] == "http.disconnect"
