@@ -15,6 +15,7 @@ from typing import Final
 
 import anyio
 import click
+from anyio.abc import TaskStatus
 from starlette.types import ASGIApp
 
 from gateway import jsontext
@@ -210,12 +211,19 @@ async def _serve(loaded: Loaded, path: Path, listeners: _Listeners) -> None:
                 async with anyio.create_task_group() as tasks:
                     if listeners.people is not None:
                         people = _admin(gateway, settings, listeners, errands)
-                        sock = listeners.people
-                        tasks.start_soon(
-                            lambda: serve(people, sock, stop=stop), name="admin listener"
+                        # Who is told that it is ready may ask at either address.
+                        await tasks.start(
+                            _serve_people, people, listeners.people, stop, name="admin listener"
                         )
                     await _serve_agents(gateway, authenticator, settings, listeners, stop, ready)
                 beside.cancel_scope.cancel()
+
+
+async def _serve_people(
+    app: ASGIApp, sock: socket.socket, stop: anyio.Event, *, task_status: TaskStatus[None]
+) -> None:
+    """Serve people until told to stop; it has started once they are answered."""
+    await serve(app, sock, stop=stop, on_ready=task_status.started)
 
 
 async def _serve_agents(

@@ -8,13 +8,15 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from gateway.cli import serve
 from tests.helpers.fake_server import WAIT_S
 from tests.helpers.workspaces import Workspace, a_workspace
 from tests.journeys import house
@@ -137,6 +139,23 @@ def test_the_ready_file_is_never_seen_half_written(tmp_path: Path) -> None:
     served(a_workspace(tmp_path, **LISTENERS), lambda where: None)
     assert json.loads((tmp_path / "ready.json").read_text()).keys() == {"url", "admin"}
     assert not list(tmp_path.glob("*.partial"))
+
+
+def test_whoever_is_told_that_it_is_ready_finds_both_listeners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met: list[str] = []
+
+    def told(path: Path, said: bytes) -> None:
+        for url in json.loads(said).values():
+            with suppress(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), WAIT_S).close()
+                met.append(url)
+        path.write_bytes(said)
+
+    monkeypatch.setattr(serve, "write_whole", told)
+    served(a_workspace(tmp_path, **LISTENERS), lambda where: None)
+    assert len(met) == 2
 
 
 def test_a_playback_takes_one_process(tmp_path: Path) -> None:

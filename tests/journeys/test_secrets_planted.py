@@ -7,7 +7,9 @@ call says; but nothing that is kept, exported, shown or sent elsewhere has any o
 import asyncio
 import json
 import re
+import sqlite3
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
@@ -136,7 +138,7 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Plac
     with otlp_receiver() as otlp, receiving() as hooks:
         config = house.config(
             {"alpha": house.stdio(script, folder)},
-            events={"level": "full"},
+            events={"level": "full", "checkpoints": {"every": "1s"}},
             runs={"enabled": True},
             telemetry={"capture_content": True},
             identity={"local": {"user": "sam", "tenant": "acme"}},
@@ -255,9 +257,15 @@ async def test_none_is_in_what_commands_show(place: Place, words: list[str]) -> 
     none_in(done.stdout.encode(), done.stderr.encode())
 
 
+def written(folder: Path, question: str) -> int:
+    with closing(sqlite3.connect(f"file:{folder}/store.db?mode=ro", uri=True)) as store:
+        return store.execute(question).fetchone()[0] or 0
+
+
 async def test_none_is_in_an_export_with_proofs(place: Place) -> None:
-    out, key = place.folder / "acme", place.folder / "store.db.checkpoints.key.pub"
-    await until_async(key.exists, 90)  # the first checkpoint makes it
+    out, last = place.folder / "acme", written(place.folder, "SELECT MAX(seq) FROM events")
+    checked = "SELECT MAX(size) FROM checkpoints"
+    await until_async(lambda: written(place.folder, checked) >= last, 90)
     words = ["events", "export", "--tenant", "acme", "--out", str(out), "--config", place.config]
     done = await asyncio.to_thread(forked.ran, words)
     assert done.returncode == 0, done.stderr

@@ -311,9 +311,10 @@ def config_of(folder: Path, **sections: Any) -> list[str]:
     return ["serve", "--workers", "2", "--config", str(folder / "config.yaml")]
 
 
-def test_a_port_that_other_workers_have_is_taken(only: House, tmp_path: Path) -> None:
+async def test_a_port_that_other_workers_have_is_taken(only: House, tmp_path: Path) -> None:
     address = only.gateway.url.removeprefix("http://").removesuffix("/mcp")
-    done = forked.ran(config_of(tmp_path, listen={"address": address}))
+    words = config_of(tmp_path, listen={"address": address})
+    done = await asyncio.to_thread(forked.ran, words)
     assert done.returncode == 2
     assert f"can't listen on `{address}`: Address already in use" in done.stderr
 
