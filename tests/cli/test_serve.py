@@ -147,7 +147,8 @@ def test_whoever_is_told_that_it_is_ready_finds_both_listeners(
     met: list[str] = []
 
     def told(path: Path, said: bytes) -> None:
-        for url in json.loads(said).values():
+        where: dict[str, str] = json.loads(said)
+        for url in where.values():
             with suppress(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), WAIT_S).close()
                 met.append(url)
