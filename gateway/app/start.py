@@ -1,7 +1,7 @@
 """Starts a gateway from its configuration, and ends it in order."""
 
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -51,9 +51,11 @@ async def open_gateway(
     front: str,
     stopping: Stopping,
     worker: Worker | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> AsyncGenerator[Gateway]:
     """Run a gateway for as long as the context is open: the only one, or a `worker`.
 
+    `meanwhile` is done in a thread while servers start: what else the front needs before it serves.
     Raises ConfigurationError or StoreUnavailable when it can't start. On the way out, calls that
     change something get a moment to end, then servers stop, then events and spans are written: all
     within the one deadline of `stopping`.
@@ -82,7 +84,7 @@ async def open_gateway(
             worker=worker,
         )
         try:
-            async with _running(wiring, instance, stopping) as gateway:
+            async with _running(wiring, instance, stopping, meanwhile) as gateway:
                 yield gateway
             with (
                 anyio.CancelScope(shield=True),
@@ -103,7 +105,9 @@ async def open_gateway(
 
 
 @asynccontextmanager
-async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGenerator[Gateway]:
+async def _running(
+    wiring: Wiring, instance: str, stopping: Stopping, meanwhile: Callable[[], object]
+) -> AsyncGenerator[Gateway]:
     async with (
         stopping.killing_late(groups.kill_all) as servers_told,
         anyio.create_task_group() as tasks,
@@ -128,7 +132,9 @@ async def _running(wiring: Wiring, instance: str, stopping: Stopping) -> AsyncGe
             sealed = wiring.keeping.store.sealed
             expiring = Expiring(sealed=sealed, keep_s=keep_s, clock=wiring.clock)
             tasks.start_soon(expiring.run, name="sealed copies")
-        await gateway.servers.first_lists(_FIRST_LISTS_S)
+        async with anyio.create_task_group() as waiting:
+            waiting.start_soon(gateway.servers.first_lists, _FIRST_LISTS_S)
+            await anyio.to_thread.run_sync(meanwhile)
         revision = gateway.activation.current().id
         names = list(wiring.loaded.settings.servers)
         wiring.say(

@@ -1,5 +1,7 @@
 """`weighbridge stdio`: the same gateway as a stdio server, for hosts that start their servers."""
 
+import importlib
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +18,6 @@ from gateway.config.load import Loaded
 from gateway.errors import WeighbridgeError, first_cause
 from gateway.identity.local import local_principal
 from gateway.listen.serve import stop_on_signals
-from gateway.listen.stdio import serve_stdio
 from gateway.servers import groups
 
 # A host starts its servers and asks for their tools once, and not all of them ask again. Codex
@@ -56,9 +57,17 @@ async def _serve(loaded: Loaded, path: Path) -> None:
     async with (
         stop_on_signals(stopping.begin, groups.kill_all) as stop,
         open_gateway(
-            loaded, path.parent, environment.environ(), front="stdio", stopping=stopping
+            loaded,
+            path.parent,
+            environment.environ(),
+            front="stdio",
+            stopping=stopping,
+            # The SDK comes with it, and takes about as long as servers take to start.
+            meanwhile=partial(importlib.import_module, "gateway.listen.stdio"),
         ) as gateway,
     ):
+        from gateway.listen.stdio import serve_stdio  # noqa: PLC0415 - just imported, see above
+
         gateway.patience_s = _PATIENCE_S
         await serve_stdio(
             gateway,

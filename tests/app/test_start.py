@@ -1,5 +1,6 @@
 """A gateway starts from its configuration, and ends in order."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,28 @@ async def test_its_life_is_in_the_log_and_its_state_only_while_it_runs(tmp_path:
     assert started["body"]["servers"] == ["alpha"]
     with place.store() as store:
         assert await store.instances.all() == []
+
+
+async def test_what_a_front_needs_is_done_in_a_thread_while_servers_start(tmp_path: Path) -> None:
+    place = a_place(tmp_path)
+    met: list[bool] = []
+
+    def meet() -> None:
+        """Come back only when the server was started, which a blocked event loop can't do."""
+        deadline, record = time.monotonic() + 5, record_of(tmp_path, "alpha")
+        while not record.pids() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        met.append(bool(record.pids()))
+
+    async with open_gateway(
+        place.loaded(),
+        tmp_path,
+        place.environ,
+        front="test",
+        stopping=Stopping(SystemClock()),
+        meanwhile=meet,
+    ):
+        assert met == [True]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ NEVER: Final = (*DRIVER, "gateway.demo", "hypothesis", "jsonschema", "pytest")
 
 LEFT_OUT: Final = {
     "gateway.cli.serve": (*SDK, *PAGES, *REPLAY, *EXPORTERS, *NEVER),
-    # Everything that a host says over stdio goes through the SDK.
+    # All that a host says over stdio goes through the SDK; it comes while servers start.
     "gateway.cli.stdio": (
         "gateway.admin",
         "gateway.listen.http",
