@@ -16,6 +16,7 @@ from gateway.events.envelope import Origin
 from gateway.store.store import Store
 
 T = TypeVar("T")
+_WAIT_S = 60.0  # for one answer: a busy machine ends no command that has read for minutes
 
 
 @asynccontextmanager
@@ -27,7 +28,7 @@ async def opened(path: Path, *, erases: bool = False) -> AsyncGenerator[Store]:
     url = load(path).settings.store.url
     origin = Origin(instance=ids.new("cli"), version=__version__)
     store = await anyio.to_thread.run_sync(
-        lambda: Store.open(url, origin=origin, create=False, erases=erases)
+        lambda: Store.open(url, origin=origin, create=False, erases=erases, wait_s=_WAIT_S)
     )
     try:
         yield store

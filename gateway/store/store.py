@@ -24,7 +24,7 @@ from gateway.store.revisions import Revisions
 from gateway.store.runs import Runs
 from gateway.store.sealed_copies import SealedCopies
 from gateway.store.seen import SeenValues
-from gateway.store.worker import Worker
+from gateway.store.worker import WAIT_S, Worker
 
 # Shorter for the writer, which tries again by itself, than for callers, who wait 5 s and give up.
 _WRITER_BUSY_S: Final = 2.0
@@ -65,13 +65,14 @@ class Store:
         clock: Clock | None = None,
         bounds: Bounds | None = None,
         erases: bool = False,
+        wait_s: float = WAIT_S,
     ) -> "Store":
         """Connect, bring the tables up to date and start the threads; blocks for seconds at most.
 
         `origin` is the process that events are written by. `secret` replaces the generated key of
         digests. Without `create`, a SQLite file that isn't there is a ConfigurationError; with
-        `erases`, it keeps nothing of what is deleted. Raises StoreUnavailable when the database
-        can't be used now.
+        `erases`, it keeps nothing of what is deleted. Whoever asks it waits `wait_s` seconds at
+        most for an answer. Raises StoreUnavailable when the database can't be used now.
         """
         clock = clock or SystemClock()
         dialect = dialect_of(url, clock, create=create, erases=erases)
@@ -82,7 +83,7 @@ class Store:
         except BaseException:
             engine.close()
             raise
-        worker = Worker(engine)
+        worker = Worker(engine, wait_s=wait_s)
         prompt = PromptReads(worker, dialect.prompt(), clock)
         events = EventLog(
             engine=dialect.connect(_WRITER_BUSY_S),

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from gateway.errors import StoreUnavailable
 from gateway.store.engine import Engine, Lock, Transaction
 
-_WAIT_S: Final = 5.0
+WAIT_S: Final = 5.0
 _T = TypeVar("_T")
 
 
@@ -25,7 +25,7 @@ class _Waiting(NamedTuple):
 class Worker:
     """Runs transactions one after the other; a caller waits `wait_s` seconds at most."""
 
-    def __init__(self, engine: Engine, *, wait_s: float = _WAIT_S) -> None:
+    def __init__(self, engine: Engine, *, wait_s: float = WAIT_S) -> None:
         self._engine = engine
         self._wait_s = wait_s
         # An executor's futures and locks would cost more than most of the transactions do.

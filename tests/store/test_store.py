@@ -1,9 +1,11 @@
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.store.engine import Transaction
 from gateway.store.store import Store
 from tests.helpers.databases import ORIGIN, Outage
 from tests.helpers.events import an_event
@@ -29,6 +31,20 @@ def test_a_store_that_is_away_can_not_be_opened(open_store: OpenStore, outage: O
     finally:
         outage.end()
     open_store()
+
+
+async def test_who_asks_waits_as_long_as_was_said(open_store: OpenStore) -> None:
+    store, held = open_store(wait_s=0.05), Event()
+
+    def slow(transaction: Transaction) -> None:
+        del transaction
+        held.wait(timeout=30)
+
+    try:
+        with pytest.raises(StoreUnavailable, match=r"gave no answer in 0\.05 s"):
+            await store.events.read(slow)
+    finally:
+        held.set()
 
 
 def test_another_secret_is_refused(open_store: OpenStore) -> None:
