@@ -3,22 +3,19 @@
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from gateway.replay.counters import exceeded
 from gateway.replay.types import Recorded
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
 from gateway.types.tools import Effect
-from gateway.types.values import value
 
 ASSUMED_S: Final = 86_400.0  # for how long the same arguments are the same operation
 _MOST: Final = 50_000  # intents that are remembered, the latest ones
-_Intent = tuple[str, str, str, str, str]
 
 
-@value
-class _Last:
+class _Last(NamedTuple):
     """The operation that an intent was met in last."""
 
     op: str
@@ -34,7 +31,9 @@ class Operations:
     same arguments of the same user in the same run are the same operation, until one was sent anew.
     """
 
-    _last: OrderedDict[_Intent, _Last] = field(default_factory=OrderedDict[_Intent, _Last])
+    _last: OrderedDict[int, _Last] = field(default_factory=OrderedDict[int, _Last])
+    """By the hash of an intent, which is long: that of the latest ones is a good part of the memory
+    that a replay takes. Of how few two would be taken for one, see `compact`."""
 
     def __call__(self, call: Recorded, window_s: float | None = None) -> str:
         """Return what names the operation; empty for a read, which is none.
@@ -43,7 +42,7 @@ class Operations:
         """
         if call.judged.does is Effect.READ:
             return ""
-        intent = (call.tenant, call.actor.user, call.run, call.tool, call.digest)
+        intent = hash((call.tenant, call.actor.user, call.run, call.tool, call.digest))
         last = self._last.get(intent) if call.digest else None
         # A repeat takes nothing, so what a limit had no room for was none, whatever it looks like.
         op = _told(call) or (

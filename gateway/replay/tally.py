@@ -1,4 +1,7 @@
-"""Makes a report of compared calls, one after the other; causes fill its memory, not calls."""
+"""Makes a report of compared calls, one after the other; causes fill its memory, not calls.
+
+Of runs and operations no more is kept than what tells them apart.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from gateway.replay.compact import Names
 from gateway.replay.examples import Example
 from gateway.replay.permissions import Permissions
 from gateway.replay.report import (
@@ -47,16 +51,13 @@ class _Amounts:
 class _Operations:
     """Those that were counted: repeats of one have it sent once, and move nothing more."""
 
-    counted: set[str] = field(default_factory=set[str])
+    counted: Names = field(default_factory=Names)
 
     def is_new(self, compared: Compared) -> bool:
         """Whether a call is the first of its operation, and is sent itself; and count it."""
-        operation = compared.operation
-        if compared.moves_nothing or operation in self.counted:
+        if compared.moves_nothing:
             return False
-        if operation:
-            self.counted.add(operation)
-        return True
+        return not compared.operation or self.counted.add(compared.operation)
 
 
 @dataclass(slots=True)
@@ -65,8 +66,8 @@ class _Heap:
 
     first: Example
     calls: int = 0
-    users: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    runs: set[str] = field(default_factory=set[str])
+    users: Names = field(default_factory=Names)
+    runs: Names = field(default_factory=Names)
     money: _Amounts = field(default_factory=_Amounts)
     operations: _Operations = field(default_factory=_Operations)
     repeats: int = 0
@@ -128,7 +129,7 @@ class Tally:
     """Those that a rule names; none: it is about any."""
     permissions: Permissions = field(default_factory=lambda: Permissions(granted={}))
     _counts: Counter[Grade] = field(default_factory=Counter[Grade])
-    _runs: set[str] = field(default_factory=set[str])
+    _runs: Names = field(default_factory=Names)
     _tenants: set[str] = field(default_factory=set[str])
     _revisions: dict[str, None] = field(default_factory=dict[str, None])
     _first: datetime | None = None

@@ -1,11 +1,13 @@
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 import pytest
 
+from gateway.replay import counters
 from gateway.replay.counters import Counting, Window, exceeded
 from gateway.replay.types import Asked, Counters, Ended, Judgement, Recorded, Taken
-from gateway.types.decisions import DecisionEffect
+from gateway.types.decisions import RUN_S, DecisionEffect
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
 from gateway.types.values import replaced
@@ -31,6 +33,48 @@ def test_what_was_taken_counts_for_the_length_of_its_window() -> None:
     window.take(1.5, until=10)
     window.take(2.0, until=20)
     assert [window.at(now) for now in (9, 10, 20)] == [3.5, 2.0, 0.0]
+
+
+def test_a_window_counts_as_one_that_looks_at_all_that_was_ever_taken() -> None:
+    random, window = Random(4), Window()
+    now, taken = 0, list[tuple[int, float]]()
+    for _ in range(3_000):
+        now += random.randrange(3)
+        until, amount = now + random.choice((5, 50, 500)), float(random.randrange(1, 9))
+        window.take(amount, until)
+        taken.append((until, amount))
+        if random.random() < 0.3:
+            counts = sum(amount for until, amount in taken if until > now)
+            assert window.at(now) == pytest.approx(counts)
+    assert window.at(now + 500) == 0.0
+    assert window.is_over
+
+
+def test_windows_of_which_nothing_counts_any_more_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(counters, "_OFTEN", 50)
+    counting = Counting(mode=Counters.RECORDED)
+    for number in range(400):
+        own = replaced(LESS, limits=(replaced(ONE, key=f"user={number}"),))
+        assert counting(a_call(600.0 * number), ALLOW, own) == ""
+    assert len(counting._windows) < 100  # pyright: ignore[reportPrivateUsage] - it shows nowhere else
+    again = replaced(LESS, limits=(replaced(ONE, key="user=399"),))
+    assert counting(a_call(600.0 * 399 + 1), ALLOW, again) == "l"
+
+
+def test_what_a_limit_of_a_whole_run_counts_is_never_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(counters, "_OFTEN", 1)
+    counting = Counting(mode=Counters.RECORDED)
+    whole = replaced(LESS, limits=(replaced(ONE, key="of_run=r", window_s=RUN_S),))
+    other = replaced(LESS, limits=(replaced(ONE, key="of_run=s", window_s=RUN_S),))
+    found = [
+        counting(a_call(after_s), ALLOW, each)
+        for after_s, each in ((0, whole), (1, other), (9e6, whole), (9e6, other))
+    ]
+    assert found == ["", "", "l", "l"]
 
 
 def test_a_limit_that_had_no_room_is_one_of_the_call() -> None:
