@@ -13,10 +13,12 @@ from gateway.steps.resolve import contract_of
 from gateway.types.actors import Actor
 from gateway.types.calls import Nobody, ProposedCall, principal_of
 from gateway.types.json import Json, JsonObject, JsonPointer
+from gateway.types.members import Members
 from gateway.types.outcomes import Status
+from gateway.types.remembered import by_identity
 from gateway.types.runs import BindingKind, Collected, Holder, Mode, Phase, Run, StopReason, Trust
 from gateway.types.tools import Away, Contract, Kind, Quarantine, SourceTrust, Tool
-from gateway.types.values import value
+from gateway.types.values import maker, value
 
 Definitions = Mapping[str, JsonObject]
 """What servers published, by pin: of tools that no contract has."""
@@ -25,6 +27,12 @@ _MOST_KNOWN: Final = 10_000  # tools, and URIs, that are remembered
 # What of a verdict says how a tool was published.
 _TELLING: Final = frozenset({Status.UNAVAILABLE, Status.TOOL_QUARANTINED, Status.INVALID_ARGUMENTS})
 _NOBODY: Final = Nobody()
+_NO_FIELDS: Final[Mapping[str, tuple[JsonPointer, ...]]] = {}
+_BINDINGS, _PHASES = Members(BindingKind), Members(Phase)
+_MODES, _TRUSTS = Members(Mode), Members(Trust)
+_principal = by_identity(4_096)(principal_of)  # actors are read as the same object
+_made_call, _made_run = maker(ProposedCall), maker(Run)
+_collected, _facts = maker(Collected), maker(Facts)
 
 
 @value
@@ -59,6 +67,9 @@ class Parts:
     reads_while_paused: bool
 
 
+_made_parts = maker(Parts)
+
+
 class Parting:
     """Takes a call apart, once for all revisions that it is judged under."""
 
@@ -71,6 +82,9 @@ class Parting:
         if self._parts is None or call is not self._call:
             self._call, self._parts = call, _parts(call)
         return self._parts
+
+
+_case, _rebuilt = maker(Case), maker(Rebuilt)
 
 
 class Unkept(Exception):
@@ -101,7 +115,7 @@ class Rebuild:
             return None
         tool, contract = found
         parts = self.parting(call)
-        case = Case(
+        case = _case(
             call=parts.call,
             tool=tool,
             contract=contract,
@@ -114,7 +128,7 @@ class Rebuild:
             bound_by=parts.bound_by,
             reads_while_paused=parts.reads_while_paused,
         )
-        return Rebuilt(case=case, fields=parts.fields)
+        return _rebuilt(case=case, fields=parts.fields)
 
     def _about(self, call: Recorded) -> tuple[Tool, Contract] | None:
         """Return what a call is of, looked up once for all that are of the same."""
@@ -190,36 +204,39 @@ class Rebuild:
 
 
 def _parts(call: Recorded) -> Parts:
-    run = _run(call)
-    return Parts(
+    said = call.snapshot.get("run")
+    told: JsonObject = said if isinstance(said, dict) else {}
+    run, fields = _run(call, told) if told else (None, _NO_FIELDS)
+    bound_by = _text(told.get("bound_by"))
+    return _made_parts(
         call=_proposed(call),
         actor=call.actor,
-        phase=run[0].phase if run is not None else _phase(call),
-        facts=Facts(
+        phase=run.phase if run is not None else _phase(call),
+        facts=_facts(
             now=call.at,
             origins=_origins(call),
             is_tainted=call.snapshot.get("tainted") is True,
         ),
-        run=run[0] if run is not None else None,
-        fields=run[1] if run is not None else {},
-        bound_by=_bound_by(call),
-        reads_while_paused=_of_run(call).get("no_reads_while_paused") is not True,
+        run=run,
+        fields=fields,
+        bound_by=_BINDINGS[bound_by] if bound_by else None,
+        reads_while_paused=told.get("no_reads_while_paused") is not True,
     )
 
 
 def _phase(call: Recorded) -> Phase:
-    return Phase(call.judged.phase) if call.judged.phase else Phase.ACTING
+    return _PHASES[call.judged.phase] if call.judged.phase else Phase.ACTING
 
 
 def _proposed(call: Recorded) -> ProposedCall:
     judged, actor = call.judged, call.actor
     is_unread = judged.status is Status.INVALID_ARGUMENTS and judged.code == "not_json"
-    return ProposedCall(
+    return _made_call(
         call_id=call.call,
         name=call.name,
         arguments=call.arguments,
         meta={},
-        principal=principal_of(actor),
+        principal=_principal(actor),
         caller=_NOBODY,
         received_at=call.at,
         method=call.method,
@@ -249,46 +266,33 @@ def _origins(call: Recorded) -> dict[JsonPointer, tuple[Origin, ...]]:
     }
 
 
-def _of_run(call: Recorded) -> JsonObject:
-    said = call.snapshot.get("run")
-    return said if isinstance(said, dict) else {}
-
-
-def _bound_by(call: Recorded) -> BindingKind | None:
-    said = _text(_of_run(call).get("bound_by"))
-    return BindingKind(said) if said else None
-
-
-def _run(call: Recorded) -> tuple[Run, dict[str, tuple[JsonPointer, ...]]] | None:
-    said = _of_run(call)
-    if not said:
-        return None
+def _run(call: Recorded, said: JsonObject) -> tuple[Run, Mapping[str, tuple[JsonPointer, ...]]]:
     fields, gone = _fields(said.get("fields"))
-    held, back, stop = (
-        _text(said.get(name)) for name in ("held_by", "resume_phase", "stop_reason")
-    )
-    run = Run(
+    text = {name: each for name, each in said.items() if isinstance(each, str)}.get
+    whole = {name: each for name, each in said.items() if isinstance(each, int)}.get
+    held, back, stop = text("held_by"), text("resume_phase"), text("stop_reason")
+    run = _made_run(
         run_id=call.run,
         tenant=call.tenant,
         owner="",
         user=call.actor.user,
-        task_id=_text(said.get("task")),
-        objective=_text(said.get("objective")),
-        template=_text(said.get("template")),
-        mode=Mode(_text(said.get("mode"))),
-        phase=Phase(_text(said.get("phase"))),
-        resume_phase=Phase(back) if back else None,
-        is_paused=said.get("paused") is True,
+        task_id=text("task", ""),
+        objective=text("objective", ""),
+        template=text("template", ""),
+        mode=_MODES[text("mode", "")],
+        phase=_PHASES[text("phase", "")],
+        resume_phase=_PHASES[back] if back else None,
+        is_paused=whole("paused") is True,
         stop_reason=StopReason(stop) if stop else None,
         fields=fields,
-        is_tainted=said.get("tainted") is True,
-        version=_whole(said.get("version")),
-        ends_at=_whole(said.get("ends_at")),
-        evidence=_whole(said.get("evidence")),
-        calls=_whole(said.get("calls")),
-        tokens=_whole(said.get("tokens")),
-        open_ops=_whole(said.get("open_ops")),
-        pending_approvals=_whole(said.get("pending_approvals")),
+        is_tainted=whole("tainted") is True,
+        version=whole("version", 0),
+        ends_at=whole("ends_at", 0),
+        evidence=whole("evidence", 0),
+        calls=whole("calls", 0),
+        tokens=whole("tokens", 0),
+        open_ops=whole("open_ops", 0),
+        pending_approvals=whole("pending_approvals", 0),
         verified=_texts(said.get("verified")),
         succeeded=_texts(said.get("succeeded")),
         held_by=Holder(run_id="", is_over=held == "over") if held else None,
@@ -296,20 +300,21 @@ def _run(call: Recorded) -> tuple[Run, dict[str, tuple[JsonPointer, ...]]] | Non
     return run, gone
 
 
-def _fields(said: Json) -> tuple[dict[str, Collected], dict[str, tuple[JsonPointer, ...]]]:
+def _fields(said: Json) -> tuple[dict[str, Collected], Mapping[str, tuple[JsonPointer, ...]]]:
     fields: dict[str, Collected] = {}
     gone: dict[str, tuple[JsonPointer, ...]] = {}
     for name, each in said.items() if isinstance(said, dict) else ():
         if not isinstance(each, dict):
             continue
         found = each.get("value")
-        fields[name] = Collected(
-            value=found if "value" in each else "",
-            trust=Trust(_text(each.get("trust"))),
+        is_there = found is not None or "value" in each
+        fields[name] = _collected(
+            value=found if is_there else "",
+            trust=_TRUSTS[_text(each.get("trust"))],
             source=_text(each.get("source")),
             at=0,
         )
-        places = tuple(unknown.places(found)) if "value" in each else ("",)
+        places = tuple(unknown.places(found)) if is_there else ("",)
         if places:
             gone[name] = places
     return fields, gone
@@ -321,7 +326,3 @@ def _text(said: Json) -> str:
 
 def _texts(said: Json) -> tuple[str, ...]:
     return tuple(map(_text, said)) if isinstance(said, list) else ()
-
-
-def _whole(said: Json) -> int:
-    return said if isinstance(said, int) else 0

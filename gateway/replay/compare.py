@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from gateway.policy.constraints import is_number
+from gateway.replay.compact import Names
 from gateway.replay.oracle import Answer, Decided
 from gateway.replay.types import (
     Compared,
@@ -18,7 +19,7 @@ from gateway.replay.types import (
 from gateway.types.decisions import DecisionEffect, RedactAs
 from gateway.types.json import JsonPointer
 from gateway.types.leans import Lean
-from gateway.types.values import replaced
+from gateway.types.values import maker
 
 Found: TypeAlias = tuple[Why, Lean]
 
@@ -28,45 +29,63 @@ _HIDES: Final[Mapping[str, int]] = {"": 0, RedactAs.HASH: 1, RedactAs.MASK: 2, R
 _DIVERGES: Final = frozenset({Why.EFFECT, Why.LIMIT, Why.APPROVAL, Why.CONSTRAINT, Why.OUTPUT})
 
 
+_compared = maker(Compared)
+
+
 @dataclass(slots=True)
 class Comparing:
     """Compares calls one by one, and remembers which runs have come apart."""
 
-    _apart: set[str] = field(default_factory=set[str])
+    _apart: Names = field(default_factory=Names)
 
-    def __call__(self, call: Recorded, before: Judgement, after: Answer) -> Compared:
-        """Return how one call fares; calls come in the order of the log."""
-        compared = _compared(call, before, after)
+    def __call__(
+        self,
+        call: Recorded,
+        before: Judgement,
+        after: Answer,
+        *,
+        is_faithful: bool | None = None,
+        operation: str = "",
+        moves_nothing: bool = False,
+    ) -> Compared:
+        """Return how one call fares; calls come in the order of the log.
+
+        What is named is told of it as it is.
+        """
+        decided, found = None, ()
+        if isinstance(after, Decided):
+            decided = after.judgement
+            found = () if decided is before else tuple(differences(before, decided))
+        why = tuple(dict.fromkeys([why for why, _ in found])) if found else ()
         follows = bool(call.run) and call.run in self._apart
-        diverges = bool(_DIVERGES.intersection(compared.why)) and bool(call.run)
-        if not (follows or diverges):
-            return compared
+        diverges = bool(why) and bool(call.run) and not _DIVERGES.isdisjoint(why)
         if diverges:
             self._apart.add(call.run)
-        return replaced(compared, follows_divergence=follows, is_first=diverges and not follows)
-
-
-def _compared(call: Recorded, before: Judgement, after: Answer) -> Compared:
-    if not isinstance(after, Decided):
-        return Compared(
+        is_denied = decided is not None and call.asked is not None and call.asked.is_denied
+        return _compared(
             recorded=call,
-            grade=Grade.UNDECIDABLE,
+            grade=_grade(decided, found),
             before=before,
-            missing=after.missing,
-            certain=after.certain,
+            after=decided,
+            why=why,
+            grants=_together([lean for _, lean in found]) if found else Lean.OTHER,
+            missing=() if isinstance(after, Decided) else after.missing,
+            certain=None if isinstance(after, Decided) else after.certain,
+            is_first=diverges and not follows,
+            follows_divergence=follows,
+            is_faithful=is_faithful,
+            overrides_denial=is_denied
+            and decided is not None
+            and decided.goes is DecisionEffect.ALLOW,
+            operation=operation,
+            moves_nothing=moves_nothing,
         )
-    is_same = after.judgement is before
-    found = () if is_same else tuple(differences(before, after.judgement))
-    is_denied = call.asked is not None and call.asked.is_denied
-    return Compared(
-        recorded=call,
-        grade=Grade.CHANGED if found else Grade.SAME,
-        before=before,
-        after=after.judgement,
-        why=tuple(dict.fromkeys(why for why, _ in found)),
-        grants=_together(lean for _, lean in found),
-        overrides_denial=is_denied and after.judgement.goes is DecisionEffect.ALLOW,
-    )
+
+
+def _grade(after: Judgement | None, found: Collection[Found]) -> Grade:
+    if after is None:
+        return Grade.UNDECIDABLE
+    return Grade.CHANGED if found else Grade.SAME
 
 
 def differences(before: Judgement, after: Judgement) -> Iterator[Found]:

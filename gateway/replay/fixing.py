@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 from gateway import jsontext
 from gateway.case import Case
 from gateway.policy.cel import Condition, ConditionError, Environment, Scope
-from gateway.policy.compiled import CompiledRule
+from gateway.policy.compiled import Candidates, CompiledRule
 from gateway.policy.constraints import is_number
 from gateway.policy.engine import CompiledPolicy
 from gateway.policy.obligations import CompiledConstraint, CompiledLimit
@@ -41,6 +41,8 @@ class Fixing:
 
     call: Recorded
     then: Then | None
+    own: Revision
+    """The revision that is judged under, as it is for all calls."""
     paths: Mapping[Path, Missing]
     oracle: Oracle
     known: Known
@@ -51,18 +53,33 @@ class Fixing:
         request, rules = policy.request(case), case.revision.policy
         about = rules.candidates(request.target)
         fixed: dict[str, CompiledRule] = {}
-        for rule in (*about.enforced, *about.shadow):
-            if self._reads_any(rule) and any(rule.matcher.matches(request, each) for each in Risk):
+        for rule in self._reading(about):
+            if any(rule.matcher.matches(request, each) for each in Risk):
                 answered = self._answered(rule, case, request)
                 if answered is not rule:
                     fixed[rule.id] = answered
         if not fixed:
             return case.revision
-        return case.revision.swapped(policy=_with(rules, fixed))
+        other = _with(rules, fixed)
+        if case.revision is not self.own:  # it was made for this call, which must not be kept
+            return case.revision.swapped(policy=other)
+        return _swapped(case.revision, other)
 
-    def _reads_any(self, rule: CompiledRule) -> bool:
-        """Whether an expression of a rule reads what is unknown."""
-        return any(reads.read(text, self.paths) for text in _texts(rule))
+    def _reading(self, about: Candidates) -> tuple[CompiledRule, ...]:
+        """Return the rules of which an expression reads what is unknown.
+
+        Of calls of one tool the same is unknown, again and again.
+        """
+        unknown = tuple(self.paths)
+
+        def found() -> tuple[CompiledRule, ...]:
+            return tuple(
+                rule
+                for rule in (*about.enforced, *about.shadow)
+                if any(reads.read(text, unknown) for text in _texts(rule))
+            )
+
+        return _kept(("reading", id(about), unknown), about, found)
 
     def _answered(self, rule: CompiledRule, case: Case, request: PolicyRequest) -> CompiledRule:
         condition = rule.condition
@@ -201,6 +218,12 @@ def _with(policy: CompiledPolicy, fixed: Mapping[str, CompiledRule]) -> Compiled
         return policy.with_rules(rules), made
 
     return _kept(("policy", id(policy), *map(id, made)), policy, other)[0]
+
+
+def _swapped(revision: Revision, policy: CompiledPolicy) -> Revision:
+    """Return a revision with another policy; both are kept, and so are their ids."""
+    made = partial(revision.swapped, policy=policy)
+    return _kept(("revision", id(revision), id(policy)), (revision, policy), made)
 
 
 def _answering(rule: CompiledRule, held: bool | None) -> CompiledRule:

@@ -4,8 +4,9 @@ What a call came to is told by later events. Those in between are kept for as ma
 under way at once; whatever tells of a call later than that is looked up by its id.
 """
 
+import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -20,11 +21,14 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Execution
 from gateway.types.values import value
 
-_PAGE: Final = 1_000
+_PAGE: Final = 250  # events that are read, and calls that are looked up, at once
 _MOST_OPEN: Final = 5_000  # calls that are held at once
-_MOST_EVENTS: Final = 1_000  # of one call
+_MOST_EVENTS: Final = 1_000  # of one call, or of some that are looked up together
 _KINDS: Final = frozenset(
     {EventKind.AUTHORIZATION, EventKind.TOOL_CALL, EventKind.SIDE_EFFECT, EventKind.APPROVAL}
+)
+_BEGINNING: Final = re.compile(
+    rb'\{"v":[0-9]+,"id":"[0-9A-Z]{26}","ts":"[0-9TZ:.-]{,40}","kind":"([a-z_]{,40})",'
 )
 
 
@@ -63,16 +67,24 @@ async def calls(
     With `unsealing`, arguments are as they were where they are sealed and can be opened.
     """
     held = OrderedDict[str, Recorded]()
-    async for event in _events(log, span, unsealing):
-        if event.is_decision:
-            held[event.call] = reading.recorded(event)
-        elif event.call in held:
-            held[event.call] = reading.with_event(held[event.call], event)
-        while held and (_is_over(first := next(iter(held.values()))) or len(held) > _MOST_OPEN):
-            del held[first.call]
-            yield await _completed(log, first, unsealing)
-    for call in held.values():
-        yield await _completed(log, call, unsealing)
+    async for page in _pages(log, span, unsealing):
+        over = list[Recorded]()
+        for event in page:
+            if event.kind not in _KINDS:
+                continue
+            if event.is_decision:
+                held[event.call] = reading.recorded(event)
+            elif (known := held.get(event.call)) is not None:
+                held[event.call] = reading.with_event(known, event)
+            while held and (_is_over(first := next(iter(held.values()))) or len(held) > _MOST_OPEN):
+                del held[first.call]
+                over.append(first)
+        for each in await _completed(log, over, unsealing):
+            yield each
+    while held:
+        rest = [held.popitem(last=False)[1] for _ in range(min(_PAGE, len(held)))]
+        for each in await _completed(log, rest, unsealing):
+            yield each
 
 
 async def call(log: Log, call_id: str, unsealing: Unsealing | None = None) -> Recorded | None:
@@ -86,31 +98,63 @@ def _is_over(call: Recorded) -> bool:
     return call.ended is not None
 
 
-async def _completed(log: Log, call: Recorded, unsealing: Unsealing | None) -> Recorded:
-    """Look up what later events tell of a call, where they may tell more."""
+def _may_be_told_more(call: Recorded) -> bool:
+    """Whether later events may tell more of a call that is over."""
     is_clear = call.ended is not None and call.ended.executed is not Execution.UNKNOWN
-    if is_clear and call.judged.effect is not DecisionEffect.REQUIRE_APPROVAL:
-        return call
-    kept = await log.query(EventFilter(call=call.call, limit=_MOST_EVENTS))
-    events = await _read(kept, unsealing)
+    return not is_clear or call.judged.effect is DecisionEffect.REQUIRE_APPROVAL
+
+
+async def _completed(
+    log: Log, calls: Sequence[Recorded], unsealing: Unsealing | None
+) -> Sequence[Recorded]:
+    """Look up what later events tell of calls, where they may tell more: of all at once."""
+    doubted = [each.call for each in calls if _may_be_told_more(each)]
+    if not doubted:
+        return calls
+    stories = dict[str, list[Told]]()
+    found = await log.query(EventFilter(few_calls=tuple(doubted), limit=_MOST_EVENTS))
+    if len(found) < _MOST_EVENTS:
+        for event in await _read(found, unsealing):
+            stories.setdefault(event.call, []).append(event)
+    else:  # and perhaps there are more
+        for id in doubted:
+            kept = await log.query(EventFilter(call=id, limit=_MOST_EVENTS))
+            stories[id] = [*await _read(kept, unsealing)]
+    return [
+        _with_story(each, stories[each.call]) if each.call in stories else each for each in calls
+    ]
+
+
+def _with_story(call: Recorded, events: Sequence[Told]) -> Recorded:
+    """Return a call as all of its events tell it: people were asked before it was decided."""
     decision = next((each for each in events if each.is_decision), None)
     if decision is None:
         return call
     found = reading.recorded(decision)
-    for event in events:  # people were asked before the decision was kept
+    for event in events:
         found = reading.with_event(found, event)
     return found
 
 
-async def _read(page: Sequence[StoredEvent], unsealing: Unsealing | None) -> list[Told]:
-    events = [each.json() for each in page]
+async def _read(page: Sequence[StoredEvent], unsealing: Unsealing | None) -> Iterable[Told]:
+    """Read events: one after the other as they are asked for, which the processor's caches hold."""
+    read = (each.json() for each in page if _may_tell(each.body))
     if unsealing is None:
-        return [reading.told(each) for each in events]
+        return map(reading.told, read)
+    events = [*read]
     found = await unsealing.beside(events)
     return [reading.told(each, found.get(str(each.get("id")))) for each in events]
 
 
-async def _events(log: Log, span: Span, unsealing: Unsealing | None) -> AsyncIterator[Told]:
+def _may_tell(body: bytes) -> bool:
+    """Whether an event has to be read: most others are known by how the gateway begins them."""
+    begun = _BEGINNING.match(body)
+    return begun is None or begun[1].decode() in _KINDS
+
+
+async def _pages(
+    log: Log, span: Span, unsealing: Unsealing | None
+) -> AsyncIterator[Iterable[Told]]:
     after = 0
     while True:
         page = await log.query(
@@ -124,9 +168,8 @@ async def _events(log: Log, span: Span, unsealing: Unsealing | None) -> AsyncIte
                 limit=_PAGE,
             )
         )
-        for event in await _read(page, unsealing):
-            after = event.seq
-            if event.kind in _KINDS:
-                yield event
+        if page:
+            after = page[-1].seq
+            yield await _read(page, unsealing)
         if len(page) < _PAGE:
             return

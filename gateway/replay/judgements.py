@@ -3,8 +3,11 @@
 from gateway.case import Verdict
 from gateway.replay.types import Judgement, Rows, Taken, Written
 from gateway.types.approvals import ApprovalClause
-from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit
+from gateway.types.decisions import Constraint, Decision, DecisionEffect, Limit, RowFilter
 from gateway.types.outcomes import Status
+from gateway.types.values import maker
+
+_judgement = maker(Judgement)
 
 
 def judgement(verdict: Verdict) -> Judgement:
@@ -13,7 +16,7 @@ def judgement(verdict: Verdict) -> Judgement:
     decision, output = case.decision, case.decision.output
     is_denied = refusal is not None or decision.effect is DecisionEffect.DENY
     clause = decision.approval
-    return Judgement(
+    return _judgement(
         effect=DecisionEffect.DENY if is_denied else decision.effect,
         status=refusal.status if refusal is not None else Status.OK,
         code=(refusal.code if refusal is not None else "") or decision.code,
@@ -24,14 +27,14 @@ def judgement(verdict: Verdict) -> Judgement:
         does=case.effect if case.is_classified else None,
         risk=case.risk if case.is_classified else None,
         phase=str(case.phase),
-        constraints=tuple(map(_written, decision.constraints)),
-        limits=tuple(map(_taken, decision.limits)),
+        constraints=tuple(map(_written, decision.constraints)) if decision.constraints else (),
+        limits=tuple(map(_taken, decision.limits)) if decision.limits else (),
         keep=output.keep,
         redact={each.path: str(each.form) for each in output.redact},
-        rows=tuple(Rows(path=each.path, where=each.where, rule=each.rule) for each in output.rows),
+        rows=tuple(map(_rows, output.rows)) if output.rows else (),
         people=_people(clause) if clause is not None else "",
         quorum=clause.quorum if clause is not None else 0,
-        shadow=_shadow(decision),
+        shadow=_shadow(decision) if decision.shadow else (),
     )
 
 
@@ -54,6 +57,10 @@ def _taken(limit: Limit) -> Taken:
         maximum=limit.maximum,
         window_s=limit.window_s,
     )
+
+
+def _rows(condition: RowFilter) -> Rows:
+    return Rows(path=condition.path, where=condition.where, rule=condition.rule)
 
 
 def _people(clause: ApprovalClause) -> str:

@@ -5,7 +5,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 
 from gateway.replay.types import Judgement, Missing
 from gateway.types.decisions import DecisionEffect
-from gateway.types.values import replaced, value
+from gateway.types.values import maker, replaced, value
 
 _T = TypeVar("_T")
 MOST: Final = 64  # possibilities of one call
@@ -30,6 +30,7 @@ class Undecided:
 
 
 Answer: TypeAlias = Decided | Undecided
+_decided = maker(Decided)
 
 
 class Oracle:
@@ -66,6 +67,8 @@ def explored(judge: Callable[[Oracle], Judgement]) -> Answer:
         judgement = judge(oracle)
         missing |= oracle.missing
         if oracle.open is None:
+            if not (found or waiting):  # as of most: nothing was asked that it would depend on
+                return _decided(judgement=judgement)
             found.append(judgement)
             continue
         question, options = oracle.open
@@ -73,7 +76,7 @@ def explored(judge: Callable[[Oracle], Judgement]) -> Answer:
         if len(found) + len(waiting) > MOST:
             return Undecided(missing=tuple(missing.values()))
     first = found[0]
-    if len(found) == 1 or all(_said(each) == _said(first) for each in found):
+    if all(_said(each) == _said(first) for each in found):
         return Decided(judgement=first)
     is_certain = all(each.effect is first.effect for each in found)
     return Undecided(missing=tuple(missing.values()), certain=first.effect if is_certain else None)

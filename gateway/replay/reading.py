@@ -1,6 +1,6 @@
 """From events as they are kept to the parts of a recorded call."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -24,11 +24,15 @@ from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import EventKind, Stage
 from gateway.types.json import Json, JsonObject
+from gateway.types.members import Members
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
 from gateway.types.tools import Effect, Kind, Risk
-from gateway.types.values import replaced, value
+from gateway.types.values import maker, replaced, value
 
+_METHODS, _KINDS, _STATUSES = Members(Method), Members(Kind), Members(Status)
+_DECISIONS, _EXECUTIONS = Members(DecisionEffect), Members(Execution)
+_EFFECTS, _RISKS = Members(Effect), Members(Risk)
 _CHOICES: Final = frozenset({Stage.VOTED, Stage.DECIDED, Stage.VOIDED})
 
 
@@ -47,8 +51,9 @@ class Told:
     @property
     def is_decision(self) -> bool:
         """Whether it says how a call was judged; questions of servers are of that kind as well."""
-        is_kind = self.kind == EventKind.AUTHORIZATION and self.stage == Stage.DECIDED
-        return is_kind and "decision" in self.body and "arguments" in self.body
+        if self.kind != EventKind.AUTHORIZATION or self.stage != Stage.DECIDED:
+            return False
+        return "decision" in self.body and "arguments" in self.body
 
     @property
     def is_end(self) -> bool:
@@ -56,10 +61,14 @@ class Told:
         return self.kind == EventKind.TOOL_CALL and self.stage in (Stage.FINISHED, Stage.FAILED)
 
 
+_told, _recorded = maker(Told), maker(Recorded)
+_ended, _judgement = maker(Ended), maker(Judgement)
+
+
 def told(event: JsonObject, unsealed: Unsealed | None = None) -> Told:
     """Return what an event, read with its number, says of which call."""
     body = event.get("body")
-    return Told(
+    return _told(
         seq=_whole(event.get("seq")),
         kind=_text(event.get("kind")),
         stage=_text(event.get("stage")),
@@ -73,42 +82,44 @@ def told(event: JsonObject, unsealed: Unsealed | None = None) -> Told:
 def recorded(event: Told) -> Recorded:
     """Return the call that an `authorization` event tells of, as far as it was then."""
     whole, body = event.whole, event.body
+    said, told = _texts_of(body).get, _texts_of(whole).get
     snapshot = _object(body.get("snapshot"))
-    method = Method(_text(body.get("method")))
-    kind = Kind(text) if (text := _text(snapshot.get("kind"))) else kind_of(method)
+    method = _METHODS[said("method", "")]
+    kind = _KINDS[text] if (text := _text(snapshot.get("kind"))) else kind_of(method)
     arguments = _object(body.get("arguments"))
-    gone = unknown.places(arguments)
+    gone = unknown.places(arguments) if arguments else {}
     for name in ("masked", "erased"):
-        gone = unknown.noted(_texts(whole.get(name)), "/arguments") | gone
+        if name in whole:
+            gone = unknown.noted(_texts(whole[name]), "/arguments") | gone
     received = timedelta(microseconds=_whole(snapshot.get("received_us")))
-    tenant = _text(whole.get("tenant"))
-    call = Recorded(
+    tenant, decided = told("tenant", ""), _moment(told("ts", ""))
+    call = _recorded(
         seq=event.seq,
-        id=_text(whole.get("id")),
+        id=told("id", ""),
         call=event.call,
-        at=_moment(whole.get("ts")) - received,
-        decided=_moment(whole.get("ts")),
+        at=decided - received,
+        decided=decided,
         tenant=tenant,
-        actor=_known(_actor(_object(whole.get("actor")), tenant)),
+        actor=_actor(_object(whole.get("actor")), tenant),
         method=method,
         kind=kind,
-        tool=_text(body.get("tool")),
-        server=_text(body.get("server")),
-        name=_text(body.get("name")),
+        tool=said("tool", ""),
+        server=said("server", ""),
+        name=said("name", ""),
         arguments=arguments,
         unknown=gone,
-        run=_text(whole.get("run")),
-        parent=_text(whole.get("parent")),
-        cause=_text(body.get("cause")),
-        revision=_text(body.get("revision")),
-        contract=_text(body.get("contract")),
-        judged=_judged(whole, body),
+        run=told("run", ""),
+        parent=told("parent", ""),
+        cause=said("cause", ""),
+        revision=said("revision", ""),
+        contract=said("contract", ""),
+        judged=_judged(body, said, told("phase", "")),
         inputs=_object(body.get("inputs")),
         snapshot=snapshot,
-        digest=_text(body.get("arguments_digest")),
+        digest=said("arguments_digest", ""),
         would=_text(_object(body.get("observed")).get("would")),
     )
-    return unsealed.known(call, event.unsealed)
+    return call if event.unsealed is None else unsealed.known(call, event.unsealed)
 
 
 def with_event(call: Recorded, event: Told) -> Recorded:
@@ -119,10 +130,10 @@ def with_event(call: Recorded, event: Told) -> Recorded:
         return replaced(call, is_sent=True, final=final if isinstance(final, dict) else None)
     if event.is_end:
         original = body.get("original")
-        ended = Ended(
-            status=Status(_text(body.get("status"))),
+        ended = _ended(
+            status=_STATUSES[_text(body.get("status"))],
             code=_text(body.get("code")),
-            executed=Execution(_text(body.get("executed"))),
+            executed=_EXECUTIONS[_text(body.get("executed"))],
             seq=event.seq,
             rule=_text(body.get("rule")),
             result=original if isinstance(original, dict) else None,
@@ -137,42 +148,52 @@ def with_event(call: Recorded, event: Told) -> Recorded:
     return call
 
 
-def _judged(whole: JsonObject, body: JsonObject) -> Judgement:
-    effect, risk = _text(body.get("effect")), _text(body.get("risk"))
-    return Judgement(
-        effect=DecisionEffect(_text(body.get("decision"))),
-        status=Status(_text(body.get("status"))),
-        code=_text(body.get("code")),
-        reason=_text(body.get("reason")),
-        rule=_text(body.get("rule")),
-        place=_text(body.get("place")),
+def _judged(body: JsonObject, said: Callable[[str, str], str], phase: str) -> Judgement:
+    effect, risk = said("effect", ""), said("risk", "")
+    return _judgement(
+        effect=_DECISIONS[said("decision", "")],
+        status=_STATUSES[said("status", "")],
+        code=said("code", ""),
+        reason=said("reason", ""),
+        rule=said("rule", ""),
+        place=said("place", ""),
         matched=tuple(_texts(body.get("matched"))),
-        does=Effect(effect) if effect else None,
-        risk=Risk(risk) if risk else None,
-        phase=_text(whole.get("phase")),
-        constraints=tuple(
-            Written(
-                pointer=_text(each.get("pointer")),
-                kind=_text(each.get("kind")),
-                rule=_text(each.get("rule")),
-                is_known=False,
-            )
-            for each in _objects(body.get("constraints"))
-        ),
-        limits=tuple(
-            Taken(
-                id=_text(each.get("id")),
-                rule=_text(each.get("rule")),
-                amount=_number(each.get("amount")),
-            )
-            for each in _objects(body.get("limits"))
-        ),
+        does=_EFFECTS[effect] if effect else None,
+        risk=_RISKS[risk] if risk else None,
+        phase=phase,
+        # Most have none of these.
+        constraints=_constraints(body["constraints"]) if "constraints" in body else (),
+        limits=_limits(body["limits"]) if "limits" in body else (),
         keep=tuple(_texts(body.get("kept"))),
-        shadow=tuple(
-            (_text(each.get("rule")), _text(each.get("effect")))
-            for each in _objects(body.get("shadow"))
-        ),
+        shadow=_shadow(body["shadow"]) if "shadow" in body else (),
     )
+
+
+def _constraints(said: Json) -> tuple[Written, ...]:
+    return tuple(
+        Written(
+            pointer=_text(each.get("pointer")),
+            kind=_text(each.get("kind")),
+            rule=_text(each.get("rule")),
+            is_known=False,
+        )
+        for each in _objects(said)
+    )
+
+
+def _limits(said: Json) -> tuple[Taken, ...]:
+    return tuple(
+        Taken(
+            id=_text(each.get("id")),
+            rule=_text(each.get("rule")),
+            amount=_number(each.get("amount")),
+        )
+        for each in _objects(said)
+    )
+
+
+def _shadow(said: Json) -> tuple[tuple[str, str], ...]:
+    return tuple((_text(each.get("rule")), _text(each.get("effect"))) for each in _objects(said))
 
 
 def _side_effect(event: Told) -> SideEffect:
@@ -205,26 +226,47 @@ def _asked(before: Asked | None, event: Told) -> Asked:
     return Asked(approval=approval, state=state, words=words, op=op)
 
 
-@lru_cache(maxsize=4096)
-def _known(actor: Actor) -> Actor:
-    """Return the same actor for all that are equal: rules are matched once for each of them."""
-    return actor
-
-
 def _actor(said: JsonObject, tenant: str) -> Actor:
+    return _known(
+        tenant,
+        _text(said.get("user")),
+        _text(said.get("client")),
+        _text(said.get("auth_method")),
+        _text(said.get("issuer")),
+        tuple(_texts(said.get("roles"))),
+        tuple(_texts(said.get("scopes"))),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _known(  # noqa: PLR0917 - a key of a cache
+    tenant: str,
+    user: str,
+    client: str,
+    method: str,
+    issuer: str,
+    roles: tuple[str, ...],
+    scopes: tuple[str, ...],
+) -> Actor:
+    """Return the same actor for all that are equal: rules are matched once for each of them."""
     return Actor(
-        user=_text(said.get("user")),
+        user=user,
         tenant=tenant,
-        roles=frozenset(_texts(said.get("roles"))),
-        scopes=frozenset(_texts(said.get("scopes"))),
-        client=_text(said.get("client")),
-        method=_text(said.get("auth_method")),
-        issuer=_text(said.get("issuer")),
+        roles=frozenset(roles),
+        scopes=frozenset(scopes),
+        client=client,
+        method=method,
+        issuer=issuer,
     )
 
 
 def _moment(said: Json) -> datetime:
     return datetime.fromisoformat(_text(said))
+
+
+def _texts_of(said: JsonObject) -> dict[str, str]:
+    """Return the members that are texts: most are, and most are asked for."""
+    return {name: each for name, each in said.items() if isinstance(each, str)}
 
 
 def _text(said: Json) -> str:
@@ -247,5 +289,5 @@ def _objects(said: Json) -> Iterable[JsonObject]:
     return [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
 
 
-def _texts(said: Json) -> Iterable[str]:
+def _texts(said: Json) -> Sequence[str]:
     return [each for each in said if isinstance(each, str)] if isinstance(said, list) else []

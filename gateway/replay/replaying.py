@@ -71,18 +71,19 @@ class Replay:
             full = self._counting(call, before, after.judgement, operation)
             if full:
                 after = Decided(judgement=replaced(after.judgement, exceeded=full))
-        compared = self._comparing(call, before, after)
-        money = None
-        if compared.grade is Grade.CHANGED and then is not None:
-            money = moved(then)  # what would have been the same is summed up nowhere
-        compared = replaced(
-            compared,
+        compared = self._comparing(
+            call,
+            before,
+            after,
             is_faithful=faithful,
-            money=money,
             operation=operation,
             moves_nothing=bool(operation) and moves_nothing(call),
         )
-        compared = unsealed.told(compared)
+        if compared.grade is Grade.CHANGED and then is not None:
+            # What would have been the same is summed up nowhere.
+            compared = replaced(compared, money=moved(then))
+        if call.gone or call.shredded is not None:
+            compared = unsealed.told(compared)
         if self.watches is not None:
             self.watches(compared, then)
         return compared

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from gateway.case import Case
 from gateway.pipeline import CHECKS_FOR, judge
+from gateway.policy.engine import CompiledPolicy
 from gateway.replay import judgements, origins
 from gateway.replay.cases import Definitions, Offered, Parting, Rebuild, Rebuilt, Unkept
 from gateway.replay.oracle import Answer, Decided, Oracle, Undecided, explored
@@ -12,11 +14,12 @@ from gateway.replay.then import Then
 from gateway.replay.types import Gone, Judgement, Missing, Recorded
 from gateway.replay.unsure import Unsure
 from gateway.revision import Revision
+from gateway.types.calls import Method
 from gateway.types.decisions import DecisionEffect
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Status
 from gateway.types.tools import Effect, Kind
-from gateway.types.values import replaced
+from gateway.types.values import maker, replaced
 
 _UNREVIEWED = Judgement(
     effect=DecisionEffect.DENY,
@@ -31,6 +34,7 @@ _GONE = Judgement(
     reason="its server does not publish this tool any more",
 )
 _PUBLISHED = Offered(definition={}, pin="")
+_rebuilt, _then, _unsure, _decided = maker(Rebuilt), maker(Then), maker(Unsure), maker(Decided)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +64,7 @@ class Rerun:
             rebuilt = self._rebuild(call)
         except Unkept:
             return None
-        return Then(call=call, case=rebuilt.case) if rebuilt is not None else None
+        return _then(call=call, case=rebuilt.case) if rebuilt is not None else None
 
     def __call__(self, call: Recorded, then: Then | None) -> Answer:
         """Say what a call is told under this revision; `then` is None where its own is not kept."""
@@ -73,9 +77,8 @@ class Rerun:
             return Decided(judgement=_GONE if is_gone else _UNREVIEWED)
         case = rebuilt.case
         if _is_known(call, rebuilt, then):
-            return Decided(
-                judgement=judgements.judgement(judge(case, CHECKS_FOR[call.method], hides=False))
-            )
+            verdict = judge(case, CHECKS_FOR[call.method], hides=False)
+            return _decided(judgement=judgements.judgement(verdict))
         if call.snapshot.get("hides_uri") is True:
             return _of_hidden(call, case, then)
         return explored(lambda oracle: self._judged(call, rebuilt, then, oracle))
@@ -84,12 +87,12 @@ class Rerun:
         """Return what was made for `then`, where that was under this very revision."""
         if then is None or then.call is not call or then.case.revision is not self.revision:
             return None
-        return Rebuilt(case=then.case, fields=self.parting(call).fields)
+        return _rebuilt(case=then.case, fields=self.parting(call).fields)
 
     def _judged(
         self, call: Recorded, rebuilt: Rebuilt, then: Then | None, oracle: Oracle
     ) -> Judgement:
-        unsure = Unsure(
+        unsure = _unsure(
             call=call, then=then, fields=rebuilt.fields, oracle=oracle, revision=self.revision
         )
         verdict = judge(rebuilt.case, unsure.checks(CHECKS_FOR[call.method]), hides=False)
@@ -126,14 +129,20 @@ def _has_marks(run: JsonObject) -> bool:
 def _of_hidden(call: Recorded, case: Case, then: Then | None) -> Answer:
     """Answer for a resource whose URI is not kept: as then, where no rule about it is another."""
     missing = Missing(place="resource.uri", why=Gone.REDACTED, readers=("match",))
-    if then is None or _rules(case) != _rules(then.case):
+    if then is None or not _ruled_alike(
+        case.revision.policy, then.case.revision.policy, call.method
+    ):
         return Undecided(missing=(missing,))
     return Decided(judgement=call.judged)
 
 
-def _rules(case: Case) -> Mapping[str, object]:
+@lru_cache(maxsize=64)
+def _ruled_alike(one: CompiledPolicy, other: CompiledPolicy, method: Method) -> bool:
+    return _rules(one, method) == _rules(other, method)
+
+
+def _rules(policy: CompiledPolicy, method: Method) -> Mapping[str, object]:
     """Return all that may be about a resource, in a form that is equal to its like."""
-    policy, method = case.revision.policy, case.call.method
     rules = {
         rule.id: replace(
             rule, place="", reason="", matcher=replace(rule.matcher, selects=_anything)

@@ -5,7 +5,7 @@ his call is undecidable where a rule looks at it, and is nowhere taken for somet
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gateway import jsontext
@@ -16,6 +16,7 @@ from gateway.types.json import Json, JsonPointer
 
 _IN_TEXT: Final = re.compile(r"\[redacted[:\]]|" + re.escape(f'"{KEY}"'))
 _SHORTENED: Final = re.compile(r"… \[\d+ more characters\]\Z")
+_LAST: Final = " more characters]"  # of what is shortened
 _CUT: Final = "$cut"
 
 Unknown = Mapping[JsonPointer, Gone]
@@ -23,7 +24,9 @@ Unknown = Mapping[JsonPointer, Gone]
 
 def places(value: Json) -> dict[JsonPointer, Gone]:
     """Return the places of a value that hold something else than what was there; `""`: all."""
-    return dict(_places(value, ""))
+    found: dict[JsonPointer, Gone] = {}
+    _find(value, "", found)
+    return found
 
 
 def noted(pointers: Iterable[str], root: str) -> dict[JsonPointer, Gone]:
@@ -46,29 +49,31 @@ def touches(unknown: Iterable[JsonPointer], pointer: JsonPointer) -> tuple[JsonP
 
 def is_text_whole(text: str) -> bool:
     """Whether a text that passed the redactor is as it was."""
+    if "redacted" not in text and not text.endswith(_LAST):  # nearly all; the rest is looked at
+        return True
     return not _IN_TEXT.search(text) and not _SHORTENED.search(text)
 
 
-def _places(value: Json, pointer: JsonPointer) -> Iterator[tuple[JsonPointer, Gone]]:
-    match value:
-        case dict():
-            yield from _of_object(value, pointer)
-        case list():
-            for at, item in enumerate(value):
-                yield from _places(item, f"{pointer}/{at}")
-        case str() if not is_text_whole(value):
-            yield pointer, Gone.CUT if _SHORTENED.search(value) else Gone.REDACTED
-        case _:
-            return
+def _find(value: Json, pointer: JsonPointer, found: dict[JsonPointer, Gone]) -> None:
+    if isinstance(value, str):
+        if not is_text_whole(value):
+            found[pointer] = Gone.CUT if _SHORTENED.search(value) else Gone.REDACTED
+    elif isinstance(value, dict):
+        _find_in_object(value, pointer, found)
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            _find(item, f"{pointer}/{at}", found)
 
 
-def _of_object(value: Mapping[str, Json], pointer: JsonPointer) -> Iterator[tuple[str, Gone]]:
+def _find_in_object(
+    value: Mapping[str, Json], pointer: JsonPointer, found: dict[JsonPointer, Gone]
+) -> None:
     if KEY in value:
-        yield pointer, Gone.LEFT_OUT if value[KEY] == levels.KIND else Gone.REDACTED
+        found[pointer] = Gone.LEFT_OUT if value[KEY] == levels.KIND else Gone.REDACTED
     elif len(value) == 1 and _CUT in value:
-        yield pointer, Gone.CUT
-    elif any("[redacted" in key for key in value):  # so it is not known which members there are
-        yield pointer, Gone.REDACTED
+        found[pointer] = Gone.CUT
+    elif "[redacted" in "\0".join(value):  # a key: so it is not known which members there are
+        found[pointer] = Gone.REDACTED
     else:
         for key, member in value.items():
-            yield from _places(member, f"{pointer}/{jsontext.escape(key)}")
+            _find(member, f"{pointer}/{jsontext.escape(key)}", found)

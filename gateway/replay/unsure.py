@@ -6,7 +6,7 @@ far as what they look at is known.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from gateway import jsontext
@@ -57,9 +57,11 @@ class Unsure:
     revision: Revision
     _paths: list[dict[Path, Missing]] = field(default_factory=list[dict[Path, Missing]])
 
-    def checks(self, checks: Sequence[Check]) -> tuple[Check, ...]:
+    def checks(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
         """Return the checks in the same order, with those that may meet what is unknown as here."""
-        return tuple(getattr(self, _MINE[check]) if check in _MINE else check for check in checks)
+        return tuple(
+            [each if mine is None else getattr(self, mine) for each, mine in _mine(checks)]
+        )
 
     @property
     def unknown(self) -> Unknown:
@@ -217,6 +219,7 @@ class Unsure:
         fixed = fixing.Fixing(
             call=self.call,
             then=self.then,
+            own=self.revision,
             paths=self.paths(case),
             oracle=self.oracle,
             known=partial(self.known_arguments, case),
@@ -227,6 +230,11 @@ class Unsure:
         """Write what policy demands, and take what the run has limits for."""
         case = replaced(case, revision=self.revision)
         return constraining.apply(case, self.call, self.then, self.paths(case), self)
+
+
+@lru_cache(maxsize=16)
+def _mine(checks: tuple[Check, ...]) -> tuple[tuple[Check, str | None], ...]:
+    return tuple((each, _MINE.get(each)) for each in checks)
 
 
 def _traces_alike(now: Contract, then: Case) -> bool:

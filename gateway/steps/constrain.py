@@ -3,8 +3,6 @@
 The arguments are final then, so what a call takes of the limits of its run is known here too.
 """
 
-from dataclasses import replace
-
 from gateway.case import Case
 from gateway.contracts import spelling
 from gateway.operations import keys
@@ -44,11 +42,11 @@ def _constrained(case: Case) -> Case | Refusal:
     twice = spelling.like(written, arguments)
     if twice is not None:
         return _unsatisfiable(case, f"`{twice[0][:100]}` could be taken for `{twice[1]}`")
-    before, final = case.arguments, replace(case, arguments=arguments)
+    before, final = case.arguments, replaced(case, arguments=arguments)
     judged = provenance.again(final, before, decision.constraints)
     if isinstance(judged, Refusal) or judged is final:
         return judged
-    return replace(judged, decision=policy.asking(judged, decision))
+    return replaced(judged, decision=policy.asking(judged, decision))
 
 
 def _limited(case: Case) -> Case | Refusal:
@@ -69,7 +67,7 @@ def _limited(case: Case) -> Case | Refusal:
         return _unsatisfiable(case, str(error))
     if not taken:
         return case
-    return replaced(case, decision=replace(decision, limits=(*decision.limits, *taken)))
+    return replaced(case, decision=replaced(decision, limits=(*decision.limits, *taken)))
 
 
 def _unsatisfiable(case: Case, reason: str) -> Refusal:

@@ -17,6 +17,14 @@ class Lock(IntEnum):
     CHECKPOINTS = 3  # of the log; nobody who appends waits for it
 
 
+def numbered(rows: Sequence[tuple[object, object]]) -> list[tuple[int, str]]:
+    """Return rows of numbers and texts as such; TypeError where one holds anything else."""
+    found = [(number, text) for number, text in rows if type(number) is int and type(text) is str]
+    if len(found) < len(rows):
+        raise TypeError("a column is not a whole number, or not a text")
+    return found
+
+
 class Row:
     """One row of a result; reading a column as another type than it has is an error."""
 
@@ -69,6 +77,12 @@ class Transaction(Protocol):
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         """Return the rows of one query; `where` fills its `{where}`, and is never made of input."""
+        ...
+
+    def fetch_numbered(
+        self, name: str, parameters: Parameters, *, where: str = ""
+    ) -> list[tuple[int, str]]:
+        """Return the rows of a query of one number and one text: for pages of many rows."""
         ...
 
     def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:

@@ -16,12 +16,13 @@ from gateway.events.envelope import Origin, to_bytes
 from gateway.store import sealed_copies
 from gateway.store.backlog import Backlog, Bounds, Entry, Gap
 from gateway.store.changes import Change
-from gateway.store.engine import Engine, Parameters, Row, Transaction, Value
+from gateway.store.engine import Engine, Parameters, Transaction, Value
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.store.writer import Health, Writer
 from gateway.types.events import Event
 from gateway.types.json import JsonObject
+from gateway.types.values import maker, value
 
 _T = TypeVar("_T")
 _WAIT_S: Final = 5.0
@@ -40,6 +41,7 @@ _CONDITIONS: Final = {
     "tenant": "tenant = :tenant",
     "run": "run_id = :run AND run_id <> ''",  # as the partial index has it
     "call": "call_id = :call",
+    "few_calls": "call_id IN (SELECT value FROM json_each(:few_calls))",
     "actor": "actor_user = :actor",
     "tool": "tool = :tool",
     "decision": "decision = :decision",
@@ -62,6 +64,7 @@ class EventFilter:
     tenant: str = ""
     run: str = ""
     call: str = ""
+    few_calls: tuple[str, ...] = ()  # of which each is looked for by itself
     actor: str = ""
     tool: str = ""
     decision: str = ""
@@ -78,7 +81,7 @@ class EventFilter:
     newest_first: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class StoredEvent:
     """An event as it is kept: its number in the log, and the exact bytes."""
 
@@ -90,6 +93,9 @@ class StoredEvent:
         value = jsontext.parse_result(self.body)
         assert isinstance(value, dict)  # noqa: S101 - only objects are ever appended
         return {"seq": self.seq, **value}
+
+
+_stored = maker(StoredEvent)
 
 
 class EventLog:
@@ -270,7 +276,8 @@ class EventLog:
         name = "query_events_newest" if wanted.newest_first else "query_events"
 
         def read(transaction: Transaction) -> list[StoredEvent]:
-            return [_stored(row) for row in transaction.fetch(name, parameters, where=where)]
+            rows = transaction.fetch_numbered(name, parameters, where=where)
+            return [_stored(seq=seq, body=text.encode()) for seq, text in rows]
 
         return await self._worker.read(read)
 
@@ -380,11 +387,9 @@ def conditions(wanted: EventFilter) -> tuple[str, dict[str, Value]]:
                 parameters[name] = column(value)
             case int() if value:
                 parameters[name] = value
+            case tuple() if value:
+                parameters[name] = jsontext.dump([*map(column, wanted.few_calls)]).decode()
             case _:
                 continue
     parts = [text for name, text in _CONDITIONS.items() if name in parameters]
     return ("WHERE " + " AND ".join(parts) if parts else ""), parameters
-
-
-def _stored(row: Row) -> StoredEvent:
-    return StoredEvent(seq=row.integer("seq"), body=row.text("body").encode())

@@ -11,7 +11,7 @@ from psycopg import conninfo, rows
 from gateway.clock import Clock, SystemClock
 from gateway.errors import ConfigurationError, StatementRefused, StoreUnavailable
 from gateway.store import queries
-from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
+from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction, numbered
 
 _LOCK_CLASS: Final = 0x57424A31  # keeps our advisory locks apart from those of other programs
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"  # a lock's holder must see what came before
@@ -204,6 +204,12 @@ class _Transaction:
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         found = self._connection.execute(_statement(name, where), parameters).fetchall()
         return [Row(columns) for columns in found]
+
+    def fetch_numbered(
+        self, name: str, parameters: Parameters, *, where: str = ""
+    ) -> list[tuple[int, str]]:
+        with self._connection.cursor(row_factory=rows.tuple_row) as cursor:
+            return numbered(cursor.execute(_statement(name, where), parameters).fetchall())
 
     def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
         """The driver has all rows at once anyway."""

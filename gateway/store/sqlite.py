@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gateway.errors import ConfigurationError, LogChanged, StatementRefused, StoreUnavailable
 from gateway.store import queries
-from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction
+from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction, numbered
 
 _SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
@@ -310,6 +310,12 @@ class _Transaction:
             return []
         columns = next(zip(*cursor.description, strict=True))  # the names: the first of each column
         return [Row(dict(zip(columns, values, strict=True))) for values in rows]
+
+    def fetch_numbered(
+        self, name: str, parameters: Parameters, *, where: str = ""
+    ) -> list[tuple[int, str]]:
+        text = queries.statements()[name].replace("{where}", where)
+        return numbered(self._connection.execute(text, parameters).fetchall())
 
     def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
         """Have them in one row: each row gives the interpreter's lock away, and wins it back."""

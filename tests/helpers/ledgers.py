@@ -41,9 +41,11 @@ class MemoryLog:
         self.of_calls[event.call].append(stored)
 
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
-        """Return the events after a number, or those of a call."""
-        if wanted.call:
-            return self.of_calls[wanted.call][: wanted.limit]
+        """Return the events after a number, or those of a call or of some."""
+        if wanted.call or wanted.few_calls:
+            calls = {wanted.call, *wanted.few_calls} - {""}
+            found = [event for call in calls for event in self.of_calls[call]]
+            return sorted(found, key=lambda event: event.seq)[: wanted.limit]
         return self.kept[wanted.after : wanted.after + wanted.limit]
 
     @property

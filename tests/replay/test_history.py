@@ -1,3 +1,5 @@
+import pytest
+
 from gateway.replay import history
 from gateway.replay.history import Span
 from gateway.replay.types import Recorded
@@ -42,7 +44,7 @@ class Interleaved:
         ]
 
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
-        if wanted.call:
+        if wanted.call or wanted.few_calls:
             return await self.log.query(wanted)
         return self.kept[wanted.after : wanted.after + wanted.limit]
 
@@ -77,3 +79,54 @@ async def test_a_call_without_an_end_is_read_as_far_as_the_log_goes() -> None:
     cut.of_calls[str(first.json()["call"])] = [first]
     (only,) = await read(cut)
     assert only.ended is None
+
+
+class Asked:
+    """A log that notes what is looked up, and may have been asked for more than it gives."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self.log = log
+        self.asked = list[EventFilter]()
+
+    async def query(self, wanted: EventFilter) -> list[StoredEvent]:
+        if wanted.call or wanted.few_calls:
+            self.asked.append(wanted)
+        return await self.log.query(wanted)
+
+
+async def test_calls_of_a_page_are_looked_up_together() -> None:
+    log = Asked((await a_history(60)).log)
+    found = await read(log)
+    looked = [call for each in log.asked for call in each.few_calls]
+    assert len(looked) > len(log.asked) > 0
+    assert not any(each.call for each in log.asked)
+    asked = {each.call for each in found if each.judged.effect is DecisionEffect.REQUIRE_APPROVAL}
+    assert asked <= {*looked}
+
+
+async def test_calls_with_more_events_than_are_looked_up_at_once_are_looked_up_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = await a_history(60)
+    plain = await read(made.log)
+    monkeypatch.setattr(history, "_MOST_EVENTS", 6)  # of one call there are no more than five
+    log = Asked(made.log)
+    assert await read(log) == plain
+    assert any(each.call for each in log.asked)
+
+
+async def test_events_that_tell_of_no_call_are_not_even_read() -> None:
+    made = await a_history(2)
+    plain = await read(made.log)
+    other = next(each.body for each in made.log.kept if b'"kind":"retrieval"' in each.body)
+    many = len(made.log.kept)
+    made.log.kept.append(StoredEvent(seq=many + 1, body=other.removesuffix(b"}")))
+    assert await read(made.log) == plain
+
+
+async def test_an_event_that_does_not_begin_as_the_gateway_has_it_is_read() -> None:
+    made = await a_history(1)
+    decision = next(each for each in made.log.kept if b'"authorization"' in each.body)
+    odd = b'{"stage":"decided",' + decision.body.removeprefix(b"{")
+    log = MemoryLog(kept=[StoredEvent(seq=1, body=odd)])
+    assert [each.call for each in await read(log)] == [decision.json()["call"]]

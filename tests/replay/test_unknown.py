@@ -55,3 +55,26 @@ def test_an_event_names_places_below_its_arguments() -> None:
 def test_a_place_is_touched_by_what_is_around_it_and_inside_of_it() -> None:
     assert unknown.touches(["/a", "/b/c", "/ab"], "/a/x") == ("/a",)
     assert unknown.touches(["/a", "/b/c", "/ab"], "/b") == ("/b/c",)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [
+        ("plain", True),
+        ("this was redacted by hand", True),
+        ("and 12 more characters]", True),
+        ("abc… [12 more characters]", False),
+        ("abc… [12 more characters] and on", True),
+        ("a [redacted] word", False),
+        ("a [redacted:iban] word", False),
+        ('{"$redacted": "secret"}', False),
+        ("$redacted", True),
+    ],
+)
+def test_a_text_is_whole_unless_a_mark_stands_in_it(text: str, is_whole: bool) -> None:
+    assert unknown.is_text_whole(text) is is_whole
+    assert bool(unknown.places([text])) is not is_whole
+
+
+def test_an_object_with_a_redacted_name_is_unknown_as_a_whole() -> None:
+    assert unknown.places({"a": {"[redacted:email]": 1, "b": 2}}) == {"/a": Gone.REDACTED}

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from gateway.errors import StoreUnavailable
-from gateway.store.engine import Engine, Lock, Row
+from gateway.store.engine import Engine, Lock, Row, numbered
 
 Connect = Callable[..., Engine]
 
@@ -69,8 +69,21 @@ def test_numbered_texts_come_as_they_were_whatever_is_in_them(
     with engine.reading() as reading:
         found = reading.fetch_texts("leaves_after", {"after": 0, "last": 9, "limit": 9})
         page = reading.fetch_texts("leaves_after", {"after": 1, "last": 9, "limit": 1})
+        texts = reading.fetch_numbered("query_events", {"limit": 9})
+        last = reading.fetch_numbered(
+            "query_events", {"limit": 9, "after": 1}, where="WHERE seq > :after"
+        )
     expected = [(number, body.encode()) for number, body in enumerate(bodies, 1)]
     assert (found, page) == (expected, expected[1:2])
+    assert texts == [*enumerate(bodies, 1)]
+    assert last == texts[1:]
+
+
+def test_what_is_no_number_with_a_text_is_told() -> None:
+    assert numbered([(1, "a"), (2, "")]) == [(1, "a"), (2, "")]
+    for odd in ((1, None), (1, 2), ("1", "a"), (True, "a")):
+        with pytest.raises(TypeError, match="not a whole number, or not a text"):
+            numbered([(1, "a"), odd])
 
 
 @pytest.mark.parametrize("value", ["naïve ✓ 𝄞", "100 % :name '\"", "a\nb\tc", ""])

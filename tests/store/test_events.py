@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -250,6 +251,16 @@ async def test_events_are_found_by_what_they_are_about(
     await store.events.kept()
     assert await ids_of(store.events, EventFilter(**wanted)) == ["special"]  # pyright: ignore[reportArgumentType] - one field a case
     assert await ids_of(store.events, EventFilter(until=NOW + timedelta(seconds=1))) == ["other"]
+
+
+async def test_events_of_several_calls_come_in_the_order_of_the_log(store: Store) -> None:
+    calls = ("call_a", "call_b", "call_c", "call_a", "x\0y", "call_b")
+    store.events.append([an_event(id=f"e{n}", call=call) for n, call in enumerate(calls)])
+    await store.events.kept()
+    some = EventFilter(few_calls=("call_b", "call_a", "call_none"))
+    assert await ids_of(store.events, some) == ["e0", "e1", "e3", "e5"]
+    assert await ids_of(store.events, replace(some, limit=2, after=1)) == ["e1", "e3"]
+    assert await ids_of(store.events, EventFilter(few_calls=("x\0y",))) == ["e4"]
 
 
 async def test_the_newest_come_first_when_asked_for(store: Store) -> None:
