@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from itertools import count, islice
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from gateway.replay.reporting import reported
 from gateway.replay.watching import Watched
 from gateway.store.store import Store
 from gateway.types.events import Event
+from gateway.types.json import JsonObject
 from gateway.types.values import replaced
 from tests.helpers.databases import ORIGIN
 from tests.helpers.histories import History, MemoryLog
@@ -72,11 +74,32 @@ class _Heard(MemoryLog):
 
 
 def _others(events: Sequence[Event]) -> Iterator[Event]:
-    """Yield the events again and again, each time as those of other calls."""
+    """Yield the events again and again, each time as those of other calls, a day later."""
     for turn in count():
+        later = timedelta(days=turn)  # by whole ones: rules may go by the time of the day
         for each in events:
             run = f"{turn}-{each.run}" if each.run else ""
-            yield replaced(each, id=ids.ulid(), call=f"{turn}-{each.call}", run=run)
+            yield replaced(
+                each,
+                id=ids.ulid(),
+                at=each.at + later,
+                call=f"{turn}-{each.call}",
+                run=run,
+                body=_another(each.body, turn, later),
+            )
+
+
+def _another(body: JsonObject, turn: int, later: timedelta) -> JsonObject:
+    """Return a body with an operation and a request of its own, and a run that ends later."""
+    own: JsonObject = {
+        name: f"{turn}-{body[name]}" for name in ("op", "approval") if body.get(name)
+    }
+    snapshot = body.get("snapshot")
+    run = snapshot.get("run") if isinstance(snapshot, dict) else None
+    if isinstance(snapshot, dict) and isinstance(run, dict) and isinstance(run.get("ends_at"), int):
+        ends_at = int(str(run["ends_at"])) + later // timedelta(microseconds=1)
+        own["snapshot"] = {**snapshot, "run": {**run, "ends_at": ends_at}}
+    return {**body, **own}
 
 
 async def _write(store: Store, many: int, made: History, events: Sequence[Event]) -> Mark:
@@ -97,11 +120,14 @@ async def replay(store: Store, made: History) -> None:
     _, candidate = replays(made, "a larger bound")
     watched = await Watched.of(store.events, Span())
     memory, bar = Memory(), Bar()
+    quarters = [0.25, 0.5, 0.75]
 
     def told(calls: int) -> None:
         if calls % 500 == 0:
             memory.look()
             bar.show(watched.share, f"{calls:,} calls")
+            if quarters and watched.share >= quarters[0]:
+                print(f"{quarters.pop(0):.0%}: {calls:,} calls, {_held() >> 20} MiB", flush=True)
 
     start = time.process_time()
     report = await reported(watched, Span(), candidate, told=told)
