@@ -78,11 +78,12 @@ def _rarely_collected() -> Generator[None]:
     What calls are made of is in no cycle and goes by itself, and most of what a process has when it
     begins stays till its end: a tenth of the time would be spent on finding nothing.
     """
-    before = gc.get_threshold()
+    before, is_alone = gc.get_threshold(), not gc.get_freeze_count()
     gc.freeze()
     gc.set_threshold(_SELDOM, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if is_alone:  # else what others had it leave alone would come back as well
+            gc.unfreeze()
