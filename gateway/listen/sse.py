@@ -1,7 +1,6 @@
 """The response to one HTTP request: a JSON body, or an event stream if there is news before."""
 
 import asyncio
-from collections import deque
 from types import TracebackType
 from typing import Final, Self
 
@@ -10,7 +9,7 @@ from starlette.types import Receive, Send
 from gateway.listen.direct import Direct
 from gateway.listen.overdue import Overdue
 from gateway.listen.replies import Headers, send_bytes
-from gateway.listen.stream import KEEPALIVE_S, PING, SSE_HEADERS, WRITE_DEADLINE_S, event
+from gateway.listen.stream import KEEPALIVE_S, EventStream
 
 # Most calls are over by then and never pay for a task that watches their client.
 WATCH_AFTER_S: Final = 0.05
@@ -24,10 +23,25 @@ class Exchange:
     the context swallows just that cancellation.
     """
 
+    __slots__ = (
+        "_direct",
+        "_keepalive",
+        "_loop",
+        "_overdue",
+        "_owner",
+        "_receive",
+        "_send",
+        "_stream",
+        "_watcher",
+        "client_gone",
+        "has_ended",
+    )
+
     def __init__(
         self, receive: Receive, send: Send, overdue: Overdue, direct: Direct | None = None
     ) -> None:
         self.client_gone = False
+        self.has_ended = False
         self._overdue = overdue
         self._receive = receive
         self._send = send
@@ -36,10 +50,7 @@ class Exchange:
         self._owner = asyncio.current_task()
         self._keepalive: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
-        self._pump: asyncio.Task[None] | None = None
-        self._waiting: deque[bytes] = deque()
-        self._wake: asyncio.Event | None = None  # of the stream, which most answers don't become
-        self.has_ended = False
+        self._stream: EventStream | None = None  # which most answers don't become
 
     async def __aenter__(self) -> Self:
         self._overdue.watch(self)
@@ -54,9 +65,10 @@ class Exchange:
         self.has_ended = True
         if self._keepalive is not None:
             self._keepalive.cancel()
-        for task in (self._watcher, self._pump):
-            if task is not None:
-                task.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()
+        if self._stream is not None:
+            self._stream.close()
         if self.client_gone and self._owner is not None:
             self._owner.uncancel()
             return kind is asyncio.CancelledError
@@ -65,20 +77,16 @@ class Exchange:
     @property
     def is_stream(self) -> bool:
         """Whether the event stream has begun, which fixes the HTTP status at 200."""
-        return self._pump is not None
+        return self._stream is not None
 
     def push(self, message: bytes) -> None:
         """Send a notification at the client's pace; begins the stream; a slow client loses some."""
-        if self.has_ended:
-            return
-        if len(self._waiting) >= _MAX_WAITING:
-            self._waiting.popleft()
-        self._waiting.append(event(message))
-        self._begin()
+        if not self.has_ended:
+            self._begin().put(message, most=_MAX_WAITING)
 
     def push_once(self, message: bytes) -> None:
         """Send a notification, unless the same is still waiting to be sent."""
-        if event(message) not in self._waiting:
+        if self._stream is None or not self._stream.holds(message):
             self.push(message)
 
     async def finish(self, body: bytes, *, status: int = 200, headers: Headers = ()) -> None:
@@ -86,27 +94,24 @@ class Exchange:
         if self.has_ended:
             return
         self.has_ended = True
-        if self._pump is None:
-            if status == 200 and not headers and self._direct and self._direct.answer(body):
-                return
+        if self._stream is not None:
+            await self._stream.end(body)
+        elif status != 200 or headers or not self._direct or not self._direct.answer(body):
             await send_bytes(self._send, status, body, headers)
-            return
-        self._waiting.append(event(body))
-        self._begin()
-        async with asyncio.timeout(WRITE_DEADLINE_S):
-            await self._pump
 
-    def _begin(self) -> None:
-        if self._wake is None:
-            self._wake = asyncio.Event()
-            # Owned: cancelled in __aexit__.
-            self._pump = self._loop.create_task(self._write(self._wake))
-        self._wake.set()
+    def _begin(self) -> EventStream:
+        if self._stream is None:
+            self._stream = EventStream(self._send)  # owned: closed in __aexit__
+        return self._stream
 
     def is_overdue(self) -> None:
         """Watch the client from now on, and let the connection not stay silent for too long."""
         self._watcher = self._loop.create_task(self._await_leaving())  # owned, as above
-        self._keepalive = self._loop.call_later(KEEPALIVE_S, self._begin)
+        self._keepalive = self._loop.call_later(KEEPALIVE_S, self._break_silence)
+
+    def _break_silence(self) -> None:
+        if not self.has_ended:
+            self._begin()
 
     async def _await_leaving(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
@@ -114,24 +119,3 @@ class Exchange:
         if not self.has_ended and self._owner is not None:
             self.client_gone = True
             self._owner.cancel()
-
-    async def _write(self, wake: asyncio.Event) -> None:
-        """Write the stream: events as they come, comments in between so that it stays open."""
-        await self._send(
-            {"type": "http.response.start", "status": 200, "headers": list(SSE_HEADERS)}
-        )
-        while True:
-            while self._waiting:
-                await self._body(self._waiting.popleft())
-            if self.has_ended:
-                break
-            wake.clear()
-            try:
-                async with asyncio.timeout(KEEPALIVE_S):
-                    await wake.wait()
-            except TimeoutError:
-                await self._body(PING)
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _body(self, chunk: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -41,8 +41,14 @@ class EventStream:
         """How many events have not been sent."""
         return len(self._waiting)
 
-    def put(self, message: bytes) -> None:
-        """Send a message soon; never waits."""
+    def holds(self, message: bytes) -> bool:
+        """Whether the very same message has not been sent yet."""
+        return event(message) in self._waiting
+
+    def put(self, message: bytes, *, most: int | None = None) -> None:
+        """Send a message soon; never waits. Where `most` wait already, the oldest is dropped."""
+        if most is not None and len(self._waiting) >= most:
+            self._waiting.popleft()
         self._waiting.append(event(message))
         self._wake.set()
 

@@ -4,9 +4,10 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from gateway.listen import sse
+from gateway.listen import sse, stream
 from gateway.listen.overdue import Overdue
-from gateway.listen.sse import Exchange, event
+from gateway.listen.sse import Exchange
+from gateway.listen.stream import event
 from tests.listen.house import LIMIT_S
 
 
@@ -34,7 +35,8 @@ class Wire:
 
 async def test_a_silent_stream_is_kept_open_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     """case: HTT-07"""
-    monkeypatch.setattr(sse, "KEEPALIVE_S", 0.01)
+    for module in (sse, stream):
+        monkeypatch.setattr(module, "KEEPALIVE_S", 0.01)
     wire = Wire()
     async with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
         with anyio.fail_after(LIMIT_S):

@@ -75,3 +75,21 @@ async def test_a_closed_stream_sends_nothing_more() -> None:
     events.put(b"{}")
     await anyio.lowlevel.checkpoint()
     assert len(wire.sent) == sent
+
+
+async def test_of_too_many_that_wait_the_oldest_is_dropped() -> None:
+    sent: list[bytes] = []
+    free = anyio.Event()
+
+    async def send(message: Message) -> None:
+        await free.wait()
+        sent.append(message.get("body", b""))
+
+    slow = EventStream(send)
+    await anyio.lowlevel.checkpoint()
+    for number in range(5):
+        slow.put(b"%d" % number, most=2)
+    assert [slow.holds(b"%d" % number) for number in range(5)] == [False, False, False, True, True]
+    free.set()
+    await slow.end(b"end")
+    assert b"".join(sent) == event(b"3") + event(b"4") + event(b"end")
