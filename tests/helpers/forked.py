@@ -50,7 +50,6 @@ _PARENT.set_forkserver_preload(
         "gateway.cli.playing",
         "gateway.listen.sessions",
         "uvicorn.lifespan.on",
-        "tests.helpers.frozen",  # last
     ]
 )
 
