@@ -21,7 +21,8 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Execution
 from gateway.types.values import value
 
-_PAGE: Final = 250  # events that are read, and calls that are looked up, at once
+_PAGE: Final = 1_000  # events that are read at once
+_TOGETHER: Final = 100  # calls that are looked up at once
 _MOST_OPEN: Final = 5_000  # calls that are held at once
 _MOST_EVENTS: Final = 1_000  # of one call, or of some that are looked up together
 _KINDS: Final = frozenset(
@@ -112,17 +113,27 @@ async def _completed(
     if not doubted:
         return calls
     stories = dict[str, list[Told]]()
-    found = await log.query(EventFilter(few_calls=tuple(doubted), limit=_MOST_EVENTS))
-    if len(found) < _MOST_EVENTS:
-        for event in await _read(found, unsealing):
-            stories.setdefault(event.call, []).append(event)
-    else:  # and perhaps there are more
-        for id in doubted:
-            kept = await log.query(EventFilter(call=id, limit=_MOST_EVENTS))
-            stories[id] = [*await _read(kept, unsealing)]
+    for first in range(0, len(doubted), _TOGETHER):
+        stories |= await _stories(log, doubted[first : first + _TOGETHER], unsealing)
     return [
         _with_story(each, stories[each.call]) if each.call in stories else each for each in calls
     ]
+
+
+async def _stories(
+    log: Log, calls: Sequence[str], unsealing: Unsealing | None
+) -> dict[str, list[Told]]:
+    """Return the events of calls, as far as the log has any."""
+    stories = dict[str, list[Told]]()
+    found = await log.query(EventFilter(few_calls=tuple(calls), limit=_MOST_EVENTS))
+    if len(found) < _MOST_EVENTS:
+        for event in await _read(found, unsealing):
+            stories.setdefault(event.call, []).append(event)
+        return stories
+    for id in calls:  # perhaps there are more
+        kept = await log.query(EventFilter(call=id, limit=_MOST_EVENTS))
+        stories[id] = [*await _read(kept, unsealing)]
+    return stories
 
 
 def _with_story(call: Recorded, events: Sequence[Told]) -> Recorded:

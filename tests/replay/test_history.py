@@ -94,9 +94,11 @@ class Asked:
         return await self.log.query(wanted)
 
 
-async def test_calls_of_a_page_are_looked_up_together() -> None:
+async def test_calls_of_a_page_are_looked_up_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "_TOGETHER", 3)
     log = Asked((await a_history(60)).log)
     found = await read(log)
+    assert max(len(each.few_calls) for each in log.asked) == 3
     looked = [call for each in log.asked for call in each.few_calls]
     assert len(looked) > len(log.asked) > 0
     assert not any(each.call for each in log.asked)
