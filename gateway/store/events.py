@@ -118,6 +118,7 @@ class EventLog:
         self._backlog = Backlog(bounds or Bounds())
         self._gathered: list[_Made] = []  # admitted, and not yet made
         self._ahead = 0  # how many events these are at most
+        self._given_up: float | None = None  # the commit that somebody waited for in vain
         self._gatherer: asyncio.AbstractEventLoop | None = None  # whose timer ends the wait
         self.key_destroyed: Callable[[str], None] | None = None
         """Told the id of a data key that was destroyed though somebody here still seals with it."""
@@ -211,7 +212,8 @@ class EventLog:
     async def kept(self) -> None:
         """Wait until everything appended so far is committed.
 
-        Raises StoreUnavailable when that took too long, or has been failing for that long already.
+        Raises StoreUnavailable when that took too long, or has been failing for that long already,
+        or when another has waited in vain for the very commit that is still under way.
         The events are then in doubt, not lost: they stay in order and are written when the
         database works again. So whoever now refuses the call that they announced appends that
         end too, and the log tells the whole story either way.
@@ -220,12 +222,14 @@ class EventLog:
         waiter = self._backlog.wait()
         if waiter is None:
             return
+        hangs = self._given_up is not None and self._given_up == self._writer.under_way
         try:
-            if self._writer.failing_for() >= self._wait_s:
+            if hangs or self._writer.failing_for() >= self._wait_s:
                 raise StoreUnavailable(self._unavailable())
             async with asyncio.timeout(self._wait_s):
                 await waiter.future
         except TimeoutError:
+            self._given_up = self._writer.under_way
             raise StoreUnavailable(self._unavailable()) from None
         finally:
             self._backlog.forget(waiter)

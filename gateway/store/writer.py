@@ -81,6 +81,11 @@ class Writer:
         )
 
     @property
+    def under_way(self) -> float | None:
+        """When the commit under way began, on the monotonic clock; None between commits."""
+        return self._began_s
+
+    @property
     def failing(self) -> str:
         """Why events are not being kept right now, or an empty text."""
         failing = self._failing or self._stalled()

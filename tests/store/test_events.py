@@ -7,10 +7,13 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from gateway.errors import StoreUnavailable
+from gateway.store import sealed_copies
 from gateway.store.backlog import Bounds
 from gateway.store.engine import Engine, Lock
 from gateway.store.events import EventFilter, EventLog
@@ -368,8 +371,44 @@ async def test_a_lock_that_stays_refuses_in_time_and_loses_nothing(
         with pytest.raises(StoreUnavailable, match="locked"):
             await log.kept()
         log.append([an_event(id="e2")], owed=True)
-    await log.kept()
+    async with asyncio.timeout(15):
+        while True:
+            try:
+                await log.kept()
+            except StoreUnavailable:  # until the try that met the lock is through
+                await asyncio.sleep(0.01)
+            else:
+                break
     assert await ids_of(log) == ["e0", "e1", "e2"]
+
+
+async def test_a_commit_that_hangs_is_waited_for_once(
+    open_log: OpenLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = open_log(wait_s=0.5)
+    hangs, goes_on = threading.Event(), threading.Event()
+    keep = sealed_copies.keep
+
+    def hang(*given: Any) -> Any:
+        hangs.set()
+        goes_on.wait(30)
+        return keep(*given)
+
+    monkeypatch.setattr(sealed_copies, "keep", hang)
+    log.append([an_event(id="e1")], durable=True)
+    await asyncio.to_thread(hangs.wait)  # the commit began before anybody waits for it
+    with pytest.raises(StoreUnavailable, match="no answer"):
+        await log.kept()
+    with patch.object(asyncio, "timeout", side_effect=AssertionError("it waits")):
+        log.append([an_event(id="e2")], durable=True)
+        with pytest.raises(StoreUnavailable):
+            await log.kept()
+    goes_on.set()
+    async with asyncio.timeout(15):
+        while await ids_of(log) != ["e1", "e2"]:
+            await asyncio.sleep(0)
+    log.append([an_event(id="e3")], durable=True)
+    await log.kept()
 
 
 KILLED = """
