@@ -5,6 +5,7 @@ import io
 import json
 import signal
 import sys
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -113,15 +114,20 @@ class Gateway:
             while not set(names) <= set(await self.names()):
                 await asyncio.sleep(0.02)
 
-    def command(self, *words: str) -> Any:
-        """Run a command of the same configuration and return its JSON."""
-        done = forked.ran([*words, "--config", str(self.folder / "config.yaml"), "--json"])
+    def command(self, *words: str, within_s: float = 0.0) -> Any:
+        """Run a command of the same configuration and return its JSON; so long until it has one."""
+        until = time.monotonic() + within_s
+        while True:
+            done = forked.ran([*words, "--config", str(self.folder / "config.yaml"), "--json"])
+            if done.stdout or time.monotonic() > until:
+                break
         assert done.stdout, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def events(self, *filters: str) -> list[dict[str, Any]]:
-        """Return the events of the log, oldest first."""
-        return self.command("events", "query", "--limit", "100000", *filters)
+        """Return the events of the log, oldest first, those of a moment ago as well."""
+        time.sleep(0.1)  # what nobody waits for is there within 60 ms, and later on a busy machine
+        return self.command("events", "query", "--limit", "100000", *filters, within_s=WITHIN_S)
 
     async def stop(self, number: int = signal.SIGTERM) -> int:
         """Stop it and return its exit code."""
