@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -20,6 +21,8 @@ _SETTINGS: Final = (
     # take a tenth less of the writer's time than what SQLite does by itself.
     "PRAGMA wal_autocheckpoint = 4000",
 )
+_WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
+_PAUSE_MS: Final = 10
 # All texts in one, a line each, as no event has a line break in it.
 _AT_ONCE: Final = """\
 WITH found (number, body) AS ({query})
@@ -142,8 +145,7 @@ class SqliteEngine:
             # Fails on a file of another kind, which stays as it is: its rights too.
             connection.execute("PRAGMA schema_version").fetchone()
             self._close_to_others()
-            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-            if mode != "wal":
+            if self._mode(connection) != "wal":
                 raise StoreUnavailable(f"`{self._path}` can't be used in WAL mode, as a store must")
             for setting in _SETTINGS:
                 connection.execute(setting)
@@ -155,6 +157,21 @@ class SqliteEngine:
             raise
         self._file = found.st_dev, found.st_ino
         return connection
+
+    def _mode(self, connection: sqlite3.Connection) -> str:
+        """Write ahead from now on, and return how the database is written to.
+
+        Of several processes that begin with an empty one, SQLite has all but the first fail at
+        once, whatever the time-out.
+        """
+        for _ in range(self._busy_ms // _PAUSE_MS):
+            try:
+                return connection.execute(_WRITE_AHEAD).fetchone()[0]
+            except sqlite3.OperationalError as error:
+                if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+                    raise
+                time.sleep(_PAUSE_MS / 1000)
+        return connection.execute(_WRITE_AHEAD).fetchone()[0]
 
     def _close_to_others(self) -> None:
         """Take a database, and what SQLite keeps beside it, away from everybody but its owner."""

@@ -3,8 +3,10 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -188,3 +190,20 @@ def test_a_text_that_is_no_text_is_told_without_showing_it(engine: Engine, path:
     with pytest.raises(StoreUnavailable, match="is not UTF-8") as told, engine.reading() as reading:
         reading.fetch("get_fact", {"name": "first"})
     assert "secret" not in str(told.value)
+
+
+def test_processes_that_begin_with_one_empty_file_wait_for_each_other(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(6) as threads:
+        for number in range(40):
+            url, begin = f"sqlite:///{tmp_path}/{number}/w.db", Barrier(6)
+
+            def start(url: str = url, begin: Barrier = begin) -> None:
+                engine = dialect_of(url, SystemClock()).connect(5.0)
+                try:
+                    begin.wait(30)
+                    assert engine.has_table("events")
+                finally:
+                    engine.close()
+
+            for started in [threads.submit(start) for _ in range(6)]:
+                started.result()
