@@ -89,6 +89,11 @@ class Http:
         return await self.connection.request(head, body)
 
 
+def head(tool: str, key: str) -> bytes:
+    """The head of a stateless call, for those who send bodies of their own."""
+    return Http({"port": 0, "key": key})._head("tools/call", tool)
+
+
 class Stdio:
     """A host that started the target; all callers share its pipes."""
 
