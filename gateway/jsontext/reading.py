@@ -8,6 +8,7 @@ import orjson
 from gateway.errors import JsonError
 from gateway.jsontext import hooks
 from gateway.jsontext.pointers import escape
+from gateway.jsontext.writing import writes_back
 from gateway.types.json import Json, JsonPointer
 
 MAX_BYTES = 1 << 20
@@ -38,11 +39,12 @@ def parse(
     Refused beyond the grammar: NaN and infinities, duplicate keys, lone surrogates, integers of
     more than 1,000 digits, and fractions that a float can't carry; integers stay exact.
     """
-    text = hooks.text_of(data, max_bytes)
-    _check_shape(text, max_depth, max_nodes)
+    if not (isinstance(data, bytes) and _is_within(data, max_bytes, max_depth, max_nodes)):
+        _check_shape(hooks.text_of(data, max_bytes), max_depth, max_nodes)
     known = _written_alike(data)
     if known is not None:
         return known
+    text = hooks.text_of(data, max_bytes)
     try:
         value: Json = _STRICT.decode(text)
     except JsonError as fault:
@@ -57,18 +59,23 @@ def parse(
 
 
 def _written_alike(data: bytes | str) -> Json:
-    """Return the value of a text that a fast reader and writer give back byte for byte, else None.
+    """Return the value of a text that a fast reader and writer give back, which has one meaning.
 
-    Such a text has one meaning: a second key with the same name would have been lost on the way,
-    and a number, or half a pair, that can't be kept would have been changed or refused. Most
-    clients write JSON in this form.
+    None for any other. Most clients write JSON in this form, with or without space between values.
     """
     try:
         value: Json = orjson.loads(data)
-        written = orjson.dumps(value)
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+    except orjson.JSONDecodeError:
         return None
-    return value if written == (data if isinstance(data, bytes) else data.encode()) else None
+    return value if writes_back(value, data if isinstance(data, bytes) else data.encode()) else None
+
+
+def _is_within(data: bytes, max_bytes: int, max_depth: int, max_nodes: int) -> bool:
+    """Whether all bounds hold at first sight: few bytes are few values, few brackets not deep."""
+    size = len(data)
+    if size > max_bytes or size >= max_nodes:
+        return False
+    return data.count(b"[") + data.count(b"{") <= max_depth
 
 
 def _check_shape(text: str, max_depth: int, max_nodes: int) -> None:

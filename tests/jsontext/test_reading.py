@@ -142,6 +142,14 @@ MEANT_TWICE = [
     '"\\ud800"',
     "[NaN]",
     '{"a": 1}',
+    '{"a": 1, "a": 1}',
+    '{"a": 1, "a": 1 , "b":"          "}',
+    '[{"b ": 1, "b": 2, "b ":3}]',
+    "[ -0, 1E2 ]",
+    '"a\tb"',
+    '["a\\u0020b", 1 ]',
+    "[1 2]",
+    '{"a":1e2 }',
 ]
 
 
@@ -153,7 +161,10 @@ def outcome(text: bytes) -> tuple[str, str]:
     return "read", repr(value)  # with the types of all numbers
 
 
-@given(value=LIKELY, gaps=st.sampled_from([(",", ":"), (", ", ": ")]), ascii_only=st.booleans())
+GAPS = [(",", ":"), (", ", ": "), (" ,\n", "\t:\r")]
+
+
+@given(value=LIKELY, gaps=st.sampled_from(GAPS), ascii_only=st.booleans())
 def test_the_quick_look_changes_nothing(
     value: object, gaps: tuple[str, str], ascii_only: bool
 ) -> None:
@@ -172,4 +183,12 @@ def test_what_has_two_meanings_never_passes_the_quick_look(text: str) -> None:
 
 def test_what_most_clients_send_takes_the_quick_look() -> None:
     with patch("gateway.jsontext.reading._STRICT", None):
-        assert parse(b'{"a":[1,0.5,"\xc3\xa9",null,true]}') == {"a": [1, 0.5, "é", None, True]}
+        for text in ('{"a":[1,0.5,"é x",null,true]}', '{"a": [1, 0.5,\n"é x", null, true ] }'):
+            assert parse(text.encode()) == {"a": [1, 0.5, "é x", None, True]}
+
+
+@given(st.text(alphabet='{}[],:" \n\\u0a1-.e\x85\u2028', max_size=40))
+def test_no_text_of_signs_is_read_otherwise_by_the_quick_look(text: str) -> None:
+    quick = outcome(text.encode())
+    with patch("gateway.jsontext.reading._written_alike", return_value=None):
+        assert outcome(text.encode()) == quick

@@ -1,6 +1,8 @@
 """Reading what downstreams send."""
 
+import json
 from decimal import Decimal
+from unittest.mock import patch
 
 import orjson
 import pytest
@@ -114,6 +116,37 @@ def test_short_and_long_texts_agree_on_which_numbers_are_kept_exactly(
             parse_result(padded)
     else:
         assert repr(parse_result(padded)) == found
+
+
+@given(json_values, st.sampled_from([(",", ":"), (", ", ": "), (" ,", ":\n")]))
+def test_what_is_written_back_is_read_as_by_the_slow_way(
+    value: object, gaps: tuple[str, str]
+) -> None:
+    text = json.dumps(value, separators=gaps).encode()
+    quick = repr(parse_result(text))
+    with patch("gateway.jsontext.results.writes_back", return_value=False):
+        assert repr(parse_result(text)) == quick
+
+
+@given(digits, st.sampled_from(["%s", "[ %s]", '{"a": %s, "b":"1.5"}']))
+def test_a_number_that_is_written_back_is_read_as_by_the_slow_way(number: str, around: str) -> None:
+    text = (around % number).encode()
+    quick = _read(text)
+    with patch("gateway.jsontext.results.writes_back", return_value=False):
+        assert _read(text) == quick
+
+
+def _read(text: bytes) -> str:
+    try:
+        return repr(parse_result(text))
+    except JsonError as error:
+        return f"refused: {error}"
+
+
+def test_what_most_servers_send_is_looked_at_once() -> None:
+    with patch("gateway.jsontext.results.has_fractions", None):
+        for text in (b'{"a":[1,0.1,"x"]}', b'{"a": [1, 0.1, "x" ]}'):
+            assert parse_result(text) == {"a": [1, 0.1, "x"]}
 
 
 def test_what_is_read_exactly_has_each_key_once_and_the_same_values() -> None:

@@ -1,14 +1,17 @@
 """JSON out."""
 
 from decimal import Decimal
+from unittest.mock import patch
 
+import orjson
 import pytest
 import rfc8785
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.errors import JsonError
 from gateway.jsontext import canonical, digest, dump
+from gateway.jsontext.writing import _is_canonical, has_fractions, writes_back  # pyright: ignore[reportPrivateUsage] - what saves the walk
 from gateway.types.json import Json
 
 
@@ -98,3 +101,61 @@ safe = st.recursive(
 @given(safe)
 def test_the_canonical_form_is_that_of_rfc_8785_wherever_it_has_one(value: Json) -> None:
     assert canonical(value) == rfc8785.dumps(value)  # pyright: ignore[reportArgumentType] - no Decimal in here
+
+
+LIKELY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+    | st.sampled_from([1e16, 1e22, 1e-7, 5e-324, -0.0, 1.0, 1e-5, 1e21, 2**53, 2**64])
+    | st.sampled_from([Decimal("1e16"), Decimal("NaN")])
+    | st.sampled_from(["null", "1.5", "-", "e+", "\ud800", "\ue000", "\U00010000"]),
+    lambda inner: st.lists(inner) | st.dictionaries(
+        st.sampled_from(["a", "b", "\ue000", "\U00010000", "é", "1.5"]) | st.text(), inner),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def outcome(value: Json) -> bytes | str:
+    try:
+        return canonical(value)
+    except JsonError as error:
+        return str(error)
+
+
+@given(LIKELY)
+def test_the_looks_that_save_spelling_a_value_change_nothing(value: Json) -> None:
+    quick = outcome(value)
+    with patch("gateway.jsontext.writing._is_canonical", return_value=False):
+        assert outcome(value) == quick
+
+
+def test_what_the_bytes_show_to_be_canonical_is_not_walked() -> None:
+    with patch("gateway.jsontext.writing.has_fractions", None):
+        assert canonical({"text": "x y", "n": [7, True, {}]}) == b'{"n":[7,true,{}],"text":"x y"}'
+
+
+@pytest.mark.parametrize("number", [1e16, 1e-7, 1.5, -0.0, 5e-324, 1e300, float("nan")])
+def test_every_number_that_is_no_integer_is_looked_for_by_a_walk(number: float) -> None:
+    """What the bytes are looked through for: another writer of floats would need other signs."""
+    assert has_fractions([{"a": number}])
+    with patch("gateway.jsontext.writing.has_fractions", return_value=True) as walked:
+        assert not _is_canonical(orjson.dumps([number]), [number])
+    walked.assert_called_once()
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@example(1e16)
+@example(123456789012345680000.0)
+@example(0.0001)
+@example(0.00001)
+@example(-0.0)
+def test_a_float_is_spelled_as_rfc_8785_asks(number: float) -> None:
+    assert canonical(number) == rfc8785.dumps(number)
+
+
+@given(safe)
+def test_white_space_between_values_is_all_that_writing_back_overlooks(value: Json) -> None:
+    text = dump(value)
+    assert writes_back(value, text)
+    assert writes_back(value, b" " + text + b"\n")
+    assert not writes_back([value], text)
+    assert not writes_back(value, b"[" + text + b"]")
