@@ -119,6 +119,7 @@ class HttpConnection:
             tls=tls.of_entry(entry),
         )
         self._deadlines = Deadlines()
+        self._cap = entry.caps.message_bytes
         self._spoken: Spoken | None = None
         self._session = ""
         self._doubtful = False  # the server complained about the session in its own way
@@ -256,36 +257,41 @@ class HttpConnection:
         return reply
 
     async def _attempt(self, call: _Call) -> Reply:
-        number = call.number = self._next_id()
-        ear = call.ear
+        self._last_id = number = call.number = self._last_id + 1
+        ear, spoken, session = call.ear, self._spoken, self._session
         token = number if ear is not None and ear.wants_progress else None
-        params = stamp(call.params, self._spoken, token, call.capabilities, call.log_level)
-        modern = self._spoken is not None and self._spoken.era is Era.MODERN
-        exchange = Exchange(
-            entry=self._entry,
-            number=number,
-            reader=self._asides.reader,
-            modern=modern,
-            in_session=bool(self._session),
-            take=self._take,
-            ear=ear,
-            hearing=call.hearing,
-            capabilities=call.capabilities,
-        )
+        params = stamp(call.params, spoken, token, call.capabilities, call.log_level)
         try:
             body = jsontext.dump(request(number, call.method, params))
-            head = self._heads.written(call.method, params, self._spoken, self._session, call.extra)
+            head = self._heads.written(call.method, params, spoken, session, call.extra)
             stays = not call.may_cancel  # a closed response is how a request is cancelled
-            async with await self._wire.post(body, head, stays=stays) as response:
+            with await self._wire.post(body, head, stays=stays) as response:
                 call.answered = True
                 if call.method == "initialize" and not self._take_session(response):
                     return malformed(self._entry.name, "with two different session ids")
-                reply = read_whole(response, exchange) or await read_reply(response, exchange)
-            if exchange.last_id and not modern:
+                whole = read_whole(response, number, self._asides.reader, self._cap)
+                if whole is not None:
+                    return whole
+                exchange = self._exchange(call, spoken, in_session=bool(session))
+                reply = await read_reply(response, exchange)
+            if exchange.last_id and not exchange.modern:
                 return await resuming.finish(reply, exchange, self._asides.open_get)
             return reply
         except (wire.Unreachable, OSError, ValueError) as error:
             return self._broken(error, call)
+
+    def _exchange(self, call: _Call, spoken: Spoken | None, *, in_session: bool) -> Exchange:
+        return Exchange(
+            entry=self._entry,
+            number=call.number,
+            reader=self._asides.reader,
+            modern=spoken is not None and spoken.era is Era.MODERN,
+            in_session=in_session,
+            take=self._take,
+            ear=call.ear,
+            hearing=call.hearing,
+            capabilities=call.capabilities,
+        )
 
     def _broken(self, error: Exception, call: _Call) -> Undelivered:
         """Say whether a request that failed on the way may have arrived."""

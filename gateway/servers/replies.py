@@ -22,7 +22,14 @@ from gateway.servers.reading import Reader
 from gateway.servers.response import Response
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivery, Execution, Failure, Rejected, Undelivered
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Failure,
+    Rejected,
+    Undelivered,
+)
 from gateway.types.relay import Ear
 
 _REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC error
@@ -76,23 +83,33 @@ class Exchange:
         return _MESSAGES_OF_A_STREAM * self.cap
 
 
-def read_whole(response: Response, exchange: Exchange) -> Reply | None:
-    """Return the end of a request as `read_reply` does, if it is here already: most short ones are.
+def read_whole(response: Response, number: int, reader: Reader, cap: int) -> Delivered | None:
+    """Return the result of a request as `read_reply` does, if it is here already: most are.
 
-    None for whatever is not a plain JSON answer, all of it there.
+    None for whatever is not a plain JSON answer, all of it there, with a complete result.
     """
-    body = response.whole() if response.status == 200 else None
-    if body is None or response.content_type != "application/json":
+    body = response.whole()
+    if body is None or response.status != 200 or response.content_type != "application/json":
         return None
-    if len(body) > exchange.cap or response.headers.get("Content-Encoding"):
+    if len(body) > cap or response.encoding:
         return None
-    return _message(body, exchange)
+    try:
+        message, redactions = reader.read(body)
+    except JsonError:
+        return None
+    if not isinstance(message, dict) or "method" in message or "error" in message:
+        return None
+    answers, result = message.get("id"), message.get("result")
+    if type(answers) is not int or answers != number or not isinstance(result, dict):
+        return None
+    if "resultType" in result and result["resultType"] != "complete":
+        return None
+    return Delivered(result=result, size=len(body), redactions=redactions)
 
 
 async def read_reply(response: Response, exchange: Exchange) -> Reply:
     """Return the end of a request; raises ConnectionError when the connection breaks."""
-    encoding = response.headers.get("Content-Encoding", "identity")
-    if encoding.strip().lower() != "identity":
+    if response.encoding not in ("", "identity"):
         return malformed(exchange.server, "in an encoding that was not asked for")
     if not 200 <= response.status < 300:
         return await _refusal(response, exchange)

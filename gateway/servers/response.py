@@ -59,6 +59,18 @@ class Headers:
         values = self._fields.get(_name(name))
         return default if values is None else [value.decode("latin-1") for value in values]
 
+    @property
+    def count(self) -> int:
+        """How many fields there are."""
+        return sum(map(len, self._fields.values()))
+
+    def without(self, *names: str) -> "Headers":
+        """Return the others."""
+        left = Headers()
+        dropped = {_name(name) for name in names}
+        left._fields = {name: each for name, each in self._fields.items() if name not in dropped}
+        return left
+
 
 @lru_cache(maxsize=64)  # our own words
 def _name(name: str) -> bytes:
@@ -68,29 +80,27 @@ def _name(name: str) -> bytes:
 class Response:
     """One response; leaving its context gives the connection back, or closes it if unread."""
 
+    # As it begins: set where something happens, which of most of these is never.
+    status: int = 0
+    content_type: str = ""  # the media type, without parameters
+    encoding: str = ""  # of the body; empty: none
+    began: bool = False  # enough is here to say what kind of answer it is
+    is_complete: bool = False  # all of it arrived
+    _waiting: int = 0
+    _fault: Exception | None = None
+    _news: "asyncio.Future[None] | None" = None
+
     def __init__(self, connection: Line, *, stays: bool) -> None:
         self._connection = connection
         self._stays = stays
-        self.status = 0
         self.headers = Headers()
-        self.content_type = ""  # the media type, without parameters
         self._pieces: deque[bytes] = deque()
-        self._waiting = 0
-        self._complete = False
-        self._fault: Exception | None = None
-        self._news: asyncio.Future[None] | None = None
-        self.began = False  # enough is here to say what kind of answer it is
 
     @property
     def content_length(self) -> int | None:
         """The declared length of the body."""
         text = self.headers.get("content-length")
         return int(text) if text.isdecimal() and len(text) < 16 else None
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all of it arrived."""
-        return self._complete
 
     async def iter_any(self) -> AsyncIterator[bytes]:
         """Yield the body as it arrives; raises ConnectionError when it breaks off."""
@@ -103,18 +113,18 @@ class Response:
                 yield piece
             elif self._fault is not None:
                 raise self._fault
-            elif self._complete:
+            elif self.is_complete:
                 return
             else:
                 await self._more()
 
     def whole(self) -> bytes | None:
         """Return the whole body if it arrived in one piece, and leave it to be read."""
-        return self._pieces[0] if self._complete and len(self._pieces) == 1 else None
+        return self._pieces[0] if self.is_complete and len(self._pieces) == 1 else None
 
     async def read(self) -> bytes:
         """Return the whole body; for bodies whose declared length was looked at."""
-        if self._complete and len(self._pieces) == 1:
+        if self.is_complete and len(self._pieces) == 1:
             return self._pieces.popleft()
         return b"".join([piece async for piece in self.iter_any()])
 
@@ -124,10 +134,12 @@ class Response:
 
     async def begun(self) -> None:
         """Wait until it can be handled; a short JSON answer is then here as a whole."""
+        loop = asyncio.get_running_loop()
         while not self.began:
             if self._fault is not None:
                 raise self._fault
-            await self._more()
+            self._news = loop.create_future()
+            await self._news
 
     def take(self, piece: bytes) -> None:
         """Add a piece of the body."""
@@ -144,18 +156,26 @@ class Response:
         end.
         """
         self.content_type = self.headers.get("content-type").partition(";")[0].strip().lower()
+        self.encoding = self.headers.get("content-encoding").strip().lower()
         if self.content_type == _STREAM:
             self.began = True
             self.tell()
 
+    def arrived(self, headers: Headers, body: bytes) -> None:
+        """Take all of a JSON answer at once, which is in no encoding."""
+        self.status, self.headers, self.content_type = 200, headers, "application/json"
+        self._pieces.append(body)
+        self._waiting = len(body)
+        self.end()
+
     def end(self) -> None:
         """Note that all of it is here."""
-        self._complete = self.began = True
+        self.is_complete = self.began = True
         self.tell()
 
     def fail(self, fault: Exception) -> None:
         """Note that no more will come."""
-        if not self._complete:
+        if not self.is_complete:
             self._fault = fault
             self.tell()
 
@@ -164,11 +184,11 @@ class Response:
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         """Return itself."""
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, *unused: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *unused: object) -> None:
         """Give the connection back if it can be used again."""
         if kind is asyncio.CancelledError:
             self.leave()
@@ -177,7 +197,7 @@ class Response:
 
     def leave(self) -> None:
         """Wait no longer: the server sees that, unless the response was to stay open."""
-        if self._stays and not self._complete:
+        if self._stays and not self.is_complete:
             self._pieces.clear()
             self._connection.drift()
         else:

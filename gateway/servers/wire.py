@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httptools
 
 from gateway.errors import WeighbridgeError
+from gateway.servers.likeness import Likeness
 from gateway.servers.response import Headers, Response
 from gateway.servers.tls import reason_of
 
@@ -49,6 +50,9 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._response: Response | None = None
+        self._is_new = True  # the parser has read nothing of the response
+        self._held = b""  # a head that is known: the parser reads it if its body is another's
+        self._begun = b""  # what the parser read first
         self._paused = False
         self._head = 0
         self._idle = 0  # bytes since the request was sent, or since a step towards its answer
@@ -58,7 +62,8 @@ class Connection(asyncio.Protocol):
 
     def send(self, data: bytes, *, stays: bool) -> Response:
         """Send a whole request and return its response, empty as yet."""
-        self._head, self._idle, self._stays = 0, 0, False
+        self._head = self._idle = 0
+        self._stays = False
         response = self._response = Response(self, stays=stays)
         assert self._transport is not None  # noqa: S101 - a pool only holds what is connected
         self._transport.write(data)
@@ -68,8 +73,11 @@ class Connection(asyncio.Protocol):
         """Take the connection back into the pool, or close it."""
         self._response = None
         if self.usable and self._stays and response.is_complete:
-            self.resume()
-            self._parser = httptools.HttpResponseParser(self)
+            if self._paused:
+                self.resume()
+            if not self._is_new:
+                self._parser, self._is_new = httptools.HttpResponseParser(self), True
+                self._begun = b""
             self._pool.keep(self)
         else:
             self.close()
@@ -107,9 +115,27 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse; whatever comes while nothing was asked makes the connection unusable."""
-        if self._response is None:
+        response = self._response
+        if response is None or response.is_complete:
             self.close()
             return
+        data, self._held = self._held + data, b""
+        if self._is_new:
+            found = None if self._drifts else self._pool.likeness.look(data)
+            if found is not None:
+                if not found[1]:
+                    self._held = data
+                else:
+                    self._stays = True
+                    response.arrived(*found)
+                return
+            self._begun = data
+        self._parse(data)
+        if response.is_complete and self._stays:
+            self._pool.likeness.learn(self._begun, response)
+
+    def _parse(self, data: bytes) -> None:
+        self._is_new = False
         self._idle += len(data)
         try:
             self._parser.feed_data(data)
@@ -139,6 +165,11 @@ class Connection(asyncio.Protocol):
             self._response.fail(exc or ConnectionResetError("the connection was closed"))
 
     # the parser's callbacks
+
+    def on_message_begin(self) -> None:
+        """Refuse a second response to one request: nothing of it belongs to the first."""
+        if self._response is not None and self._response.is_complete:
+            raise httptools.HttpParserCallbackError("a second response")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header field."""
@@ -197,6 +228,7 @@ class Pool:
         self._host, self._tls = parts.hostname, tls
         self._port = parts.port or (443 if tls is not None else 80)
         self._connect_s, self._idle_s = connect_s, idle_s
+        self.likeness = Likeness()
         self._idle: deque[tuple[Connection, float]] = deque()
         self._drifting: dict[Connection, None] = {}  # the oldest first
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -251,11 +283,11 @@ class Pool:
             connection.close()
 
     def _kept(self) -> Connection | None:
-        now = asyncio.get_running_loop().time()
-        while self._idle and self._idle[0][1] <= now:
-            self._idle.popleft()[0].close()
-        while self._idle:
-            connection, _ = self._idle.pop()
+        idle, now = self._idle, asyncio.get_running_loop().time()
+        while idle and idle[0][1] <= now:
+            idle.popleft()[0].close()
+        while idle:
+            connection, _ = idle.pop()
             if connection.usable:
                 return connection
         return None

@@ -42,17 +42,20 @@ async def test_a_waiter_that_is_cancelled_leaves_a_response_open_that_is_to_stay
     stays: bool, told: str
 ) -> None:
     line = Line()
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.01), Response(line, stays=stays) as response:
+
+    async def waited() -> None:
+        with Response(line, stays=stays) as response:
             await response.begun()
+
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(waited(), 0.01)
     assert line.told == [told]
 
 
 async def test_a_fault_of_a_reader_gives_the_connection_back_to_be_judged() -> None:
     line = Line()
-    with pytest.raises(ValueError, match="bad"):
-        async with Response(line, stays=True):
-            raise ValueError("bad")
+    with pytest.raises(ValueError, match="bad"), Response(line, stays=True):
+        raise ValueError("bad")
     assert line.told == ["finish"]
 
 

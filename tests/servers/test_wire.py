@@ -75,7 +75,7 @@ def test_requests_share_one_kept_connection(run: Loop) -> None:
         fake = Server(JSON)
         pool, server = await fake.pool()
         for _ in range(3):
-            async with await pool.post(b"[1]", b"x-a: b\r\n") as response:
+            with await pool.post(b"[1]", b"x-a: b\r\n") as response:
                 assert (response.status, response.content_type) == (200, "application/json")
                 assert await response.read() == b"{}"
         assert fake.connections == 1
@@ -92,7 +92,7 @@ def test_a_connection_that_says_close_is_not_kept(run: Loop) -> None:
         fake = Server(JSON.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"))
         pool, server = await fake.pool()
         for _ in range(2):
-            async with await pool.post(b"") as response:
+            with await pool.post(b"") as response:
                 await response.read()
         assert fake.connections == 2
         await fake.stop(pool, server)
@@ -104,7 +104,7 @@ def test_an_interim_response_is_passed_over(run: Loop) -> None:
     async def work() -> None:
         fake = Server(b"HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n" + JSON)
         pool, server = await fake.pool()
-        async with await pool.post(b"") as response:
+        with await pool.post(b"") as response:
             assert response.status == 200
             assert response.headers.getall("x", []) == []
         await fake.stop(pool, server)
@@ -119,7 +119,7 @@ def test_a_large_body_waits_for_its_reader(run: Loop) -> None:
         head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
         fake = Server(head % size + b"x" * size)
         pool, server = await fake.pool()
-        async with await pool.post(b"") as response:
+        with await pool.post(b"") as response:
             assert not response.is_complete
             assert sum([len(piece) async for piece in response.iter_any()]) == size
         await fake.stop(pool, server)
@@ -168,7 +168,7 @@ def test_a_body_without_a_length_ends_with_its_connection(run: Loop) -> None:
             b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}", then_close=True
         )
         pool, server = await fake.pool()
-        async with await pool.post(b"") as response:
+        with await pool.post(b"") as response:
             assert await response.read() == b"{}"
         await fake.stop(pool, server)
 
@@ -198,7 +198,7 @@ def test_leaving_an_unread_response_closes_its_connection(run: Loop) -> None:
         fake = Server(stream)
         pool, server = await fake.pool()
         for _ in range(2):
-            async with await pool.post(b"") as response:
+            with await pool.post(b"") as response:
                 assert response.content_type == "text/event-stream"
         assert fake.connections == 2
         await fake.stop(pool, server)
@@ -217,11 +217,9 @@ def test_of_too_many_responses_that_nobody_waits_for_the_oldest_is_closed(
 
         async def given_up() -> None:
             with suppress(TimeoutError):
-                async with (
-                    asyncio.timeout(0.05),
-                    await pool.post(b"[1]", stays=True) as response,
-                ):
-                    await response.read()
+                async with asyncio.timeout(0.05):
+                    with await pool.post(b"[1]", stays=True) as response:
+                        await response.read()
 
         await given_up()
         assert not fake.over[0].is_set()
