@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -93,13 +93,22 @@ class Authenticator:
         """Return who calls, or what to answer instead; raises nothing for bad credentials."""
         try:
             credential = _credential(headers)
-            if credential is None:
-                return self._local if self._open else self._challenge(_NOTHING_SHOWN)
-            if self._open:
-                raise Rejected("no credentials are set up here; send no `Authorization` header")
-            if credential.startswith(PREFIX):
-                return self._keys.principal(credential, now=self._clock.now())
+            found = self._found(credential)
+            if found is not None:
+                return found
+            assert credential is not None  # noqa: S101 - without one there is nothing to verify
             return await self._verified(credential)
+        except Rejected as rejected:
+            return self._challenge(rejected)
+
+    def at_once(self, headers: Mapping[bytes, bytes]) -> Principal | Challenge | None:
+        """Return the same without waiting, or None for a token that has yet to be verified.
+
+        The names of the headers are in small letters, and each is there once.
+        """
+        shown = headers.get(_AUTHORIZATION)
+        try:
+            return self._found(None if shown is None else _token(shown))
         except Rejected as rejected:
             return self._challenge(rejected)
 
@@ -130,14 +139,23 @@ class Authenticator:
         """Return the 403 for a call that needs these scopes."""
         return metadata.insufficient_scope(scopes, resource=self._resource)
 
-    async def _verified(self, token: str) -> Principal:
-        digest = hashlib.sha256(token.encode()).digest()
-        kept = self._kept.get(digest)
+    def _found(self, credential: str | None) -> Principal | Challenge | None:
+        """Return who has a credential; None for a token that isn't known; raises Rejected."""
+        if credential is None:
+            return self._local if self._open else self._challenge(_NOTHING_SHOWN)
+        if self._open:
+            raise Rejected("no credentials are set up here; send no `Authorization` header")
+        if credential.startswith(PREFIX):
+            return self._keys.principal(credential, now=self._clock.now())
+        kept = self._kept.get(_digest(credential))
         if kept is not None and self._clock.monotonic() < kept.until:
             return kept.verified.principal
+        return None
+
+    async def _verified(self, token: str) -> Principal:
         now = self._clock.now()
         verified = await self._tokens.verify(token, now=now)
-        self._keep(digest, verified, verified.expires - now.timestamp())
+        self._keep(_digest(token), verified, verified.expires - now.timestamp())
         return verified.principal
 
     def _keep(self, digest: bytes, verified: Verified, remaining_s: float) -> None:
@@ -189,7 +207,16 @@ def _credential(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
         raise Rejected(
             "send one `Authorization` header, not several", error="invalid_request", status=400
         )
-    found = _BEARER.fullmatch(shown[0].strip())
+    return _token(shown[0])
+
+
+def _token(shown: bytes) -> str:
+    """Return the token that an `Authorization` header carries; raises Rejected."""
+    found = _BEARER.fullmatch(shown.strip())
     if found is None:
         raise Rejected("the `Authorization` header must read `Bearer` and one token")
     return found[1].decode("ascii")
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

@@ -4,6 +4,8 @@ import asyncio
 
 from starlette.types import Message, Receive
 
+from gateway.listen.direct import Direct
+
 
 class BodyRefused(Exception):
     """The body is too large (413), too slow (408), or its client has left (status 0)."""
@@ -11,6 +13,14 @@ class BodyRefused(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
+
+
+def arrived(direct: Direct | None, max_bytes: int) -> bytes | None:
+    """Return the body if all of it is there, else None: it has to be read; raises BodyRefused."""
+    body = direct.take() if direct is not None else None
+    if body is not None and len(body) > max_bytes:
+        raise BodyRefused(413)
+    return body
 
 
 async def read_body(

@@ -1,6 +1,6 @@
 """What the fronts need from the rest of the gateway, and nothing more."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,6 +49,13 @@ class Authenticator(Protocol):
 
     async def authenticate(self, headers: RawHeaders) -> Principal | Challenge:
         """Return the verified principal, or what to answer instead; raises for no credential."""
+        ...
+
+    def at_once(self, headers: Mapping[bytes, bytes]) -> Principal | Challenge | None:
+        """Return the same without waiting, or None where that has to be awaited.
+
+        The names of the headers are in small letters, and each is there once.
+        """
         ...
 
     def insufficient_scope(self, scopes: Iterable[str]) -> Challenge:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
-from starlette.types import Receive, Scope, Send
 
 from gateway.clock import Clock
 from gateway.listen.gate import Gate, ServerInfo
+from gateway.listen.headers import HeaderView
+from gateway.listen.manners import Manner
 from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi
 from gateway.types.calls import Principal
@@ -44,16 +45,16 @@ class Handshaking:
             self._closing.set()
 
     async def __call__(
-        self, scope: Scope, receive: Receive, send: Send, principal: Principal
+        self, http: Asgi, headers: HeaderView, manner: Manner, principal: Principal
     ) -> None:
         """Serve one HTTP request."""
         sessions = self._sessions or await self._load()
-        await sessions(scope, receive, send, principal)
+        await sessions(http, headers, manner, principal)
 
-    async def negotiate(self, http: Asgi, principal: Principal) -> None:
+    async def negotiate(self, http: Asgi, manner: Manner, principal: Principal) -> None:
         """Serve an `initialize` under the header of a revision that nobody knows."""
         sessions = self._sessions or await self._load()
-        await sessions.negotiate(http, principal)
+        await sessions.negotiate(http, manner, principal)
 
     async def close_streams(self) -> None:
         """End sessions without a request under way, so that their open streams don't hold us."""

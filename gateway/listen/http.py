@@ -1,6 +1,5 @@
 """The HTTP listener that agents reach: checks, routing by protocol era, and orderly closing."""
 
-from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Final
 from urllib.parse import urlsplit
@@ -14,14 +13,15 @@ from gateway.listen.crowd import introduce
 from gateway.listen.doorstep import WatchedSend, of_challenge, of_scope
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
 from gateway.listen.handshaking import Handshaking
+from gateway.listen.headers import HeaderView
+from gateway.listen.manners import Manner, Manners
 from gateway.listen.modern import Elsewhere, ModernFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.origin import OriginCheck
-from gateway.listen.replies import send_empty, send_error, send_json
+from gateway.listen.owned import Owner
+from gateway.listen.replies import Asgi, send_empty, send_error, send_json
 from gateway.listen.rpc import OVERLOADED, UNAUTHENTICATED, RpcError
 from gateway.listen.shares import Shares
-from gateway.protocol.words import HANDSHAKE_VERSIONS
-from gateway.types.calls import Principal
 from gateway.types.refused import TurnedAwayFor
 
 _BUSY: Final = RpcError(code=OVERLOADED, message="too many requests in flight; try again shortly")
@@ -31,7 +31,6 @@ _SHARE_USED: Final = RpcError(
     "(`listen.max_concurrency_per_principal`)",
 )
 _CLOSING: Final = RpcError(code=OVERLOADED, message="the gateway is shutting down")
-_LEGACY_HEADERS: Final = frozenset(version.encode() for version in HANDSHAKE_VERSIONS)
 
 # By the status that the check of the headers answers with.
 _HEADER_REASONS: Final = {
@@ -39,8 +38,6 @@ _HEADER_REASONS: Final = {
     421: TurnedAwayFor.HOST_REFUSED,
     403: TurnedAwayFor.ORIGIN_REFUSED,
 }
-
-Front = Callable[[Scope, Receive, Send, Principal], Awaitable[None]]
 
 
 class HttpFront:
@@ -56,11 +53,15 @@ class HttpFront:
         info: ServerInfo | None = None,
         elsewhere: Elsewhere = lambda body: None,
     ) -> None:
-        self._options = options = options or HttpOptions()
+        options = options or HttpOptions()
+        self._path, self._most = options.path, options.max_requests
         info = info or ServerInfo()
         self._gate = gate
         self._authenticator = authenticator
-        self._origin = OriginCheck(hosts=options.allowed_hosts, origins=options.allowed_origins)
+        self._run_header = options.run_header.lower().encode("latin-1")
+        self._manners = Manners(
+            OriginCheck(hosts=options.allowed_hosts, origins=options.allowed_origins)
+        )
         self._document = authenticator.metadata()
         resource = urlsplit(str(self._document.get("resource", "")))
         self._metadata_paths = {*metadata.paths(options.path), *metadata.paths(resource.path)}
@@ -80,13 +81,46 @@ class HttpFront:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
-        match scope["type"]:
-            case "http":
-                await self._request(scope, receive, send)
-            case "lifespan":
-                await self._lifespan(receive, send)
-            case _:  # there are no WebSockets here
-                await send({"type": "websocket.close", "code": 1000})
+        if scope["type"] != "http":
+            await self._other(scope, receive, send)
+            return
+        headers = HeaderView(scope["headers"], self._run_header)
+        manner = self._manners.of(headers)
+        if (
+            manner.refusal is not None
+            or scope["path"] != self._path
+            or self.is_closing
+            or self._in_flight >= self._most
+        ):
+            await self._aside(scope, send, manner)
+            return
+        # A GET is the one stream of a session, and sessions have a cap of their own.
+        is_counted = scope["method"] != "GET"
+        self._in_flight += is_counted
+        owner: Owner | None = None
+        try:
+            who = self._authenticator.at_once(headers.values) if headers.is_plain else None
+            if who is None:  # hardly ever: most are known, and nothing has to be waited for
+                who = await self._authenticator.authenticate(headers.raw)
+            if isinstance(who, Challenge):
+                self._gate.turned_away(of_challenge(who, scope))
+                await _challenge(send, who)
+                return
+            introduce(scope)
+            if is_counted:
+                if not self._shares.take(who.owner):
+                    self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
+                    again = [(b"retry-after", b"1")]
+                    await send_error(send, _SHARE_USED, status=429, headers=again)
+                    return
+                owner = who.owner
+            front = self._legacy if manner.is_handshake else self._modern
+            http = Asgi(scope, receive, WatchedSend(send, scope, self._gate))
+            await front(http, headers, manner, who)
+        finally:
+            self._in_flight -= is_counted
+            if owner is not None:
+                self._shares.give_back(owner)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep sessions for as long as the context is open, for whoever answers lifespans himself.
@@ -109,61 +143,26 @@ class HttpFront:
             await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._origin.refuse(scope["headers"])
-        if refusal is not None:
-            self._gate.turned_away(of_scope(scope, _HEADER_REASONS[refusal[0]]))
-            await send_json(send, refusal[0], {"error": refusal[1]})
-        elif scope["path"] == self._options.path:
-            await self._admit(scope, receive, send)
+    async def _aside(self, scope: Scope, send: Send, manner: Manner) -> None:
+        """Answer a request that nobody has to be known for."""
+        if manner.refusal is not None:
+            self._gate.turned_away(of_scope(scope, _HEADER_REASONS[manner.refusal[0]]))
+            await send_json(send, manner.refusal[0], {"error": manner.refusal[1]})
+        elif scope["path"] == self._path:
+            error = _CLOSING if self.is_closing else _BUSY
+            if error is _BUSY:
+                self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
+            await send_error(send, error, headers=[(b"retry-after", b"1")])
         elif scope["path"] in self._metadata_paths and scope["method"] in {"GET", "HEAD"}:
             await send_json(send, 200, self._document)
         else:
             await send_empty(send, 404)
 
-    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.is_closing or self._in_flight >= self._options.max_requests:
-            error = _CLOSING if self.is_closing else _BUSY
-            if error is _BUSY:
-                self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
-            await send_error(send, error, headers=[(b"retry-after", b"1")])
-            return
-        # A GET is the one stream of a session, and sessions have a cap of their own.
-        weight = scope["method"] != "GET"
-        self._in_flight += weight
-        try:
-            who = await self._authenticator.authenticate(scope["headers"])
-            if isinstance(who, Challenge):
-                self._gate.turned_away(of_challenge(who, scope))
-                await _challenge(send, who)
-            else:
-                introduce(scope)
-                await self._serve(scope, receive, send, who)
-        finally:
-            self._in_flight -= weight
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, who: Principal) -> None:
-        """Serve a request, unless its principal holds as many places as one may."""
-        front = self._front(scope)
-        if scope["method"] == "GET":
-            await front(scope, receive, WatchedSend(send, scope, self._gate), who)
-            return
-        owner = who.owner
-        if not self._shares.take(owner):
-            self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
-            await send_error(send, _SHARE_USED, status=429, headers=[(b"retry-after", b"1")])
-            return
-        try:
-            await front(scope, receive, WatchedSend(send, scope, self._gate), who)
-        finally:
-            self._shares.give_back(owner)
-
-    def _front(self, scope: Scope) -> Front:
-        """Choose the era by the version header alone; the body has to agree with it later."""
-        for key, value in scope["headers"]:
-            if key == b"mcp-protocol-version":
-                return self._legacy if value in _LEGACY_HEADERS else self._modern
-        return self._legacy
+    async def _other(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        else:  # there are no WebSockets here
+            await send({"type": "websocket.close", "code": 1000})
 
 
 async def _challenge(send: Send, challenge: Challenge) -> None:

@@ -4,13 +4,15 @@ Rungs and codes as in MCP 2026-07-28 (streamable HTTP, "Server Validation"); a t
 verdict with the SDK's own ladder, which is too slow for every call.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Final
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
+from gateway.listen.headers import HeaderView
 from gateway.listen.levels import LEVELS, is_level
 from gateway.listen.methods import NAMED_BY
-from gateway.listen.rpc import RpcError
+from gateway.listen.rpc import RequestId, RpcError
+from gateway.listen.strict import usable_id
 from gateway.protocol import mirroring
 from gateway.protocol.words import (
     CAPABILITIES_KEY,
@@ -23,77 +25,62 @@ from gateway.protocol.words import (
 )
 from gateway.types.json import Json, JsonObject
 
-_ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name"})
-_KEY: Final = b"idempotency-key"
-_KEPT: Final = _ROUTING | {b"content-type", b"content-length", b"accept", b"traceparent", _KEY}
 _MODERN_HEADER: Final = MODERN_VERSION.encode()
-_BLANKS: Final = b" \t"
+_OF_REQUEST: Final = itemgetter("jsonrpc", "id", "method", "params")
+_OF_META: Final = itemgetter(VERSION_KEY, CAPABILITIES_KEY)
+_IDS: Final = frozenset({str, int})
 
 
-class HeaderView:
-    """The headers of a request, by their names in small letters."""
+class Asked(NamedTuple):
+    """What a request that is in order asks for."""
 
-    __slots__ = ("_values", "duplicate", "raw", "run")
-
-    def __init__(self, raw: Sequence[tuple[bytes, bytes]], run: bytes = b"") -> None:
-        self.raw = raw
-        self.duplicate = b""  # a routing header that came twice
-        self._values = dict(raw)
-        if len(self._values) != len(raw):
-            self._join(run)
-        # The run that the header with this name, in small letters, is about.
-        self.run = self.text(run) if run and run not in _KEPT else ""
-
-    def _join(self, run: bytes) -> None:
-        """Make one of those that came twice, where that is of consequence."""
-        # Two are one list (RFC 9110, 5.3). A list is no key, and names no run: whoever reads it
-        # refuses it.
-        lists = {_KEY, run}
-        names = [key for key, _ in self.raw]
-        for key in self._values:
-            if names.count(key) > 1 and key in _ROUTING:
-                self.duplicate = key
-            elif key in lists:
-                shown = [value.strip(_BLANKS) for name, value in self.raw if name == key]
-                self._values[key] = b", ".join(shown)
-
-    def get(self, key: bytes) -> bytes | None:
-        """Return a header without the blanks that parsers may leave (RFC 9110, 5.5), or None."""
-        found = self._values.get(key)
-        return None if found is None else found.strip(_BLANKS)
-
-    def text(self, key: bytes) -> str:
-        """Return a header as text, empty when it is absent."""
-        found = self._values.get(key)
-        return "" if found is None else found.strip(_BLANKS).decode("latin-1")
-
-    @property
-    def has_params(self) -> bool:
-        """Whether there are Mcp-Param-* headers."""
-        return any(key.startswith(b"mcp-param-") for key in self._values)
-
-    @property
-    def idempotency_key(self) -> str | None:
-        """Return the host's key for this request as it came, or None."""
-        found = self.get(_KEY)
-        return None if found is None else found.decode("latin-1")
+    request_id: RequestId
+    method: str
+    params: JsonObject
+    meta: JsonObject
 
 
-@lru_cache(maxsize=128)
-def accepts(header: bytes) -> tuple[bool, bool]:
-    """Return whether an Accept header takes JSON, and whether it takes an event stream."""
-    ranges = {part.partition(b";")[0].strip().lower() for part in header.split(b",")}
-    any_type = b"*/*" in ranges
-    return (
-        any_type or not ranges.isdisjoint({b"application/json", b"application/*"}),
-        any_type or not ranges.isdisjoint({b"text/event-stream", b"text/*"}),
-    )
+def in_order(
+    message: dict[str, Any], headers: HeaderView, method: str, named_by: str | None
+) -> Asked | None:
+    """Return what a request asks for that is seen to be in order at the first look: most are.
+
+    Its id is usable, and neither `check_request` nor `climb` finds anything. They say what is wrong
+    with any other, if anything is. No header is there twice, that of the version is ours, and what
+    the headers say of the method is known.
+    """
+    try:  # all members at once; whatever is no object has none
+        jsonrpc, request_id, named, params = _OF_REQUEST(message)
+        meta = params["_meta"]
+        version, capabilities = _OF_META(meta)
+    except (KeyError, TypeError):
+        return None
+    if (
+        jsonrpc != "2.0"
+        or named != method
+        or type(request_id) not in _IDS  # a `bool` is none
+        or version != MODERN_VERSION
+        or type(capabilities) is not dict
+        or (LOG_LEVEL_KEY in meta and isinstance(log_level_of(meta), RpcError))
+    ):
+        return None
+    if named_by is not None and (name := params.get(named_by)) is not None:
+        shown = headers.values.get(b"mcp-name")
+        # What begins like this stands for another text.
+        if shown is None or shown[:2] == b"=?" or shown.decode("latin-1") != name:
+            return None
+    return Asked(request_id, method, params, meta)
 
 
-@lru_cache(maxsize=128)
-def is_json(content_type: bytes) -> bool:
-    """Return whether a Content-Type is exactly JSON; parameters are ignored."""
-    return content_type.partition(b";")[0].strip().lower() == b"application/json"
+def asked_in(message: JsonObject) -> Asked:
+    """Return what a request asks for that has climbed, after `check_request`."""
+    request_id, method, params = usable_id(message["id"]), message["method"], message["params"]
+    assert isinstance(params, dict)  # noqa: S101 - `climb` has seen `params._meta`
+    meta = params["_meta"]
+    assert isinstance(meta, dict)  # noqa: S101 - as above
+    assert isinstance(method, str)  # noqa: S101 - `check_request` has seen these two
+    assert request_id is not None  # noqa: S101
+    return Asked(request_id, method, params, meta)
 
 
 def climb(message: JsonObject, headers: HeaderView) -> RpcError | None:
@@ -191,15 +178,14 @@ class ParamHeaders:
         self, schema: JsonObject, arguments: JsonObject, raw: Iterable[tuple[bytes, bytes]]
     ) -> RpcError | None:
         """Return the mismatch, or None; headers that the schema does not name are ignored."""
-        if not self._is_annotated(schema):
+        known = self._annotated.get(id(schema))
+        is_annotated = known[1] if known and known[0] is schema else self._look(schema)
+        if not is_annotated:
             return None
         wrong = mirroring.mismatch(schema, arguments, raw)
         return None if wrong is None else RpcError(code=HEADER_MISMATCH, message=wrong)
 
-    def _is_annotated(self, schema: JsonObject) -> bool:
-        known = self._annotated.get(id(schema))
-        if known is not None and known[0] is schema:
-            return known[1]
+    def _look(self, schema: JsonObject) -> bool:
         annotated = mirroring.fault_of(schema) is None and bool(mirroring.map_of(schema))
         if len(self._annotated) >= self._remembered:
             self._annotated.clear()

@@ -3,26 +3,28 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Scope
 
 from gateway.clock import Clock
 from gateway.errors import BadCursor
 from gateway.listen.arrivals import WEIGHED
-from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.body import BodyRefused, arrived, read_body
 from gateway.listen.callers import ModernHttpCaller, progress_token
 from gateway.listen.direct import direct_of
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Authenticator, Gate, ServerInfo
+from gateway.listen.headers import HeaderView
 from gateway.listen.ladder import (
-    HeaderView,
+    Asked,
     ParamHeaders,
-    accepts,
+    asked_in,
     climb,
     cursor_of,
-    is_json,
+    in_order,
     serves,
     unsupported,
 )
+from gateway.listen.manners import Manner
 from gateway.listen.methods import HANDLED_STATELESS, INITIALIZE, LISTS
 from gateway.listen.options import HttpOptions
 from gateway.listen.overdue import Overdue
@@ -38,7 +40,7 @@ from gateway.listen.rpc import (
     result_bytes,
 )
 from gateway.listen.sse import WATCH_AFTER_S, Exchange
-from gateway.listen.strict import check_request, decode
+from gateway.listen.strict import Incoming, check_request, decode
 from gateway.listen.subscriptions import Listener, Subscriptions
 from gateway.protocol.words import (
     CAPABILITIES_KEY,
@@ -58,10 +60,11 @@ from gateway.types.values import maker
 _envelope = maker(Envelope)
 
 _POST_ONLY: Final = [(b"allow", b"POST")]
+_BOTH: Final = (True, True)  # JSON and event streams: the server chooses
 _CLOSE: Final = [(b"connection", b"close")]
 
 
-Handshake = Callable[[Asgi, Principal], Awaitable[None]]
+Handshake = Callable[[Asgi, Manner, Principal], Awaitable[None]]
 # By a request's body: what hands it over to the worker that it belongs to, False if that is gone.
 Elsewhere = Callable[[bytes], Callable[[Asgi], Awaitable[bool]] | None]
 
@@ -85,7 +88,6 @@ class ModernFront:
         self._elsewhere = elsewhere
         self._authenticator = authenticator
         self._options = options
-        self._run_header = options.run_header.lower().encode("latin-1")
         self._clock = clock
         self._results = ModernResults(info, versions=[MODERN_VERSION])
         self._params = ParamHeaders()
@@ -98,141 +100,146 @@ class ModernFront:
         )
 
     async def __call__(
-        self, scope: Scope, receive: Receive, send: Send, principal: Principal
+        self, http: Asgi, headers: HeaderView, manner: Manner, principal: Principal
     ) -> None:
         """Serve one HTTP request."""
-        if scope["method"] != "POST":
-            await send_empty(send, 405, _POST_ONLY)
+        scope, receive, send = http
+        if scope["method"] != "POST" or not manner.is_json or manner.takes != _BOTH:
+            await _refuse(http, manner)
             return
-        headers = HeaderView(scope["headers"], self._run_header)
-        if not is_json(headers.get(b"content-type") or b""):
-            error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
-            await send_error(send, error)
-            return
-        if accepts(headers.get(b"accept") or b"") != (True, True):
-            text = "Accept must list both application/json and text/event-stream"
-            await send_error(send, RpcError(code=INVALID_REQUEST, message=text), status=406)
-            return
+        most, direct = self._options.max_body_bytes, direct_of(scope)
         try:
-            body = await self._body(scope, receive, headers.get(b"content-length"))
+            body = arrived(direct, most)
+            if body is None:
+                body = await read_body(
+                    receive,
+                    content_length=headers.get(b"content-length"),
+                    max_bytes=most,
+                    deadline_s=self._options.body_deadline_s,
+                )
         except BodyRefused as refused:
             if refused.status:
                 await send_empty(send, refused.status, _CLOSE)
             return
-        http = Asgi(scope, receive, send)
         hand_over = self._elsewhere(body)
-        if hand_over is None or not await hand_over(http.replayed(body)):
-            await self._serve(body, headers, http, principal)
-
-    async def _body(self, scope: Scope, receive: Receive, content_length: bytes | None) -> bytes:
-        direct, most = direct_of(scope), self._options.max_body_bytes
-        body = direct.take() if direct is not None else None
-        if body is None:
-            return await read_body(
-                receive,
-                content_length=content_length,
-                max_bytes=most,
-                deadline_s=self._options.body_deadline_s,
-            )
-        if len(body) > most:
-            raise BodyRefused(413)
-        return body
-
-    async def _serve(
-        self, body: bytes, headers: HeaderView, http: Asgi, principal: Principal
-    ) -> None:
-        send = http.send
-        incoming = decode(body, max_bytes=self._options.max_body_bytes)
+        if hand_over is not None and await hand_over(http.replayed(body)):
+            return
+        incoming = decode(body, max_bytes=most)
         if isinstance(incoming, RpcError):
             await send_error(send, incoming)
             return
-        version = headers.get(b"mcp-protocol-version") or b""
-        if incoming.message.get("method") == INITIALIZE and not serves(version):
-            # A client that knows a later revision asks which one it may speak.
-            await self._handshake(http.replayed(body), principal)
-            return
-        message = incoming.message
-        malformed = check_request(message)
-        if malformed is not None:
-            await send_error(send, malformed)
-            return
-        request_id = incoming.request_id
-        if request_id is None:  # a notification: nothing in this revision acts on one
-            if serves(version):
-                await send_empty(send, 202)
-            else:
-                await send_error(send, unsupported(version.decode("latin-1")))
-            return
-        failed = climb(message, headers)
-        if failed is not None:
-            await send_error(send, failed, request_id)
-            return
-        client = http.scope.get("client")
+        asked = None
+        if manner.is_served and headers.is_plain:
+            asked = in_order(incoming.message, headers, manner.method, manner.named_by)
+        if asked is None:  # hardly ever: most are seen to be in order
+            asked = await self._climbed(incoming, headers, http.replayed(body), manner, principal)
+            if asked is None:
+                return
+        client = scope.get("client")
         envelope = _envelope(
             principal=principal,
-            request_id=request_id,
+            request_id=asked.request_id,
             input_error=incoming.input_error,
             trace_header=headers.text(b"traceparent"),
             idempotency_key=headers.idempotency_key,
             run_header=headers.run,
             peer=client[0] if client else "",
         )
-        direct = direct_of(http.scope)
-        async with Exchange(http.receive, send, self._overdue, direct) as exchange:
-            answer = await self._answer(exchange, message, envelope, headers)
-            if isinstance(answer, RpcError):
-                challenge = answer.challenge.encode("latin-1")
-                http.scope[WEIGHED] = answer.is_weighed
-                await exchange.finish(
-                    error_bytes(request_id, answer),
-                    status=answer.http_status,
-                    headers=[(b"www-authenticate", challenge)] if challenge else (),
-                )
-            else:
-                await exchange.finish(result_bytes(request_id, answer))
+        with Exchange(receive, send, self._overdue, direct) as exchange:
+            await self._serve(exchange, asked, envelope, headers, scope)
 
-    async def _answer(
-        self, exchange: Exchange, message: JsonObject, envelope: Envelope, headers: HeaderView
-    ) -> JsonObject | RpcError:
-        params = message["params"]
-        assert isinstance(params, dict)  # noqa: S101 - the ladder has seen `params._meta`
-        method = message["method"]
-        assert isinstance(method, str)  # noqa: S101 - `check_request` has seen it
-        handled = HANDLED_STATELESS.get(method)
+    async def _climbed(
+        self,
+        incoming: Incoming,
+        headers: HeaderView,
+        http: Asgi,
+        manner: Manner,
+        principal: Principal,
+    ) -> Asked | None:
+        """Go rung by rung; return what is asked for, or None for what is answered already."""
+        send, message = http.send, incoming.message
+        version = headers.get(b"mcp-protocol-version") or b""
+        if message.get("method") == INITIALIZE and not serves(version):
+            # A client that knows a later revision asks which one it may speak.
+            await self._handshake(http, manner, principal)
+            return None
+        malformed = check_request(message)
+        if malformed is not None:
+            await send_error(send, malformed)
+            return None
+        request_id = incoming.request_id
+        if request_id is None:  # a notification: nothing in this revision acts on one
+            if serves(version):
+                await send_empty(send, 202)
+            else:
+                await send_error(send, unsupported(version.decode("latin-1")))
+            return None
+        failed = climb(message, headers)
+        if failed is not None:
+            await send_error(send, failed, request_id)
+            return None
+        return asked_in(message)
+
+    async def _serve(
+        self,
+        exchange: Exchange,
+        asked: Asked,
+        envelope: Envelope,
+        headers: HeaderView,
+        scope: Scope,
+    ) -> None:
+        """Answer a request that is in order."""
         try:
-            if handled is not None:
-                return await self._call(handled, exchange, params, envelope, headers)
-            if method in LISTS:
-                return await self._list(LISTS[method], exchange, params, envelope)
-            match method:
-                case "server/discover":
-                    return self._results.discover(self._gate.offers())
-                case "subscriptions/listen":
-                    return await self._listen(exchange, params, envelope)
-                case _:
-                    return RpcError(
-                        code=METHOD_NOT_FOUND, message="Method not found", data=method[:100]
+            handled = HANDLED_STATELESS.get(asked.method)
+            if handled is None:
+                answer = await self._other(exchange, asked, envelope)
+            else:
+                answer = propose(
+                    handled, asked.params, envelope, _caller(exchange, asked), self._clock
+                )
+                if not isinstance(answer, RpcError):
+                    answer = self._mismatch(answer, headers) or answer
+                if not isinstance(answer, RpcError):
+                    answer = self._told(
+                        await self._gate.handle(answer), handled, exchange, envelope
                     )
         except Exception as error:
             log_fault("a request", error)
-            return RpcError(code=INTERNAL_ERROR, message="Internal error")
+            answer = RpcError(code=INTERNAL_ERROR, message="Internal error")
+        if isinstance(answer, RpcError):
+            challenge = answer.challenge.encode("latin-1")
+            scope[WEIGHED] = answer.is_weighed
+            await exchange.finish(
+                error_bytes(asked.request_id, answer),
+                status=answer.http_status,
+                headers=[(b"www-authenticate", challenge)] if challenge else (),
+            )
+            return
+        text = result_bytes(asked.request_id, answer)
+        if not exchange.answer(text):
+            await exchange.finish(text)
 
-    async def _call(
-        self,
-        method: Method,
-        exchange: Exchange,
-        params: JsonObject,
-        envelope: Envelope,
-        headers: HeaderView,
+    async def _other(
+        self, exchange: Exchange, asked: Asked, envelope: Envelope
     ) -> JsonObject | RpcError:
-        caller = _caller(exchange, params)
-        call = propose(method, params, envelope, caller, self._clock)
-        if isinstance(call, RpcError):
-            return call
-        mismatch = self._check_param_headers(call, headers)
-        if mismatch is not None:
-            return mismatch
-        finished = await self._gate.handle(call)
+        """Return the answer to what goes through no gate as a whole."""
+        method = asked.method
+        if method in LISTS:
+            return await self._list(LISTS[method], exchange, asked, envelope)
+        match method:
+            case "server/discover":
+                return self._results.discover(self._gate.offers())
+            case "subscriptions/listen":
+                return await self._listen(exchange, asked, envelope)
+            case _:
+                return RpcError(
+                    code=METHOD_NOT_FOUND, message="Method not found", data=method[:100]
+                )
+
+    def _told(
+        self, finished: Finished, method: Method, exchange: Exchange, envelope: Envelope
+    ) -> JsonObject | RpcError:
+        """Return what the client is told of a call."""
         if finished.status is Status.FORBIDDEN and finished.scopes and not exchange.is_stream:
             step_up = self._step_up(finished, envelope.principal)
             if step_up is not None:
@@ -241,10 +248,13 @@ class ModernFront:
             return of_wire(finished.error)
         return self._results.stamp(finished.result, method)
 
-    def _check_param_headers(self, call: ProposedCall, headers: HeaderView) -> RpcError | None:
-        if call.input_error or not (call.arguments or headers.has_params):
-            return None
-        if call.method is not Method.CALL_TOOL:
+    def _mismatch(self, call: ProposedCall, headers: HeaderView) -> RpcError | None:
+        """Return how headers that mirror arguments differ from them."""
+        if (
+            call.method is not Method.CALL_TOOL
+            or call.input_error
+            or not (call.arguments or headers.has_params)
+        ):
             return None
         schema = self._gate.tool_schema(call.principal, call.name)
         if schema is None:
@@ -268,12 +278,12 @@ class ModernFront:
         )
 
     async def _list(
-        self, kind: Listed, exchange: Exchange, params: JsonObject, envelope: Envelope
+        self, kind: Listed, exchange: Exchange, asked: Asked, envelope: Envelope
     ) -> JsonObject | RpcError:
-        cursor = cursor_of(params)
+        cursor = cursor_of(asked.params)
         if isinstance(cursor, RpcError):
             return cursor
-        caller = _caller(exchange, params)
+        caller = _caller(exchange, asked)
         try:
             page = await self._gate.list_items(kind, envelope.principal, caller, cursor=cursor)
         except BadCursor:
@@ -281,23 +291,35 @@ class ModernFront:
         return self._results.listed(kind, page)
 
     async def _listen(
-        self, exchange: Exchange, params: JsonObject, envelope: Envelope
+        self, exchange: Exchange, asked: Asked, envelope: Envelope
     ) -> JsonObject | RpcError:
         def push(method: str, params: JsonObject) -> None:
             exchange.push_once(notification_bytes(method, params))
 
-        listener = Listener(envelope=envelope, caller=_caller(exchange, params), push=push)
-        answer = await self.subscriptions.listen(params, listener)
+        listener = Listener(envelope=envelope, caller=_caller(exchange, asked), push=push)
+        answer = await self.subscriptions.listen(asked.params, listener)
         return answer if isinstance(answer, RpcError) else self._results.stamp(answer)
 
 
-def _caller(exchange: Exchange, params: JsonObject) -> ModernHttpCaller:
-    meta = params["_meta"]
-    assert isinstance(meta, dict)  # noqa: S101 - the ladder has seen it, and what is in it
+async def _refuse(http: Asgi, manner: Manner) -> None:
+    """Say what is wrong with the method or the headers of a request."""
+    scope, _, send = http
+    if scope["method"] != "POST":
+        await send_empty(send, 405, _POST_ONLY)
+    elif not manner.is_json:
+        error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
+        await send_error(send, error)
+    else:
+        text = "Accept must list both application/json and text/event-stream"
+        await send_error(send, RpcError(code=INVALID_REQUEST, message=text), status=406)
+
+
+def _caller(exchange: Exchange, asked: Asked) -> ModernHttpCaller:
+    meta = asked.meta
     capabilities, level = meta[CAPABILITIES_KEY], meta.get(LOG_LEVEL_KEY)
     return ModernHttpCaller(
         push=exchange.push,
-        token=progress_token(meta),
+        token=progress_token(meta) if "progressToken" in meta else None,
         capabilities=capabilities if isinstance(capabilities, dict) else {},
         log_level=level if isinstance(level, str) else "",
     )

@@ -36,23 +36,28 @@ def propose(
     method: Method, params: JsonObject, envelope: Envelope, caller: Caller, clock: Clock
 ) -> ProposedCall | RpcError:
     """Return the call; arguments of a wrong shape are left for the pipeline to refuse."""
-    name = target(method, params)
-    if isinstance(name, RpcError):
-        return name
-    if method.is_task and not knows_tasks(caller):
-        return NO_TASKS
+    name = params.get("name") if method is Method.CALL_TOOL else None
+    if not (name and isinstance(name, str)):
+        name = target(method, params)
+        if isinstance(name, RpcError):
+            return name
+        if method.is_task and not knows_tasks(caller):
+            return NO_TASKS
     meta = params.get("_meta")
-    if meta is not None and not isinstance(meta, dict):
+    if meta is None:
+        meta = {}
+    elif not isinstance(meta, dict):
         return RpcError(code=INVALID_PARAMS, message="`params._meta` must be an object")
     arguments = params.get("arguments")
     input_error = envelope.input_error
-    if arguments is not None and not isinstance(arguments, dict):
-        arguments, input_error = None, "`arguments` must be an object"
+    if not isinstance(arguments, dict):
+        input_error = input_error if arguments is None else "`arguments` must be an object"
+        arguments = {}
     return _proposed(
         call_id=ids.new("call"),
         name=name,
-        arguments=arguments or {},
-        meta=meta or {},
+        arguments=arguments,
+        meta=meta,
         principal=envelope.principal,
         caller=caller,
         received_at=clock.now(),
@@ -60,7 +65,7 @@ def propose(
         trace_header=envelope.trace_header,
         idempotency_key=envelope.idempotency_key,
         peer=envelope.peer,
-        client_name=envelope.client_name or named((meta or {}).get(_CLIENT_INFO)),
+        client_name=envelope.client_name or named(meta.get(_CLIENT_INFO)),
         input_error=input_error,
         run_header=envelope.run_header,
         method=method,

@@ -41,9 +41,12 @@ class ModernResults:
         Only `resources/read` has to say how long it may be kept. A question can't be kept at all.
         """
         meta = result.get("_meta")
-        stamped: JsonObject = {**meta} if isinstance(meta, dict) else {}
-        stamped[SERVER_INFO_KEY] = self._info
-        finished: JsonObject = {**result, "_meta": stamped}
+        finished: JsonObject = {
+            **result,
+            "_meta": {**meta, SERVER_INFO_KEY: self._info}
+            if isinstance(meta, dict)
+            else {SERVER_INFO_KEY: self._info},
+        }
         kind = finished.setdefault("resultType", _COMPLETE)
         if kind == _INPUT_REQUIRED:
             for hint in _UNCACHED:

@@ -6,24 +6,24 @@ answers only to the principal that opened it (a session id is never a credential
 
 import contextlib
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Message, Scope
 
 from gateway import jsontext
 from gateway.clock import Clock
 from gateway.listen import responses
 from gateway.listen.arrivals import ARRIVAL, Arrival, stand_in
-from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.body import BodyRefused, arrived, read_body
 from gateway.listen.direct import direct_of
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Gate, ServerInfo
-from gateway.listen.ladder import HeaderView, accepts, is_json
+from gateway.listen.headers import HeaderView
 from gateway.listen.legacy import SdkFront
+from gateway.listen.manners import Manner
 from gateway.listen.methods import CANCELLED
 from gateway.listen.options import HttpOptions
 from gateway.listen.owned import OwnedSessions
@@ -43,6 +43,7 @@ from gateway.protocol.words import (
 )
 from gateway.types.calls import Principal
 from gateway.types.json import JsonObject
+from gateway.types.values import maker, value
 
 _SESSION: Final = SESSION_HEADER.encode()
 _LAST_EVENT: Final = b"last-event-id"
@@ -94,15 +95,16 @@ class LegacySessions:
             tasks.cancel_scope.cancel()
 
     async def __call__(
-        self, scope: Scope, receive: Receive, send: Send, principal: Principal
+        self, http: Asgi, headers: HeaderView, manner: Manner, principal: Principal
     ) -> None:
         """Serve one HTTP request."""
-        headers = HeaderView(scope["headers"], self._run_header)
-        session_id = _header(scope["headers"], _SESSION)
-        http, read = Asgi(scope, receive, send), _Read()
+        scope, send = http.scope, http.send
+        shown = headers.first(_SESSION)
+        session_id = None if shown is None else shown.decode("latin-1")
+        read = _NOTHING
         if scope["method"] == "POST":
-            found = await self._read(headers, http)
-            if found is None or await self._is_served(found, session_id, headers, http, principal):
+            found = await self._post(session_id, http, headers, manner, principal)
+            if found is None:
                 return
             read = found
         client = scope.get("client")
@@ -122,7 +124,7 @@ class LegacySessions:
         if scope["method"] == "POST":
             http = http.replayed(self._named(read, session_id, arrival.stand_in))
         http = http._replace(scope={**_from_now_on(scope), ARRIVAL: arrival})
-        if _is_doubled(scope["headers"], _SESSION):
+        if headers.differ(_SESSION):
             await send_error(send, _DOUBLED)
         elif session_id is None and _needs_session(scope["method"], read.message):
             await send_error(send, _NO_SESSION)
@@ -131,10 +133,11 @@ class LegacySessions:
         else:
             await self._use(session_id, arrival, http)
 
-    async def negotiate(self, http: Asgi, principal: Principal) -> None:
+    async def negotiate(self, http: Asgi, manner: Manner, principal: Principal) -> None:
         """Serve an `initialize` under the header of a revision that nobody knows."""
-        headers = [pair for pair in http.scope["headers"] if pair[0] != _VERSION]
-        await self({**http.scope, "headers": headers}, http.receive, http.send, principal)
+        raw = [pair for pair in http.scope["headers"] if pair[0] != _VERSION]
+        http = http._replace(scope={**http.scope, "headers": raw})
+        await self(http, HeaderView(raw, self._run_header), manner, principal)
 
     async def close_streams(self) -> None:
         """End sessions in which nobody waits for an answer, so that they don't hold us."""
@@ -143,66 +146,56 @@ class LegacySessions:
             if not any(client is None or client.waits(each) for each in [*session.requests]):
                 await self._end(session.session_id)
 
-    async def _is_served(
-        self,
-        read: "_Read",
-        session_id: str | None,
-        headers: HeaderView,
-        http: Asgi,
-        principal: Principal,
-    ) -> bool:
-        """Answer what needs nothing of the SDK; whatever is refused for its session, doesn't."""
+    def _visit(self, session_id: str | None, principal: Principal) -> Visit | None:
+        """Return the session whose owner is there, once its handshake is done."""
         session = self._sessions.find(session_id, principal) if session_id is not None else None
         client = self._sdk.clients.in_session(session.session_id) if session is not None else None
-        if read.error is not None:
-            if read.question is not None and client is not None:
-                client.questions.answer(responses.instead(read.question))
-            await send_error(http.send, read.error)
-            return True
-        if session is None or client is None or accepts(headers.get(b"accept") or b"") != _BOTH:
-            return False
-        if _is_doubled(http.scope["headers"], _SESSION):
-            return False
-        visit = Visit(principal, session, client)
-        return await self._straight.serve(read.incoming, headers, http, visit)
+        if session is None or client is None:
+            return None
+        return Visit(principal, session, client)
 
-    async def _read(self, headers: HeaderView, http: Asgi) -> "_Read | None":
-        """Read and check a POST's body, or answer it and return None."""
-        if not is_json(headers.get(b"content-type") or b""):
+    async def _post(
+        self,
+        session_id: str | None,
+        http: Asgi,
+        headers: HeaderView,
+        manner: Manner,
+        principal: Principal,
+    ) -> "_Read | None":
+        """Read a POST's body, and answer what needs nothing of the SDK; then there is None."""
+        if not manner.is_json:
             error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
             await send_error(http.send, error)
             return None
+        most = self._options.max_body_bytes
         try:
-            body = await self._body(headers, http)
+            body = arrived(direct_of(http.scope), most)
+            if body is None:
+                body = await read_body(
+                    http.receive,
+                    content_length=headers.get(b"content-length"),
+                    max_bytes=most,
+                    deadline_s=self._options.body_deadline_s,
+                )
         except BodyRefused as refused:
             if refused.status:
                 await send_empty(http.send, refused.status, [(b"connection", b"close")])
             return None
-        incoming = decode(body, max_bytes=self._options.max_body_bytes)
-        if isinstance(incoming, RpcError):
-            return _Read(error=incoming, question=responses.question_in(body))
-        message = incoming.message
-        if responses.is_response(message):
-            question = responses.question_of(message)
-            error = responses.fault(message) or _unfit(message)
-            return _Read(incoming=incoming, body=body, error=error, question=question)
-        if incoming.input_error:  # the SDK gets the message without the arguments
-            body = jsontext.dump(message)
-        return _Read(incoming=incoming, body=body, error=_unfit(message))
-
-    async def _body(self, headers: HeaderView, http: Asgi) -> bytes:
-        direct, most = direct_of(http.scope), self._options.max_body_bytes
-        body = direct.take() if direct is not None else None
-        if body is None:
-            return await read_body(
-                http.receive,
-                content_length=headers.get(b"content-length"),
-                max_bytes=most,
-                deadline_s=self._options.body_deadline_s,
-            )
-        if len(body) > most:
-            raise BodyRefused(413)
-        return body
+        read, visit = _understood(body, most), self._visit(session_id, principal)
+        if read.error is not None:
+            if read.question is not None and visit is not None:
+                visit.client.questions.answer(responses.instead(read.question))
+            await send_error(http.send, read.error)
+            return None
+        # Whatever is refused for its session is refused with the SDK, below.
+        if (
+            visit is not None
+            and manner.takes == _BOTH
+            and not headers.differ(_SESSION)
+            and await self._straight.serve(read.incoming, headers, http, visit)
+        ):
+            return None
+        return read
 
     def _named(self, read: "_Read", session_id: str | None, name: str) -> bytes:
         """Return the body with the ids that the SDK knows in the place of those that are texts."""
@@ -293,11 +286,14 @@ class LegacySessions:
         await self._manager.handle_request(scope, _left, _nowhere)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_EMPTY: Final = Incoming(message={})  # nobody writes to it
+
+
+@value
 class _Read:
     """What a request brought; nothing, where it has no body."""
 
-    incoming: Incoming = Incoming(message={})  # noqa: RUF009 - nobody writes to it
+    incoming: Incoming = _EMPTY
     body: bytes = b""
     error: RpcError | None = None  # why it goes no further
     question: RequestId | None = None  # that it is to answer
@@ -305,6 +301,24 @@ class _Read:
     @property
     def message(self) -> JsonObject:
         return self.incoming.message
+
+
+_read: Final = maker(_Read)
+_NOTHING: Final = _Read()
+
+
+def _understood(body: bytes, max_bytes: int) -> _Read:
+    incoming = decode(body, max_bytes=max_bytes)
+    if isinstance(incoming, RpcError):
+        return _Read(error=incoming, question=responses.question_in(body))
+    message = incoming.message
+    if responses.is_response(message):
+        question = responses.question_of(message)
+        error = responses.fault(message) or _unfit(message)
+        return _Read(incoming=incoming, body=body, error=error, question=question)
+    if incoming.input_error:  # the SDK gets the message without the arguments
+        body = jsontext.dump(message)
+    return _read(incoming=incoming, body=body, error=_unfit(message))
 
 
 def _unfit(message: JsonObject) -> RpcError | None:
@@ -339,11 +353,6 @@ def _from_now_on(scope: Scope) -> Scope:
 
 def _header(headers: list[tuple[bytes, bytes]], name: bytes) -> str | None:
     return next((value.decode("latin-1") for key, value in headers if key.lower() == name), None)
-
-
-def _is_doubled(headers: list[tuple[bytes, bytes]], name: bytes) -> bool:
-    """Return whether a header comes with different values: proxies may each pick another."""
-    return len({value for key, value in headers if key.lower() == name}) > 1
 
 
 def _redeemed(event: Message, arrival: Arrival) -> Message:

@@ -1,6 +1,5 @@
 """Places for requests under way: nobody gets more than a share of them."""
 
-from collections import Counter
 from collections.abc import Hashable
 
 
@@ -9,19 +8,22 @@ class Shares:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._held: Counter[Hashable] = Counter()
+        self._held: dict[Hashable, int] = {}
 
     def take(self, owner: Hashable) -> bool:
         """Take one more, or return False when the owner's share is used up."""
-        if self._held[owner] >= self._most:
+        held = self._held.get(owner, 0)
+        if held >= self._most:
             return False
-        self._held[owner] += 1
+        self._held[owner] = held + 1
         return True
 
     def give_back(self, owner: Hashable) -> None:
         """Give one back; an owner that holds none is forgotten."""
-        self._held[owner] -= 1
-        if self._held[owner] <= 0:
+        left = self._held[owner] - 1
+        if left > 0:
+            self._held[owner] = left
+        else:
             del self._held[owner]
 
     def held(self, owner: Hashable) -> int:

@@ -40,8 +40,7 @@ class Exchange:
     def __init__(
         self, receive: Receive, send: Send, overdue: Overdue, direct: Direct | None = None
     ) -> None:
-        self.client_gone = False
-        self.has_ended = False
+        self.client_gone = self.has_ended = False
         self._overdue = overdue
         self._receive = receive
         self._send = send
@@ -52,11 +51,11 @@ class Exchange:
         self._watcher: asyncio.Task[None] | None = None
         self._stream: EventStream | None = None  # which most answers don't become
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         self._overdue.watch(self)
         return self
 
-    async def __aexit__(
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
@@ -89,19 +88,26 @@ class Exchange:
         if self._stream is None or not self._stream.holds(message):
             self.push(message)
 
+    def answer(self, body: bytes) -> bool:
+        """Send the JSON-RPC response at once, under status 200; False where `finish` has to."""
+        if self.has_ended or self._stream is not None or self._direct is None:
+            return False
+        self.has_ended = self._direct.answer(body)
+        return self.has_ended
+
     async def finish(self, body: bytes, *, status: int = 200, headers: Headers = ()) -> None:
         """Send the JSON-RPC response, as the last event if a stream has begun."""
-        if self.has_ended:
+        if self.has_ended or (status == 200 and not headers and self.answer(body)):
             return
         self.has_ended = True
         if self._stream is not None:
             await self._stream.end(body)
-        elif status != 200 or headers or not self._direct or not self._direct.answer(body):
+        else:
             await send_bytes(self._send, status, body, headers)
 
     def _begin(self) -> EventStream:
         if self._stream is None:
-            self._stream = EventStream(self._send)  # owned: closed in __aexit__
+            self._stream = EventStream(self._send)  # owned: closed in __exit__
         return self._stream
 
     def is_overdue(self) -> None:

@@ -11,7 +11,7 @@ from gateway.listen.callers import progress_token
 from gateway.listen.clients import Client
 from gateway.listen.doorstep import of_code
 from gateway.listen.gate import Gate
-from gateway.listen.ladder import HeaderView
+from gateway.listen.headers import HeaderView
 from gateway.listen.methods import CANCELLED
 from gateway.listen.overdue import Overdue
 from gateway.listen.owned import OwnedSessions, Session

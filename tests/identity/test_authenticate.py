@@ -300,3 +300,43 @@ async def test_keys_are_looked_after_for_as_long_as_there_are_issuers(gate: Gate
     assert not bound.cancelled_caught
     nobody = Authenticator(IdentitySettings(), resource=AUDIENCE, clock=HandClock())
     await nobody.keep_keys()  # ends by itself: there is nothing to look after
+
+
+async def test_what_is_said_at_once_is_what_is_said_in_full(gate: Gate) -> None:
+    shown: list[list[tuple[bytes, bytes]]] = [
+        [],
+        bearer(KEY.key),
+        bearer(KEY.key[:-1] + ("0" if KEY.key[-1] != "0" else "1")),
+        bearer("wb_other_" + "0" * 64),
+        bearer("wba_ci_" + "0" * 64),
+        bearer(token()),
+        bearer(token(exp=NOW.timestamp() - 100)),
+        bearer("", "Bearer"),
+        bearer("a b"),
+        [(b"authorization", b" \t")],
+        [(b"authorization", b"Basic YTpi")],
+        [(b"x-api-key", KEY.key.encode())],
+    ]
+    for headers in shown:
+        at_once = gate.authenticator.at_once(dict(headers))
+        answer = await gate.authenticator.authenticate(headers)
+        assert at_once is None or at_once == answer, headers
+
+
+async def test_a_token_is_known_at_once_when_it_was_verified_and_for_as_long(gate: Gate) -> None:
+    headers = bearer(token(exp=NOW.timestamp() + 30))
+    assert gate.authenticator.at_once(dict(headers)) is None
+    principal = await who(gate, headers)
+    assert gate.authenticator.at_once(dict(headers)) is principal
+    gate.clock.move(31)
+    assert gate.authenticator.at_once(dict(headers)) is None
+
+
+def test_nobody_needs_a_credential_where_none_is_set_up_and_none_is_taken() -> None:
+    authenticator = Authenticator(IdentitySettings(), resource=AUDIENCE, clock=HandClock())
+    found = authenticator.at_once({b"x-tenant-id": b"globex"})
+    assert isinstance(found, Principal)
+    assert found.method is AuthMethod.LOCAL
+    refused = authenticator.at_once(dict(bearer(KEY.key)))
+    assert isinstance(refused, Challenge)
+    assert refused.status == 401

@@ -1,7 +1,7 @@
 """A small gate with real tools, and the fronts running before it on real sockets."""
 
 import socket
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -66,6 +66,9 @@ class Keys:
             description="send a credential",
             resource_metadata=metadata.url(RESOURCE),
         )
+
+    def at_once(self, headers: Mapping[bytes, bytes]) -> Principal | None:
+        return self.known.get(headers.get(b"authorization", b"").lower())
 
     def insufficient_scope(self, scopes: Iterable[str]) -> Challenge:
         return metadata.insufficient_scope(scopes, resource=RESOURCE)

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from gateway.listen.body import BodyRefused, read_body
+from gateway.listen.body import BodyRefused, arrived, read_body
 
 
 def _receiving(*messages: Message | None) -> "Feed":
@@ -58,3 +58,28 @@ async def test_what_is_too_much_or_too_slow_is_refused(
     with pytest.raises(BodyRefused) as refused:
         await _read(feed, length)
     assert refused.value.status == status
+
+
+class _Door:
+    """The short way of a request whose body is there, or is not."""
+
+    is_left = False
+
+    def __init__(self, body: bytes | None) -> None:
+        self._body = body
+
+    def take(self) -> bytes | None:
+        return self._body
+
+    def answer(self, body: bytes) -> bool:
+        raise AssertionError(body)
+
+
+def test_a_body_that_is_there_needs_no_waiting_and_may_be_as_long_as_any() -> None:
+    assert arrived(None, 4) is None
+    assert arrived(_Door(None), 4) is None
+    assert arrived(_Door(b""), 4) == b""
+    assert arrived(_Door(b"abcd"), 4) == b"abcd"
+    with pytest.raises(BodyRefused) as refused:
+        arrived(_Door(b"abcde"), 4)
+    assert refused.value.status == 413

@@ -7,7 +7,11 @@ from gateway import jsontext
 from gateway.clock import SystemClock
 from gateway.listen.gate import ServerInfo
 from gateway.listen.handshaking import Handshaking
+from gateway.listen.headers import HeaderView
+from gateway.listen.manners import Manners
 from gateway.listen.options import HttpOptions
+from gateway.listen.origin import OriginCheck
+from gateway.listen.replies import Asgi
 from tests.listen.house import House, Place, a_principal, call_body, serving
 from tests.listen.raw import Reply, exchange, post
 from tests.listen.test_doorstep import legacy
@@ -52,7 +56,9 @@ async def test_a_caller_who_leaves_meanwhile_keeps_nobody_out() -> None:
                 answers.append(event["status"])
 
         scope: Scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": []}
-        await front(scope, _nothing, send, a_principal("ada"))
+        headers = HeaderView([])
+        manner = Manners(OriginCheck()).of(headers)
+        await front(Asgi(scope, _nothing, send), headers, manner, a_principal("ada"))
 
     async with front.running():
         with anyio.CancelScope() as leaving:

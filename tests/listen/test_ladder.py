@@ -1,16 +1,21 @@
 """The ladder against the SDK's own, which is the oracle."""
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 from mcp.shared.inbound import InboundLadderRejection, classify_inbound_request
 from mcp.shared.inbound import find_duplicated_routing_header as duplicated
 
-from gateway.listen.ladder import HeaderView, ParamHeaders, accepts, climb, cursor_of, is_json
+from gateway.listen.headers import HeaderView
+from gateway.listen.ladder import ParamHeaders, asked_in, climb, cursor_of, in_order
+from gateway.listen.manners import Manners
+from gateway.listen.origin import OriginCheck
 from gateway.listen.rpc import RpcError
+from gateway.listen.strict import check_request
 from gateway.types.json import Json, JsonObject
 from tests.listen.house import META
 
+LEVEL = "io.modelcontextprotocol/logLevel"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 versions = st.sampled_from(["2026-07-28", "2025-11-25", "2099-01-01", ""])
@@ -59,33 +64,77 @@ def test_every_verdict_is_the_sdks(request: tuple[JsonObject, list[tuple[str, st
         assert ours is None
 
 
+odd: st.SearchStrategy[Json] = st.sampled_from([None, True, 1, 1.0, "", "x", "2.0", [], {}, ["a"]])
+odd_members = st.dictionaries(
+    st.sampled_from(["jsonrpc", "id", "method", "params", "params._meta", "params.name", LEVEL]),
+    odd,
+    max_size=2,
+)
+
+
+@given(requests(), odd_members, st.sampled_from([None, "debug", "x"]))
+def test_what_is_in_order_at_the_first_look_is_in_order(
+    request: tuple[JsonObject, list[tuple[str, str]]],
+    changes: dict[str, Json],
+    level: str | None,
+) -> None:
+    message, headers = request
+    params = message["params"]
+    assert isinstance(params, dict)
+    meta = params["_meta"]
+    if isinstance(meta, dict):
+        if level is not None:
+            meta[LEVEL] = level
+        if LEVEL in changes:
+            meta[LEVEL] = changes[LEVEL]
+    for name, value in changes.items():
+        if name.startswith("params."):
+            params[name.removeprefix("params.")] = value
+        elif name != LEVEL:
+            message[name] = value
+    view = HeaderView([(n.encode(), v.encode("latin-1")) for n, v in headers])
+    manner = Manners(OriginCheck()).of(view)
+    if not (manner.is_served and view.is_plain):
+        return
+    found = in_order(message, view, manner.method, manner.named_by)
+    event("in order" if found is not None else "not in order")
+    if found is not None:
+        assert check_request(message) is None
+        assert climb(message, view) is None
+        assert found == asked_in(message)
+
+
+@pytest.mark.parametrize("level", [None, "debug"])
+def test_a_usual_request_is_in_order_at_the_first_look(level: str | None) -> None:
+    meta: JsonObject = {**META} if level is None else {**META, LEVEL: level}
+    for method, named in (("tools/call", True), ("tools/list", False), ("prompts/get", True)):
+        params: JsonObject = {"_meta": meta, **({"name": "a"} if named else {})}
+        message: JsonObject = {"jsonrpc": "2.0", "id": "x", "method": method, "params": params}
+        raw = [(b"mcp-protocol-version", b"2026-07-28"), (b"mcp-method", method.encode())]
+        view = HeaderView([*raw, (b"mcp-name", b"a")] if named else raw)
+        manner = Manners(OriginCheck()).of(view)
+        assert in_order(message, view, manner.method, manner.named_by) == asked_in(message)
+        if named:
+            other = HeaderView([*raw, (b"mcp-name", b"b")])
+            assert in_order(message, other, manner.method, manner.named_by) is None
+
+
+def test_a_name_that_is_written_as_base64_is_not_taken_by_the_letter() -> None:
+    name = "=?base64?YQ==?="
+    raw = [(b"mcp-protocol-version", b"2026-07-28"), (b"mcp-method", b"tools/call")]
+    view = HeaderView([*raw, (b"mcp-name", name.encode())])
+    params: JsonObject = {"name": name, "_meta": META}
+    message: JsonObject = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert in_order(message, view, "tools/call", "name") is None
+    assert climb(message, view) is not None
+
+
 def test_a_good_request_climbs() -> None:
     message: JsonObject = {"method": "tools/call", "params": {"name": "a", "_meta": META}}
     raw = [(b"mcp-protocol-version", b"2026-07-28"), (b"mcp-method", b"tools/call")]
     assert climb(message, HeaderView([*raw, (b"mcp-name", b"a")])) is None
     # Blanks around a value are not part of it (RFC 9110, 5.5).
     assert climb(message, HeaderView([*raw, (b"mcp-name", b" \ta ")])) is None
-
-
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        (b"application/json", (True, False)),
-        (b"text/event-stream", (False, True)),
-        (b"*/*", (True, True)),
-        (b"APPLICATION/JSON ; q=1, text/*", (True, True)),
-        (b"", (False, False)),
-        (b"application/jsonp", (False, False)),
-    ],
-)
-def test_accept_is_read_by_media_range(header: bytes, expected: tuple[bool, bool]) -> None:
-    assert accepts(header) == expected
-
-
-def test_a_content_type_is_json_or_it_is_not() -> None:
-    assert is_json(b"Application/JSON; charset=utf-8")
-    assert not is_json(b"application/json-patch+json")
-    assert not is_json(b"")
 
 
 def test_schemas_are_looked_through_once_and_by_identity() -> None:
@@ -106,27 +155,3 @@ def test_schemas_are_looked_through_once_and_by_identity() -> None:
 def test_a_cursor_is_text_or_absent(cursor: Json) -> None:
     assert cursor_of({"cursor": cursor}) == cursor
     assert isinstance(cursor_of({"cursor": 1}), RpcError)
-
-
-@pytest.mark.parametrize(
-    ("lines", "key"),
-    [([], None), ([b""], ""), ([b' "k1"\t'], '"k1"'), ([b"k1", b"k2"], "k1, k2")],
-)
-def test_a_hosts_key_is_read_as_it_came_and_two_are_a_list(
-    lines: list[bytes], key: str | None
-) -> None:
-    view = HeaderView([(b"idempotency-key", line) for line in lines])
-    assert view.idempotency_key == key
-
-
-@pytest.mark.parametrize(
-    ("lines", "run"),
-    [([], ""), ([b" run_1\t"], "run_1"), ([b"run_1", b"run_2"], "run_1, run_2")],
-)
-def test_the_run_is_read_from_the_header_that_names_it_and_two_are_no_name(
-    lines: list[bytes], run: str
-) -> None:
-    raw = [(b"x-run-id", line) for line in lines]
-    assert HeaderView(raw, b"x-run-id").run == run
-    assert HeaderView(raw, b"x-other").run == ""
-    assert HeaderView([(b"", b"run_1")]).run == ""

@@ -38,7 +38,7 @@ async def test_a_silent_stream_is_kept_open_by_comments(monkeypatch: pytest.Monk
     for module in (sse, stream):
         monkeypatch.setattr(module, "KEEPALIVE_S", 0.01)
     wire = Wire()
-    async with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
+    with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
         with anyio.fail_after(LIMIT_S):
             await wire.pinged.wait()
         assert exchange.is_stream
@@ -51,7 +51,7 @@ async def test_a_client_that_leaves_cancels_only_the_exchange() -> None:
     wire = Wire()
     reached = False
     with anyio.fail_after(LIMIT_S):
-        async with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
+        with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
             wire.left.set()
             await anyio.sleep_forever()
             reached = True
@@ -65,7 +65,7 @@ async def test_any_other_cancellation_passes_through() -> None:
     wire = Wire()
     after = False
     with anyio.move_on_after(0.01) as scope:
-        async with Exchange(wire.receive, wire.send, Overdue(0.0)):
+        with Exchange(wire.receive, wire.send, Overdue(0.0)):
             await anyio.sleep_forever()
         after = True
     assert scope.cancelled_caught
@@ -74,7 +74,7 @@ async def test_any_other_cancellation_passes_through() -> None:
 
 async def test_a_client_that_reads_slowly_loses_the_oldest_news() -> None:
     wire = Wire()
-    async with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
+    with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
         for number in range(300):
             exchange.push(b"%d" % number)
         await exchange.finish(b"end")
@@ -84,3 +84,51 @@ async def test_a_client_that_reads_slowly_loses_the_oldest_news() -> None:
     assert events[0] == b"data: 44"
     assert events[-2:] == [b"data: 299", b"data: end"]
     assert len(events) == 257
+
+
+class _Door:
+    """A short way that takes an answer, or does not."""
+
+    is_left = False
+
+    def __init__(self, *, is_open: bool) -> None:
+        self.answers: list[bytes] = []
+        self._is_open = is_open
+
+    def take(self) -> bytes | None:
+        return None
+
+    def answer(self, body: bytes) -> bool:
+        if self._is_open:
+            self.answers.append(body)
+        return self._is_open
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_an_answer_goes_the_short_way_once_or_the_other(is_open: bool) -> None:
+    wire, door = Wire(), _Door(is_open=is_open)
+    with Exchange(wire.receive, wire.send, Overdue(60.0), door) as exchange:
+        assert exchange.answer(b"{}") is is_open
+        await exchange.finish(b"{}")
+        assert not exchange.answer(b"again")
+        await exchange.finish(b"again")
+    assert door.answers == ([b"{}"] if is_open else [])
+    assert wire.body == (b"" if is_open else b"{}")
+
+
+async def test_a_stream_that_has_begun_takes_the_answer() -> None:
+    wire, door = Wire(), _Door(is_open=True)
+    with Exchange(wire.receive, wire.send, Overdue(60.0), door) as exchange:
+        exchange.push(b"news")
+        assert not exchange.answer(b"{}")
+        await exchange.finish(b"{}")
+    assert door.answers == []
+    assert wire.body.endswith(event(b"{}"))
+
+
+async def test_an_error_under_another_status_needs_the_long_way() -> None:
+    wire, door = Wire(), _Door(is_open=True)
+    with Exchange(wire.receive, wire.send, Overdue(60.0), door) as exchange:
+        await exchange.finish(b"{}", status=403)
+    assert door.answers == []
+    assert wire.sent[0]["status"] == 403
