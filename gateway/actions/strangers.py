@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeVar
 
 from gateway.store import selection
 from gateway.store.engine import Transaction
-from gateway.store.events import column
+from gateway.store.event_rows import column
 from gateway.store.selection import Selection
 from gateway.types.values import value
 

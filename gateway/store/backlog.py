@@ -1,7 +1,6 @@
 """Events on their way to the database: in order, bounded, kept until they are committed."""
 
 import asyncio
-import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -11,10 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from gateway.errors import StoreUnavailable
 from gateway.store.changes import Change
-from gateway.store.engine import Parameters, Transaction
+from gateway.store.engine import Transaction
+from gateway.store.event_rows import EventRow
 from gateway.types.events import Event
 
-_GROUP_ENTRIES: Final = 1_000
+_GROUP_EVENTS: Final = 1_000
 _GROUP_BYTES: Final = 4 << 20
 _LINGER_S: Final = 0.04  # how long events that nobody waits for gather before they are written
 # Where so many waited for the last commit, the next one waits for more of them: it costs disk and
@@ -23,16 +23,17 @@ _CROWD: Final = 4
 _GATHER_S: Final = 0.005
 
 
-class Entry(NamedTuple):  # made several times a call: a frozen dataclass takes longer
-    """One event as it will be stored, or a change with the events that tell of it."""
+class Entry(NamedTuple):  # made for every call: a frozen dataclass takes longer
+    """Events as they will be stored, or a change with the events that tell of it."""
 
-    rows: tuple[Parameters, ...]
+    rows: tuple[EventRow, ...]
     size: int
     durable: bool
     change: Change[Any] | None = None
-    as_row: Callable[[Event], Parameters] | None = None  # with a change: for what it tells itself
+    as_row: Callable[[Event], EventRow] | None = None  # with a change: for what it tells itself
+    events: int = 1  # how many of what may wait these are
 
-    def made(self, transaction: Transaction) -> tuple[Parameters, ...]:
+    def made(self, transaction: Transaction) -> tuple[EventRow, ...]:
         """Make the change, if this is one; return the events to store."""
         if self.change is None:
             return self.rows
@@ -76,10 +77,11 @@ class Backlog:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._entries: deque[Entry] = deque()
+        self._events = 0
         self._bytes = 0
         self._appended = 0
         self._committed = 0
-        self._under_way = 0  # how many entries, from the first, are being written
+        self._under_way = 0  # how many events, from the first, are being written
         self._woken = 0  # who waited for the last commit
         self._urgent = False
         self._closing = False
@@ -87,7 +89,7 @@ class Backlog:
         self._gap: Gap | None = None
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return self._events
 
     @property
     def bytes(self) -> int:
@@ -116,17 +118,19 @@ class Backlog:
         admitted: bool = False,
     ) -> None:
         """Add all of them, or none and raise StoreUnavailable; `now` is asked only then."""
-        size, durable = 0, False
+        count, size, durable = 0, 0, False
         for entry in entries:
+            count += entry.events
             size += entry.size
             durable = durable or entry.durable
         with self._lock:
             if not admitted:
-                self._admit(len(entries), size, ahead=0, owed=owed, now=now)
+                self._admit(count, size, ahead=0, owed=owed, now=now)
             was_empty = not self._entries
             self._entries.extend(entries)
+            self._events += count
             self._bytes += size
-            self._appended += len(entries)
+            self._appended += count
             if was_empty or (durable and not self._urgent):
                 self._changed.notify()
             self._urgent = self._urgent or durable
@@ -135,7 +139,7 @@ class Backlog:
         self, count: int, size: int, *, ahead: int, owed: bool, now: Callable[[], datetime]
     ) -> None:
         room = 5 if owed else 4
-        full = (len(self._entries) + ahead + count) * 4 > self._bounds.events * room
+        full = (self._events + ahead + count) * 4 > self._bounds.events * room
         heavy = (self._bytes + size) * 4 > self._bounds.bytes * room
         if self._closing or full or heavy:
             gap = self._gap or Gap(count=0, since=now())
@@ -178,32 +182,37 @@ class Backlog:
                 self._changed.wait_for(self._is_enough, timeout=_GATHER_S)
             self._urgent = False
             group = self._head()
-            self._under_way = len(group)
+            self._under_way = sum(entry.events for entry in group)
             return group
 
     def _is_urgent(self) -> bool:
         return self._urgent or self._is_enough()
 
     def _is_enough(self) -> bool:
-        return self._closing or len(self._entries) >= _GROUP_ENTRIES
+        return self._closing or self._events >= _GROUP_EVENTS
 
     def _head(self) -> list[Entry]:
         group: list[Entry] = []
-        size = 0
-        for entry in itertools.islice(self._entries, _GROUP_ENTRIES):
-            if group and size + entry.size > _GROUP_BYTES:
+        count = size = 0
+        for entry in self._entries:
+            count += entry.events
+            size += entry.size
+            if group and (count > _GROUP_EVENTS or size > _GROUP_BYTES):
                 break
             group.append(entry)
-            size += entry.size
         return group
 
     def done(self, group: Sequence[Entry]) -> Gap | None:
         """Drop what was committed and wake who waited; return a gap that is not yet recorded."""
         with self._changed:
+            done = 0
             for _ in group:
-                self._bytes -= self._entries.popleft().size
-            self._committed += len(group)
-            self._under_way = max(0, self._under_way - len(group))
+                entry = self._entries.popleft()
+                self._bytes -= entry.size
+                done += entry.events
+            self._events -= done
+            self._committed += done
+            self._under_way = max(0, self._under_way - done)
             ready = [waiter for waiter in self._waiters if waiter.target <= self._committed]
             self._waiters.difference_update(ready)
             self._woken = len(ready)

@@ -75,6 +75,13 @@ class Transaction(Protocol):
         """Run one statement with each of several sets of parameters, in order; count the rows."""
         ...
 
+    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
+        """Run a statement that adds one row with each of several; `columns` names their values.
+
+        For many rows, where the process has other work: their number costs few further steps.
+        """
+        ...
+
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         """Return the rows of one query; `where` fills its `{where}`, and is never made of input."""
         ...

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,11 +12,11 @@ from gateway import ids, jsontext
 from gateway.clock import Clock
 from gateway.errors import StoreUnavailable
 from gateway.events import admin
-from gateway.events.envelope import Origin, to_bytes
-from gateway.store import sealed_copies
+from gateway.events.envelope import Origin
 from gateway.store.backlog import Backlog, Bounds, Entry, Gap
 from gateway.store.changes import Change
-from gateway.store.engine import Engine, Parameters, Transaction, Value
+from gateway.store.engine import Engine, Transaction, Value
+from gateway.store.event_rows import EventRow, column, row_of
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.store.writer import Health, Writer
@@ -35,7 +35,6 @@ _TOGETHER: Final = 48
 _GATHER_S: Final = 0.02
 _log = logging.getLogger("weighbridge")
 _Made = Callable[[], Sequence[Event]]
-_COLUMN: Final = 256  # characters; an index entry of PostgreSQL has to fit into a third of a page
 
 _CONDITIONS: Final = {
     "tenant": "tenant = :tenant",
@@ -155,8 +154,10 @@ class EventLog:
         if durable or any(each.sealed for each in events) or not self._gathers():
             if asyncio._get_running_loop() is self._gatherer:  # elsewhere others may be adding
                 self._write_down()
-            entries = [self._entry(event, durable=durable) for event in events]
-            self._backlog.append(entries, owed=owed, now=self._clock.now)
+            if not events:
+                return
+            entry = self._entry(map(self._row, events), durable=durable)
+            self._backlog.append([entry], owed=owed, now=self._clock.now)
         else:
             self._gather(lambda: events, len(events), owed=owed)
 
@@ -195,14 +196,18 @@ class EventLog:
         gathered, self._gathered, self._ahead = self._gathered, [], 0
         if not gathered:
             return
-        entries: list[Entry] = []
+        rows: list[EventRow] = []
         for make in gathered:
             try:
-                entries += [self._entry(event, durable=False) for event in make()]
+                made = [self._row(event) for event in make()]
             except Exception as error:  # of one call, and no other may lose its events by that
                 _log.exception("events of a call could not be made")
-                entries.append(self._entry(self._unmade(error), durable=False))
-        self._backlog.append(entries, owed=True, now=self._clock.now, admitted=True)
+                made = [self._row(self._unmade(error))]
+            rows += made
+        if not rows:
+            return
+        entry = self._entry(rows, durable=False)
+        self._backlog.append([entry], owed=True, now=self._clock.now, admitted=True)
 
     def _unmade(self, error: Exception) -> Event:
         now = self._clock.now()
@@ -261,18 +266,13 @@ class EventLog:
 
     def _hand_over(self, change: Change[Any], events: Sequence[Event], *, owed: bool) -> None:
         self._write_down()
-        written = [(event, to_bytes(event, self._origin)) for event in events]
-        entry = Entry(
-            tuple(_columns(event, body) for event, body in written),
-            sum(_size(event, body) for event, body in written),
-            durable=True,
-            change=change,
-            as_row=self._row,
-        )
+        rows = tuple(map(self._row, events))
+        size = sum(row.size for row in rows)
+        entry = Entry(rows, size, durable=True, change=change, as_row=self._row)
         self._backlog.append([entry], owed=owed, now=self._clock.now)
 
-    def _row(self, event: Event) -> Parameters:
-        return _columns(event, to_bytes(event, self._origin))
+    def _row(self, event: Event) -> EventRow:
+        return row_of(event, self._origin)
 
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
         """Return the events that match, in the order of the log."""
@@ -321,9 +321,9 @@ class EventLog:
         reason = self._writer.health.reason or "the database is slow"
         return f"the event log could not be written within {self._wait_s:g} s: {reason}"
 
-    def _entry(self, event: Event, *, durable: bool) -> Entry:
-        written = to_bytes(event, self._origin)
-        return Entry((_columns(event, written),), _size(event, written), durable)
+    def _entry(self, events: Iterable[EventRow], *, durable: bool) -> Entry:
+        rows = tuple(events)
+        return Entry(rows, sum([row.size for row in rows]), durable, events=len(rows))
 
     def _destroyed(self, key: str) -> None:
         if self.key_destroyed is not None:
@@ -335,48 +335,6 @@ class EventLog:
         )
         with suppress(StoreUnavailable):  # full again or closing: the next success records it
             self.append([event], owed=True)
-
-
-def _size(event: Event, written: bytes) -> int:
-    return len(written) + (len(event.sealed.content) if event.sealed is not None else 0)
-
-
-def _columns(event: Event, written: bytes) -> Parameters:
-    told = event.body.get
-    tool, decision, rule, status = told("tool"), told("decision"), told("rule"), told("status")
-    columns: dict[str, str] = {
-        "id": event.id,
-        "tenant": event.tenant,
-        "run_id": event.run,
-        "call_id": event.call,
-        "tool": tool if isinstance(tool, str) else "",
-        "actor_user": event.actor.user if event.actor is not None else "",
-        "decision": decision if isinstance(decision, str) else "",
-        "rule": rule if isinstance(rule, str) else "",
-        "status": status if isinstance(status, str) else "",
-        "trace_id": event.trace_id,
-        "kind": str(event.kind),
-        "stage": str(event.stage),
-    }
-    if not _fits("".join(columns.values())):  # most do, so that one look at all of them is enough
-        columns = {name: column(text) for name, text in columns.items()}
-    row: Parameters = {**columns, "at": microseconds(event.at), "body": written.decode()}
-    return row if event.sealed is None else {**row, **sealed_copies.columns(event.sealed)}
-
-
-def _fits(text: str) -> bool:
-    return len(text) <= _COLUMN and text.isascii() and "\0" not in text
-
-
-def column(value: str) -> str:
-    """Return a text as columns have it.
-
-    Every engine takes it: no NUL, no half pairs, short enough for an index.
-    """
-    if _fits(value):
-        return value
-    clean = value[:_COLUMN].replace("\0", "\ufffd")
-    return clean.encode("utf-8", "replace").decode()
 
 
 def conditions(wanted: EventFilter) -> tuple[str, dict[str, Value]]:

@@ -11,7 +11,7 @@ from psycopg import conninfo, rows
 from gateway.clock import Clock, SystemClock
 from gateway.errors import ConfigurationError, StatementRefused, StoreUnavailable
 from gateway.store import queries
-from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction, numbered
+from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction, Value, numbered
 
 _LOCK_CLASS: Final = 0x57424A31  # keeps our advisory locks apart from those of other programs
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"  # a lock's holder must see what came before
@@ -200,6 +200,9 @@ class _Transaction:
         cursor = self._connection.cursor()
         cursor.executemany(_statement(name), parameters)
         return cursor.rowcount
+
+    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
+        self.execute_many(name, [dict(zip(columns, row, strict=True)) for row in rows])
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         found = self._connection.execute(_statement(name, where), parameters).fetchall()

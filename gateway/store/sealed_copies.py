@@ -11,17 +11,16 @@ from gateway.store import erasing, seals
 from gateway.store.changes import Change, Log, Made
 from gateway.store.engine import Parameters, Transaction, Value
 from gateway.store.erasing import Erased, Left
+from gateway.store.event_rows import EventRow
 from gateway.store.retention import Hold, all_holds, mend
 from gateway.store.times import microseconds, moment
 from gateway.store.worker import Worker
-from gateway.types.audit import SealedCopy
 from gateway.types.events import Event
 from gateway.types.json import Json
 from gateway.types.values import replaced, value
 
 STEP: Final = 2_000  # copies that are destroyed in one transaction: writers wait for it
 _EVER: Final = (1 << 63) - 1
-_KEY: Final = "sealed_key"  # of the columns of an event, where it has a copy
 
 
 @value
@@ -202,41 +201,32 @@ class SealedCopies:
         return found
 
 
-def columns(copy: SealedCopy) -> Parameters:
-    """Return what a row of an event has beside its own columns."""
-    return {
-        _KEY: copy.key,
-        "sealed_wrapped": copy.wrapped,
-        "sealed_content": copy.content,
-    }
-
-
-def keep(transaction: Transaction, rows: Sequence[Parameters]) -> list[str]:
+def keep(transaction: Transaction, rows: Iterable[EventRow]) -> list[str]:
     """Keep the copies of new events with them; return keys that were destroyed meanwhile.
 
     A copy under a key like that would never be opened again, and is not kept.
     """
     unkept: list[str] = []
-    known: set[Value] = set()
+    known: set[str] = set()
     for row in rows:
-        if _KEY not in row:
+        sealed = row.sealed
+        if sealed is None:
             continue
-        key, run = row[_KEY], row["run_id"]
-        named: dict[str, Value] = {name: row[name] for name in ("tenant", "run_id", "at")}
-        if key not in known:
-            call = "" if run else row["call_id"]
-            data_key = {**named, "key_id": key, "call_id": call, "wrapped": row["sealed_wrapped"]}
-            transaction.execute("keep_data_key", data_key)
-            known.add(key)
+        named: dict[str, Value] = {"tenant": row.tenant, "run_id": row.run_id, "at": row.at}
+        if sealed.key not in known:
+            call = "" if row.run_id else row.call_id
+            key = {"key_id": sealed.key, "call_id": call, "wrapped": sealed.wrapped}
+            transaction.execute("keep_data_key", {**named, **key})
+            known.add(sealed.key)
         copy: dict[str, Value] = {
             **named,
-            "event_id": row["id"],
-            "key_id": key,
-            "call_id": row["call_id"],
-            "content": row["sealed_content"],
+            "event_id": row.id,
+            "key_id": sealed.key,
+            "call_id": row.call_id,
+            "content": sealed.content,
         }
         if not transaction.execute("keep_sealed_copy", copy):
-            unkept.append(str(key))
+            unkept.append(sealed.key)
     return unkept
 
 

@@ -11,7 +11,8 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.store.engine import Transaction, Value
-from gateway.store.events import StoredEvent, column
+from gateway.store.event_rows import column
+from gateway.store.events import StoredEvent
 from gateway.store.times import microseconds
 from gateway.types.decisions import DecisionEffect
 from gateway.types.events import EventKind

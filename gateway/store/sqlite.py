@@ -5,13 +5,13 @@ import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
 from gateway.errors import ConfigurationError, LogChanged, StatementRefused, StoreUnavailable
 from gateway.store import queries
-from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction, numbered
+from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction, Value, numbered
 
 _SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
@@ -299,22 +299,21 @@ class _Transaction:
         return self._connection.execute(queries.statements()[name], parameters).rowcount
 
     def execute_many(self, name: str, parameters: Sequence[Parameters]) -> int:
-        if f"{name}_at_once" in queries.statements():
-            try:
-                self._insert(f"{name}_at_once", parameters)
-            except sqlite3.IntegrityError:  # the statement for one knows what to do then
-                pass
-            else:
-                return len(parameters)
         return self._connection.executemany(queries.statements()[name], parameters).rowcount
 
-    def _insert(self, name: str, rows: Sequence[Parameters]) -> None:
+    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
         """Insert rows in as few steps as statements of so many rows allow that stay prepared."""
         left = iter(rows)
-        for count in _powers_of_two(len(rows)):
-            text, names = queries.of_rows(name, count)
-            values = [row[name] for row in islice(left, count) for name in names]
-            self._connection.execute(text, values)
+        try:
+            for count in _powers_of_two(len(rows)):
+                text, names = queries.of_rows(f"{name}_at_once", count)
+                if names != columns:
+                    raise LookupError(f"`{name}` has other columns, or in another order")
+                values = [*chain.from_iterable(islice(left, count))]
+                self._connection.execute(text, values)
+        except sqlite3.IntegrityError:  # the statement for one knows what to do then
+            named = (dict(zip(columns, row, strict=True)) for row in rows)
+            self._connection.executemany(queries.statements()[name], named)
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         text = queries.statements()[_OWN.get(name, name)].replace("{where}", where)

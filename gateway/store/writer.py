@@ -11,7 +11,8 @@ from gateway.clock import Clock
 from gateway.errors import StatementRefused, StoreUnavailable
 from gateway.store import sealed_copies
 from gateway.store.backlog import Backlog, Entry, Gap
-from gateway.store.engine import Engine, Lock, Parameters, Value
+from gateway.store.engine import Engine, Lock
+from gateway.store.event_rows import COLUMNS
 
 _FIRST_PAUSE_S: Final = 0.05
 _LONGEST_PAUSE_S: Final = 1.0
@@ -153,14 +154,11 @@ class Writer:
         self._began_s = self._clock.monotonic()
         try:
             with self._engine.transaction(lock=Lock.EVENTS, durable=durable) as transaction:
-                rows: dict[Value, Parameters] = {}
-                for entry in group:
-                    for row in entry.made(transaction):
-                        rows.setdefault(row["id"], row)
+                rows = {row.id: row for entry in group for row in entry.made(transaction)}
                 last = transaction.fetch("last_seq", {})[0].integer("seq")
-                numbered = [{**row, "seq": last + nr} for nr, row in enumerate(rows.values(), 1)]
-                transaction.execute_many("append_event", numbered)
-                destroyed = sealed_copies.keep(transaction, numbered)
+                numbered = [row.numbered(last + nr) for nr, row in enumerate(rows.values(), 1)]
+                transaction.insert("append_event", COLUMNS, numbered)
+                destroyed = sealed_copies.keep(transaction, rows.values())
             for key in destroyed:
                 self._on_destroyed(key)
             self._commits += 1

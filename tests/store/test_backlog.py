@@ -53,6 +53,18 @@ def test_a_group_is_bounded_in_number_and_size_but_never_empty() -> None:
     assert len(group(filled(3, size=3 << 20))) == 1
 
 
+def test_events_of_one_entry_count_one_by_one() -> None:
+    backlog = Backlog(Bounds(events=2_000))
+    entry = Entry((), 1, durable=False, events=600)
+    backlog.append([entry, entry], owed=False, now=now)
+    assert len(backlog) == 1_200
+    assert group(backlog) == [entry]
+    with pytest.raises(StoreUnavailable, match="too many"):
+        backlog.append([Entry((), 1, durable=False, events=900)], owed=False, now=now)
+    backlog.done([entry])
+    assert (len(backlog), backlog.committed, backlog.bytes) == (600, 600, 1)
+
+
 def test_a_full_backlog_takes_all_or_none() -> None:
     backlog = filled(9, Bounds(events=10))
     with pytest.raises(StoreUnavailable, match="too many"):

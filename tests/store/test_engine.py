@@ -4,6 +4,7 @@ import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.store.engine import Engine, Lock, Row, numbered
+from gateway.store.event_rows import COLUMNS
 
 Connect = Callable[..., Engine]
 
@@ -52,6 +53,21 @@ def test_many_rows_go_in_with_one_statement(connect: Connect) -> None:
     assert value_of(engine, "c") == "c"
 
 
+def numbered_rows(bodies: list[str]) -> list[tuple[str | int, ...]]:
+    between = [""] * (len(COLUMNS) - 4)
+    return [(n, str(n), n, *between, body) for n, body in enumerate(bodies, 1)]
+
+
+def test_rows_that_are_there_already_are_left_alone_and_the_others_go_in(connect: Connect) -> None:
+    engine = connect()
+    for bodies in (["a", "b"], ["a", "b", "c", "d"]):
+        with engine.transaction() as transaction:
+            transaction.insert("append_event", COLUMNS, numbered_rows(bodies))
+    with engine.reading() as reading:
+        texts = reading.fetch_numbered("query_events", {"limit": 9})
+    assert texts == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
+
+
 @pytest.mark.parametrize(
     "bodies", [[], [""], ["{}", "é ✓ 𝄞", ""], ["one", "two\nlines", "", "\n"]], ids=repr
 )
@@ -59,13 +75,8 @@ def test_numbered_texts_come_as_they_were_whatever_is_in_them(
     connect: Connect, bodies: list[str]
 ) -> None:
     engine = connect()
-    row = dict.fromkeys(
-        ("kind", "stage", "tenant", "run_id", "call_id", "tool", "actor_user", "decision"), ""
-    )
-    row |= dict.fromkeys(("rule", "status", "trace_id"), "")
-    rows = [{**row, "seq": n, "id": str(n), "at": n, "body": b} for n, b in enumerate(bodies, 1)]
     with engine.transaction() as transaction:
-        transaction.execute_many("append_event", rows)
+        transaction.insert("append_event", COLUMNS, numbered_rows(bodies))
     with engine.reading() as reading:
         found = reading.fetch_texts("leaves_after", {"after": 0, "last": 9, "limit": 9})
         page = reading.fetch_texts("leaves_after", {"after": 1, "last": 9, "limit": 1})

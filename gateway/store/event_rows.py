@@ -1,0 +1,104 @@
+"""Events as rows of their table."""
+
+from typing import Final, NamedTuple, cast
+
+from gateway.events.envelope import Origin, to_bytes
+from gateway.store.times import microseconds
+from gateway.types.audit import SealedCopy
+from gateway.types.events import Event
+
+_LONGEST: Final = 256  # characters; an index entry of PostgreSQL has to fit into a third of a page
+
+
+class EventRow(NamedTuple):  # every call has several: a frozen dataclass takes longer
+    """One event as it is stored but for its number, its columns in their order; then its copy."""
+
+    id: str
+    at: int  # microseconds since 1970
+    kind: str
+    stage: str
+    tenant: str
+    run_id: str
+    call_id: str
+    tool: str
+    actor_user: str
+    decision: str
+    rule: str
+    status: str
+    trace_id: str
+    body: str
+    sealed: SealedCopy | None = None
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, near enough, in bytes."""
+        return len(self.body) + (len(self.sealed.content) if self.sealed is not None else 0)
+
+    def numbered(self, seq: int) -> tuple[str | int, ...]:
+        """Return the values of `COLUMNS`."""
+        return (seq, *cast("tuple[str | int, ...]", self[:_OWN]))
+
+
+_OWN: Final = EventRow._fields.index("sealed")
+COLUMNS: Final = ("seq", *EventRow._fields[:_OWN])
+
+
+def row_of(event: Event, origin: Origin) -> EventRow:
+    """Write an event as it is kept for good, with what it is looked for by."""
+    told = cast("dict[str, str]", event.body).get  # what is no text is seen below
+    actor = event.actor
+    looked_for = (
+        event.id,
+        event.tenant,
+        event.run,
+        event.call,
+        told("tool", ""),
+        actor.user if actor is not None else "",
+        told("decision", ""),
+        told("rule", ""),
+        told("status", ""),
+        event.trace_id,
+    )
+    try:
+        fit = _fits("".join(looked_for))  # most do, so that one look at all of them is enough
+    except TypeError:
+        fit = False
+    id, tenant, run, call, tool, user, decision, rule, status, trace = (
+        looked_for if fit else _clean(looked_for)
+    )
+    return EventRow(
+        id,
+        microseconds(event.at),
+        str(event.kind),
+        str(event.stage),
+        tenant,
+        run,
+        call,
+        tool,
+        user,
+        decision,
+        rule,
+        status,
+        trace,
+        to_bytes(event, origin).decode(),
+        event.sealed,
+    )
+
+
+def _clean(texts: tuple[object, ...]) -> list[str]:
+    return [column(each) if isinstance(each, str) else "" for each in texts]
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= _LONGEST and text.isascii() and "\0" not in text
+
+
+def column(value: str) -> str:
+    """Return a text as columns have it.
+
+    Every engine takes it: no NUL, no half pairs, short enough for an index.
+    """
+    if _fits(value):
+        return value
+    clean = value[:_LONGEST].replace("\0", "\ufffd")
+    return clean.encode("utf-8", "replace").decode()
