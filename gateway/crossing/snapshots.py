@@ -1,18 +1,35 @@
 """What of a judged case the log has to hold, so that it can be judged again."""
 
+from datetime import datetime
+
 from gateway.case import Case
-from gateway.events.snapshots import Seen, Snapshot
+from gateway.events.snapshots import ANY_TIME, Seen, Snapshot
 from gateway.policy.methods import kind_of
+from gateway.types.calls import Method
 from gateway.types.json import JsonPointer
+from gateway.types.tools import Kind
 from gateway.types.values import maker
 
 _snapshot = maker(Snapshot)
 
 
-def snapshot_of(case: Case) -> Snapshot:
-    """Return what a case was judged by that follows from nothing else in its event."""
+def snapshot_of(case: Case, at: datetime) -> Snapshot | None:
+    """Return what a case was judged by that follows from nothing else in its event of `at`.
+
+    None for most reads, where that is nothing.
+    """
     tool, contract, facts, run = case.tool, case.contract, case.facts, case.run
     revision = case.revision
+    if (
+        run is None
+        and not (case.held or facts.origins or facts.is_tainted or contract.provenance)
+        and not (revision.reads_now or case.decision.limits)
+        and tool.pin == contract.pin
+        and tool.kind is Kind.TOOL
+        and case.call.method is Method.CALL_TOOL
+        and at - facts.now <= ANY_TIME
+    ):
+        return None
     return _snapshot(
         received=facts.now,
         is_timed=(

@@ -110,6 +110,7 @@ class Ticket:
         # Of what no check has classified, only what people reviewed is known.
         known = case if case.is_classified else case.contract
         record.effect, record.risk = known.effect, known.risk
+        record.named = None
         record.level = case.contract.audit.level or self.owner.level
         record.decision = case.decision
         record.revision = case.revision.id
@@ -379,12 +380,12 @@ class Ticket:
             return sealing.without_copy(event, str(error))
 
     def _authorization(self, refusal: Refusal | None, at: datetime | None = None) -> Event:
-        case = self._case
+        case, at = self._case, at or self.owner.clock.now()
         return build.authorization(
             self.record,
             self.owner.redactor,
             refusal=refusal,
             id=ids.ulid(),
-            at=at or self.owner.clock.now(),
-            snapshot=snapshot_of(case) if case is not None else None,
+            at=at,
+            snapshot=snapshot_of(case, at) if case is not None else None,
         )

@@ -17,6 +17,7 @@ from gateway.events import (
     decisions,
     effects,
     hiding,
+    judged,
     levels,
     markers,
     observing,
@@ -27,13 +28,15 @@ from gateway.events import (
     turns,
 )
 from gateway.events.envelope import capped
+from gateway.events.named import URI, named
 from gateway.events.redact import Redacted, Redactor
 from gateway.events.retrievals import Document
 from gateway.types import repeats
 from gateway.types.audit import Level
-from gateway.types.decisions import NO_ROWS, Decision, DecisionEffect, RowCount
+from gateway.types.decisions import NO_ROWS, Decision, RowCount
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject, JsonPointer
+from gateway.types.observed import Observed
 from gateway.types.outcomes import TABLE, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.relay import Inquiry
@@ -42,10 +45,9 @@ from gateway.types.values import maker, replaced
 
 _made = maker(Event)
 
-_NAME: Final = 128  # characters of a name that a caller made up
-_URI: Final = 2_000
 _NO_TAGS: Final[concealed.Tags] = {}
 _UNDECIDED: Final = Decision()
+_UNHARMED: Final = (Status.OK, Status.INPUT_REQUIRED)
 _US: Final = 1_000  # nanoseconds
 
 
@@ -64,34 +66,30 @@ def authorization(
     """
     decision = record.decision or _UNDECIDED
     arguments = _arguments(record, redactor, record.call.arguments)
-    denied = refusal is not None or decision.effect is DecisionEffect.DENY
-    reason = refusal.reason if refusal is not None else decision.reason
-    body = _tool(record, redactor) | {
-        "decision": str(DecisionEffect.DENY) if denied else str(decision.effect),
-        "status": str(Status.OK) if refusal is None else str(refusal.status),
-        "code": (refusal.code if refusal is not None else "") or decision.code,
-        "reason": hiding.text(record, redactor, reason),
-        "rule": (refusal.rule if refusal is not None else "") or decision.rule,
-        "revision": decision.revision or record.revision,
+    if refusal is None and decision.is_plain:
+        verdict, grounds = judged.plain(decision)
+    else:
+        reason = hiding.text(record, redactor, (refusal or decision).reason)
+        verdict = judged.verdict(decision, refusal, reason, record.revision)
+        grounds = judged.grounds(decision)
+    body: JsonObject = {
+        **named(record, redactor),
+        **verdict,
         "arguments": capped(arguments.value),
+        **grounds,
     }
-    if decision.place:
-        body["place"] = decision.place
     if record.level is not Level.REQUEST:
         body["level"] = str(record.level)
     if record.contract is not None:
         body["contract"] = record.contract.pin
-    if decision.matched:
-        body["matched"] = list(decision.matched)
-    if decision.inputs is not None:
-        body["inputs"] = decisions.inputs(decision.inputs)
-    body |= decisions.obligations(decision)
     if snapshot is not None:
         body |= _snapshot(record, redactor, snapshot, at)
-    body |= _repeats(record, redactor)
-    body |= observing.described(
-        record.observed, text=lambda text: hiding.text(record, redactor, text)
-    )
+    if record.effect is not Effect.READ:
+        body |= _repeats(record, redactor)
+    if record.observed is not None:
+        body |= observing.described(
+            record.observed, text=lambda text: hiding.text(record, redactor, text)
+        )
     if record.judged_ns:
         body["duration_us"] = _elapsed_us(record.received_ns, record.judged_ns)
     return _event(
@@ -108,7 +106,7 @@ def started(
     arguments: JsonObject | None = None,
 ) -> Event:
     """Say that a call is about to be sent; `arguments` only when policy changed them."""
-    body = _tool(record, redactor)
+    body = named(record, redactor)
     redacted: Redacted | None = None
     if arguments is not None:
         redacted = _arguments(record, redactor, arguments)
@@ -134,9 +132,11 @@ def ended(
     `next_step` is what its caller was told to do, where that is not what its status always says;
     `original` is a downstream's result that did not leave as it was, `result` what did leave.
     """
-    row = TABLE[record.status]
-    body = _tool(record, redactor) | {
-        "status": str(record.status),
+    status = record.status
+    row = TABLE[status]
+    body: JsonObject = {
+        **named(record, redactor),
+        "status": str(status),
         "code": record.code,
         "executed": str(record.executed),
         "tool_error": record.tool_error,
@@ -146,10 +146,8 @@ def ended(
     }
     if row.error_class is not None:
         body["error_class"] = str(row.error_class)
-    if reason and not hiding.may_quote(record):
-        body["reason"] = hiding.text(record, redactor, reason)
-        if next_step:
-            body["next"] = hiding.text(record, redactor, next_step)
+    if reason:
+        body |= _said(record, redactor, reason, next_step)
     if record.decision is not None and record.decision.rule:
         body["rule"] = record.decision.rule
     if record.error_code is not None:
@@ -162,13 +160,26 @@ def ended(
         body["result"] = _result(record, redactor, result)
     if record.sent_ns:
         body["downstream_us"] = _elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
-    body |= observing.described(
-        record.observed_result,
-        text=lambda text: "" if hiding.may_quote(record) else hiding.text(record, redactor, text),
-    )
-    unharmed = record.status in (Status.OK, Status.INPUT_REQUIRED)
-    stage = Stage.FINISHED if unharmed else Stage.FAILED
+    if record.observed_result is not None:
+        body |= _observed(record, redactor, record.observed_result)
+    stage = Stage.FINISHED if status in _UNHARMED else Stage.FAILED
     return _event(record, body, EventKind.TOOL_CALL, stage, id=id, at=at)
+
+
+def _said(record: CallRecord, redactor: Redactor, reason: str, next_step: str) -> JsonObject:
+    if hiding.may_quote(record):
+        return {}
+    told: JsonObject = {"reason": hiding.text(record, redactor, reason)}
+    if next_step:
+        told["next"] = hiding.text(record, redactor, next_step)
+    return told
+
+
+def _observed(record: CallRecord, redactor: Redactor, observed: Observed) -> JsonObject:
+    quotes = not hiding.may_quote(record)
+    return observing.described(
+        observed, text=lambda text: hiding.text(record, redactor, text) if quotes else ""
+    )
 
 
 def retrieval(
@@ -184,10 +195,7 @@ def retrieval(
 ) -> Event:
     """Say what a read brought into play: documents by id and digest, and what was kept back why."""
     decision = record.decision or _UNDECIDED
-    body = _tool(record, redactor)
-    body["query_digest"] = query_digest or record.arguments_digest
-    body["constraints"] = [decisions.constraint(constraint) for constraint in decision.constraints]
-    body |= retrievals.described(
+    told = retrievals.described(
         documents,
         sources,
         rows,
@@ -195,6 +203,12 @@ def retrieval(
         contract=record.contract,
         asked=lambda: _arguments(record, redactor, record.call.arguments).value,
     )
+    body: JsonObject = {
+        **named(record, redactor),
+        "query_digest": query_digest or record.arguments_digest,
+        "constraints": [decisions.constraint(each) for each in decision.constraints],
+        **told,
+    }
     if record.level is Level.METADATA:
         body.pop("query", None)
     return _event(record, body, EventKind.RETRIEVAL, Stage.RECORDED, id=id, at=at)
@@ -218,7 +232,7 @@ def side_effect(
         digest=lambda value: redactor.digest(value, tenant=tenant),
         text=lambda text: hiding.text(record, redactor, text),
     )
-    body = _tool(record, redactor) | told.body
+    body = named(record, redactor) | told.body
     event = _event(record, body, EventKind.SIDE_EFFECT, Stage.RECORDED, id=id, at=at)
     if record.level is Level.METADATA:
         return replace(event, body=levels.without_results(body, effect.contract.object))
@@ -240,7 +254,7 @@ def model_turn(
     `request` is empty where an earlier request asked the caller. No text is kept of either side.
     """
     tenant = _tenant(record)
-    body = _tool(record, redactor) | turns.described(
+    body = named(record, redactor) | turns.described(
         request,
         result,
         digest=lambda value: redactor.digest(value, tenant=tenant),
@@ -257,7 +271,7 @@ def question(
 ) -> Event:
     """Say that a server asked the caller something, or how that ended: one event for each."""
     tenant = _tenant(record)
-    body = _tool(record, redactor) | questions.described(
+    body = named(record, redactor) | questions.described(
         inquiry,
         digest=lambda value: redactor.digest(value, tenant=tenant),
         text=lambda text: hiding.text(record, redactor, text),
@@ -276,28 +290,28 @@ def _event(
     at: datetime,
     redacted: Redacted | None = None,
 ) -> Event:
-    span = record.authorize_span if kind is EventKind.AUTHORIZATION else record.server_span
+    call, actor = record.call, record.actor
     return _made(
         id=id,
         at=at,
         kind=kind,
         stage=stage,
         body=body,
-        tenant=_tenant(record),
-        call=record.call.call_id,
+        tenant=actor.tenant if actor is not None else call.principal.tenant,
+        call=call.call_id,
         run=record.run_id,
         phase=record.phase,
-        parent=record.call.parent,
+        parent=call.parent,
         trace_id=record.trace_id,
-        span_id=span,
-        actor=record.actor,
-        erased=_under_arguments(redacted.erased) if redacted is not None else (),
-        masked=_under_arguments(redacted.masked) if redacted is not None else (),
+        span_id=(record.authorize_span if kind is EventKind.AUTHORIZATION else record.server_span),
+        actor=actor,
+        erased=_under_arguments(redacted.erased) if redacted and redacted.erased else (),
+        masked=_under_arguments(redacted.masked) if redacted and redacted.masked else (),
     )
 
 
 def _under_arguments(places: tuple[JsonPointer, ...]) -> tuple[JsonPointer, ...]:
-    return tuple(f"/arguments{place}" for place in places) if places else ()
+    return tuple(f"/arguments{place}" for place in places)
 
 
 def _tenant(record: CallRecord) -> str:
@@ -333,26 +347,6 @@ def _result(record: CallRecord, redactor: Redactor, result: JsonObject) -> Json:
     return capped(kept)
 
 
-def _tool(record: CallRecord, redactor: Redactor) -> JsonObject:
-    """Name what the call is about; of a name that no server has, only what can be kept."""
-    tool, uri = record.tool, record.resource[:_URI]
-    named: JsonObject = {"method": str(record.call.method)}
-    if record.call.cause:
-        named["cause"] = record.call.cause
-    if tool is None:
-        named |= {"tool": "", "server": "", "name": redactor.text(record.call.name[:_NAME])}
-    elif tool.kind is Kind.RESOURCE:  # callers may choose URIs: only the redacted form is kept
-        named |= {"tool": uri, "server": tool.server, "name": uri}
-    else:
-        named |= {"tool": tool.key, "server": tool.server, "name": tool.exposed_name}
-    if record.effect is not None:
-        named["effect"] = str(record.effect)
-    if record.risk is not None:
-        named["risk"] = str(record.risk)
-    named["arguments_digest"] = record.arguments_digest
-    return named
-
-
 def _snapshot(
     record: CallRecord, redactor: Redactor, snapshot: snapshots.Snapshot, at: datetime
 ) -> JsonObject:
@@ -364,7 +358,7 @@ def _snapshot(
         return redactor.value(value, tenant=_tenant(record), tags=tags)
 
     tool = record.tool
-    if tool is not None and tool.kind is Kind.RESOURCE and record.resource[:_URI] != tool.name:
+    if tool is not None and tool.kind is Kind.RESOURCE and record.resource[:URI] != tool.name:
         snapshot = replaced(snapshot, hides_uri=True)
     told = snapshots.described(
         snapshot, at=at, redact=redact, text=lambda text: hiding.text(record, redactor, text)
@@ -375,7 +369,7 @@ def _snapshot(
 def _repeats(record: CallRecord, redactor: Redactor) -> JsonObject:
     """Say that a write was repeated on purpose, as its host said."""
     try:
-        asked = repeats.asked(record.call.meta) if record.effect is not Effect.READ else None
+        asked = repeats.asked(record.call.meta)
     except repeats.BadRepeat:
         return {}
     if asked is None:

@@ -20,7 +20,7 @@ from gateway.types.values import value
 MOST_FIELDS: Final = 4 << 10  # bytes of the values of a run's fields; beyond, they are left out
 MOST_ORIGINS: Final = 8 << 10  # bytes; beyond, there is only `$cut`
 _MICROSECOND: Final = timedelta(microseconds=1)
-_ANY_TIME: Final = timedelta(seconds=1)  # where nobody asks, the time of the event is near enough
+ANY_TIME: Final = timedelta(seconds=1)  # where nobody asks, the time of the event is near enough
 _TEXT: Final = 1_000
 
 Redact = Callable[[Json], Redacted]
@@ -60,7 +60,7 @@ def described(
     """Return the part of an event from `at`; `redact` and `text` redact."""
     told: JsonObject = {}
     before = at - snapshot.received
-    if snapshot.is_timed or before > _ANY_TIME:
+    if snapshot.is_timed or before > ANY_TIME:
         told["received_us"] = before // _MICROSECOND
     if snapshot.pin:
         told["pin"] = snapshot.pin

@@ -13,8 +13,8 @@ _LONGEST: Final = 256  # characters; an index entry of PostgreSQL has to fit int
 class EventRow(NamedTuple):  # every call has several: a frozen dataclass takes longer
     """One event as it is stored but for its number, its columns in their order; then its copy."""
 
-    id: str
     at: int  # microseconds since 1970
+    id: str
     kind: str
     stage: str
     tenant: str
@@ -47,8 +47,10 @@ def row_of(event: Event, origin: Origin) -> EventRow:
     """Write an event as it is kept for good, with what it is looked for by."""
     told = cast("dict[str, str]", event.body).get  # what is no text is seen below
     actor = event.actor
-    looked_for = (
+    texts = (
         event.id,
+        str(event.kind),
+        str(event.stage),
         event.tenant,
         event.run,
         event.call,
@@ -60,29 +62,12 @@ def row_of(event: Event, origin: Origin) -> EventRow:
         event.trace_id,
     )
     try:
-        fit = _fits("".join(looked_for))  # most do, so that one look at all of them is enough
+        fit = _fits("".join(texts))  # most do, so that one look at all of them is enough
     except TypeError:
         fit = False
-    id, tenant, run, call, tool, user, decision, rule, status, trace = (
-        looked_for if fit else _clean(looked_for)
-    )
-    return EventRow(
-        id,
-        microseconds(event.at),
-        str(event.kind),
-        str(event.stage),
-        tenant,
-        run,
-        call,
-        tool,
-        user,
-        decision,
-        rule,
-        status,
-        trace,
-        to_bytes(event, origin).decode(),
-        event.sealed,
-    )
+    body = to_bytes(event, origin).decode()
+    at = microseconds(event.at)
+    return EventRow._make((at, *(texts if fit else _clean(texts)), body, event.sealed))
 
 
 def _clean(texts: tuple[object, ...]) -> list[str]:

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import sys
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,8 +32,9 @@ _POLL_S: Final = 0.25
 _PAGE: Final = 500
 # Events that nobody waits for are made and written down together: code and tables are at hand for
 # all but the first; between two steps of a call, others have pushed them out of the processor's
-# caches. Not too many at once, since calls wait meanwhile.
+# caches. So many at once that it pays, and so few that a call that comes meanwhile hardly waits.
 _TOGETHER: Final = 48
+_AT_ONCE: Final = 8  # of what is gathered, each of which makes one event or two
 _GATHER_S: Final = 0.02
 _log = logging.getLogger("weighbridge")
 _Made = Callable[[], Sequence[Event]]
@@ -115,8 +118,9 @@ class EventLog:
         self._clock = clock
         self._wait_s = wait_s
         self._backlog = Backlog(bounds or Bounds())
-        self._gathered: list[_Made] = []  # admitted, and not yet made
+        self._gathered: deque[tuple[_Made, int]] = deque()  # admitted, and how many they make
         self._ahead = 0  # how many events these are at most
+        self._is_making = False  # whether the loop will go on with them, without its timer
         self._given_up: float | None = None  # the commit that somebody waited for in vain
         self._gatherer: asyncio.AbstractEventLoop | None = None  # whose timer ends the wait
         self.key_destroyed: Callable[[str], None] | None = None
@@ -175,10 +179,11 @@ class EventLog:
 
     def _gather(self, make: _Made, most: int, *, owed: bool) -> None:
         self._backlog.admit(most, ahead=self._ahead, owed=owed, now=self._clock.now)
-        self._gathered.append(make)
+        self._gathered.append((make, most))
         self._ahead += most
-        if self._ahead >= _TOGETHER:
-            self._write_down()
+        if self._ahead >= _TOGETHER and not self._is_making and self._gatherer is not None:
+            self._is_making = True
+            self._gatherer.call_soon(self._go_on)  # behind the answer that is about to leave
 
     def _gathers(self) -> bool:
         """Whether this is the loop that will write down what is gathered."""
@@ -187,27 +192,38 @@ class EventLog:
         loop = asyncio._get_running_loop()
         if loop is None:  # a thread, or a program that has none
             return False
-        self._gatherer = loop
-        loop.call_later(_GATHER_S, self._write_down)
+        self._gatherer, self._is_making = loop, False
+        loop.call_later(_GATHER_S, self._begin)
         return True
 
-    def _write_down(self) -> None:
+    def _begin(self) -> None:
+        if not self._is_making:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Write down some of what was gathered, and the rest when the loop has looked around."""
+        self._write_down(_AT_ONCE)
+        self._is_making = bool(self._gathered)
+        if self._gathered and self._gatherer is not None:
+            self._gatherer.call_soon(self._go_on)
+
+    def _write_down(self, most: int = sys.maxsize) -> None:
         """Make what was gathered and hand it over; it was admitted, so there is room."""
-        gathered, self._gathered, self._ahead = self._gathered, [], 0
-        if not gathered:
-            return
+        gathered = self._gathered
         rows: list[EventRow] = []
-        for make in gathered:
+        while gathered and most:
+            make, events = gathered.popleft()
+            self._ahead -= events
+            most -= 1
             try:
                 made = [self._row(event) for event in make()]
             except Exception as error:  # of one call, and no other may lose its events by that
                 _log.exception("events of a call could not be made")
                 made = [self._row(self._unmade(error))]
             rows += made
-        if not rows:
-            return
-        entry = self._entry(rows, durable=False)
-        self._backlog.append([entry], owed=True, now=self._clock.now, admitted=True)
+        if rows:
+            entry = self._entry(rows, durable=False)
+            self._backlog.append([entry], owed=True, now=self._clock.now, admitted=True)
 
     def _unmade(self, error: Exception) -> Event:
         now = self._clock.now()

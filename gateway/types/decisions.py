@@ -164,3 +164,9 @@ class Decision:
     shadow: tuple[ShadowDecision, ...] = ()
     revision: str = ""
     inputs: Inputs | None = None  # None: nothing was decided
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in it is about the arguments of its call: policy keeps most of these."""
+        said = self.reason or self.constraints or self.limits or self.approval or self.shadow
+        return self.revision != "" and not said

@@ -6,6 +6,7 @@ from gateway.types.actors import Actor
 from gateway.types.audit import Level
 from gateway.types.calls import ProposedCall, TraceContext
 from gateway.types.decisions import Decision
+from gateway.types.json import JsonObject
 from gateway.types.observed import Observed
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Status
@@ -58,6 +59,7 @@ class CallRecord:
     result_digest: str = ""
     result_size: int = 0
     redactions: int = 0
+    named: JsonObject | None = None  # what its events say of the tool, class and effect above
     observed: Observed | None = None  # what would have become of it; None: decisions are enforced
     observed_result: Observed | None = None  # and of its answer, where that differs
 

@@ -83,13 +83,14 @@ def event_of(case: Case, **changes: Any) -> JsonObject:
         decision=judged.decision,
         revision=judged.revision.id,
     )
+    at = NOW + timedelta(milliseconds=5)
     event = build.authorization(
         record,
         REDACTOR,
         refusal=verdict.refusal,
         id="e1",
-        at=NOW + timedelta(milliseconds=5),
-        snapshot=snapshot_of(judged),
+        at=at,
+        snapshot=snapshot_of(judged, at),
     )
     return StoredEvent(seq=1, body=to_bytes(replaced(event, **changes), WRITER)).json()
 

@@ -15,7 +15,8 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.store.backlog import Entry
-from gateway.store.engine import Parameters, Transaction
+from gateway.store.engine import Transaction
+from gateway.store.event_rows import EventRow
 from gateway.store.store import Store
 from gateway.store.writer import Writer
 from gateway.types.approvals import (
@@ -124,7 +125,7 @@ def be_killed(url: str, approval: Approval, what: What, point: Point) -> None:
         if passed is point:
             die()
 
-    def made(entry: Entry, transaction: Transaction) -> tuple[Parameters, ...]:
+    def made(entry: Entry, transaction: Transaction) -> tuple[EventRow, ...]:
         rows = real_made(entry, transaction)
         at(Point.TOLD)
         return rows

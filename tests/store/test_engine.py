@@ -55,7 +55,7 @@ def test_many_rows_go_in_with_one_statement(connect: Connect) -> None:
 
 def numbered_rows(bodies: list[str]) -> list[tuple[str | int, ...]]:
     between = [""] * (len(COLUMNS) - 4)
-    return [(n, str(n), n, *between, body) for n, body in enumerate(bodies, 1)]
+    return [(n, n, str(n), *between, body) for n, body in enumerate(bodies, 1)]
 
 
 def test_rows_that_are_there_already_are_left_alone_and_the_others_go_in(connect: Connect) -> None:

@@ -14,9 +14,9 @@ WHERE NOT EXISTS (SELECT 1 FROM events WHERE id = :id);
 -- The same for many new events, on SQLite, numbered by whoever appends; fails when one is there
 -- already. It is run with many rows: each step of a statement gives the interpreter's lock away and
 -- has to win it back from a busy event loop, so a step an event would starve the writer.
-INSERT INTO events (seq, id, at, kind, stage, tenant, run_id, call_id, tool, actor_user, decision,
+INSERT INTO events (seq, at, id, kind, stage, tenant, run_id, call_id, tool, actor_user, decision,
                     rule, status, trace_id, body)
-VALUES (:seq, :id, :at, :kind, :stage, :tenant, :run_id, :call_id, :tool, :actor_user, :decision,
+VALUES (:seq, :at, :id, :kind, :stage, :tenant, :run_id, :call_id, :tool, :actor_user, :decision,
         :rule, :status, :trace_id, :body);
 
 -- name: query_events
