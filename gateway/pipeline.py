@@ -12,6 +12,7 @@ from gateway.crossing.operate import Operate, Work
 from gateway.crossing.ticket import Ticket
 from gateway.operations import refusals
 from gateway.policy.methods import USE
+from gateway.precedents import Precedents
 from gateway.relay import rejoining, states
 from gateway.relay.holding import Holding
 from gateway.relay.parking import Parking
@@ -137,8 +138,7 @@ def _step(check: Check) -> str:
 def _finding(check: Check, before: Case, answer: Case | Refusal) -> Finding:
     if isinstance(answer, Refusal):
         return Finding(step=_step(check), outcome="refused", reason=answer.reason)
-    outcome = "passed" if answer is before else "changed"
-    return Finding(step=_step(check), outcome=outcome)
+    return Finding(step=_step(check), outcome="passed" if answer is before else "changed")
 
 
 def sees(case: Case) -> bool:
@@ -186,11 +186,13 @@ class Pipeline:
     belonging: Belonging
     shaping: Shaping = field(init=False)
     """Lets through what may leave."""
+    precedents: Precedents = field(init=False)
 
     def __post_init__(self) -> None:
         """Make what is the same for every call once."""
         shaping = Shaping(normalise=self.normalise, tasks=self.relay.rounds.tasks)
         object.__setattr__(self, "shaping", shaping)
+        object.__setattr__(self, "precedents", Precedents(judge=judge, checks=CHECKS_FOR))
 
     def handle(self, call: ProposedCall) -> Coroutine[Any, Any, Finished]:
         """Weigh a call, carry it out if it may be, and say how it ended.
@@ -264,7 +266,7 @@ class Pipeline:
             case = await self.resolve(call)
             if isinstance(case, Refusal):
                 return case
-            verdict = judge(case, CHECKS_FOR[call.method])
+            verdict = self.precedents.judged(case)
             ticket.judged(verdict)
             if verdict.refusal is not None or verdict.case.is_claimed:
                 return verdict.refusal or verdict.case
@@ -366,11 +368,10 @@ class Pipeline:
         return await self.record.seen(case, await self._sent(case, ticket))
 
     async def _sent(self, case: Case, ticket: Ticket) -> Answer | Refusal:
+        old: Old = None
         if case.operation is not None:
             old = await self.checks.before(case)
             ticket.old = None if isinstance(old, NotRead) else old
-        else:
-            old = None
         delivered = await self.dispatch(case, ticket)
         if isinstance(delivered, Refusal):
             if delivered.executed is Execution.NO:
@@ -380,11 +381,10 @@ class Pipeline:
             if delivered.status is Status.INPUT_REQUIRED:
                 await self.claim.give_back(case)
             return self.shaping.going_on(case, delivered)
-        if case.operation is None:
-            answer = self.shaping.shaped(case, delivered)
-        else:
+        if case.operation is not None:
             answer = await self._checked(case, ticket, delivered, old)
-        return self.shaping.leaving(case, answer)
+            return self.shaping.leaving(case, answer)
+        return self.shaping.leaving(case, self.shaping.shaped(case, delivered))
 
     async def _checked(
         self, case: Case, ticket: Ticket, delivered: Delivered, old: Old

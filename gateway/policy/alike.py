@@ -19,7 +19,7 @@ _MOST_DECISIONS: Final = 64  # of requests that are alike; each is for other con
 class Alike:
     """The rules that match such requests, strongest first, and decisions by the rules that held."""
 
-    __slots__ = ("actor", "decisions", "enforced", "raising", "shadow")
+    __slots__ = ("actor", "decisions", "enforced", "is_settled", "raising", "shadow")
 
     def __init__(
         self,
@@ -34,6 +34,11 @@ class Alike:
         self.shadow = shadow
         self.actor = actor  # is held, so that its id is nobody else's
         self.decisions: dict[tuple[str, ...], Decision] = {}
+        self.is_settled = not raising and all(
+            each.condition is None and not each.obligations.read_calls
+            for each in (*enforced, *shadow)
+        )
+        """Whether one decision is for all of them: nothing that differs is looked at."""
 
     def remember(self, matched: tuple[str, ...], decision: Decision) -> None:
         """Keep a decision in which nothing is of a single request, for those that are alike."""

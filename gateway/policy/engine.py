@@ -138,9 +138,13 @@ class CompiledPolicy:
         shadow = _shadow(about.shadow, view) if about.shadow else ()
         word = self._word(held, view) if failure is None else _failed(failure, EVALUATION_ERROR)
         decision = self._decision(word, matched, view, shadow)
-        if failure is None and not about.shadow and not any(r.obligations.are_any for r in held):
+        if failure is None and not about.shadow and not any(r.obligations.read_calls for r in held):
             about.remember(matched, decision)
         return decision
+
+    def is_settled(self, request: PolicyRequest) -> bool:
+        """Say whether a request is decided by nothing that requests like it differ in."""
+        return self._alike(request, request.risk).is_settled
 
     def _alike(self, request: PolicyRequest, risk: Risk) -> Alike:
         """Return which rules match, for all requests that agree in what the key is made of."""

@@ -175,7 +175,12 @@ class Obligations:
     @property
     def are_any(self) -> bool:
         """Say whether the rule demands anything at all."""
-        return bool(self.constraints or self.limits or self.rows or self.output.holds_back)
+        return self.read_calls or self.output.holds_back
+
+    @property
+    def read_calls(self) -> bool:
+        """Say whether what it demands is computed of each call."""
+        return bool(self.constraints or self.limits or self.rows)
 
 
 def merge_constraints(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
