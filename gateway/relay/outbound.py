@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.case import Case
+from gateway.protocol.words import CAPABILITIES_KEY, CLIENT_KEY, LOG_LEVEL_KEY, VERSION_KEY
 from gateway.relay import visits
-from gateway.types.calls import Era, Method
+from gateway.types.calls import Era, Method, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.relay import Outbound
 from gateway.types.tools import Effect, Kind
@@ -16,6 +17,7 @@ _outbound = maker(Outbound)
 
 # `_meta` keys that belong to one hop (MCP 2026-07-28, basic), and our own.
 _HOP_KEYS = frozenset({"progressToken", "traceparent", "tracestate", "baggage"})
+_USUAL_KEYS = _HOP_KEYS | {VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY}
 _HOP_PREFIXES = ("io.modelcontextprotocol/", "weighbridge/")
 # Members that are made anew for the server; every other one is the caller's and passes.
 _OWN = frozenset({"_meta", "name", "arguments", "uri", "ref", "taskId"})
@@ -53,6 +55,20 @@ class Outbounds:
 
 def _params(case: Case) -> JsonObject:
     call = case.call
+    if call.method is Method.CALL_TOOL and call.params.keys() <= _OWN:  # nearly all are
+        params: JsonObject = {"name": case.tool.name, "arguments": case.arguments}
+    else:
+        params = _passed(call) | _named(case)
+    meta = forwardable(call.meta)
+    if case.injected is not None:
+        meta |= case.injected.meta
+    if meta:
+        params["_meta"] = meta
+    return params
+
+
+def _passed(call: ProposedCall) -> JsonObject:
+    """Return the caller's own members that pass."""
     # The handshake era knows no further rounds: there the words mean nothing, and don't pass.
     left = _OWN if call.caller.era is Era.MODERN else _OWN | _ANSWERS
     params: JsonObject = {key: value for key, value in call.params.items() if key not in left}
@@ -61,12 +77,6 @@ def _params(case: Case) -> JsonObject:
         params[_RESPONSES] = left_over
         if left_over == {} and call.params[_RESPONSES] != {}:
             del params[_RESPONSES]
-    params |= _named(case)
-    meta = forwardable(call.meta)
-    if case.injected is not None:
-        meta |= case.injected.meta
-    if meta:
-        params["_meta"] = meta
     return params
 
 
@@ -94,6 +104,8 @@ def _named(case: Case) -> JsonObject:
 
 def forwardable(meta: JsonObject) -> JsonObject:
     """Drop what belongs to this hop; everything else is the downstream's to read."""
+    if meta.keys() <= _USUAL_KEYS:  # one look at all: most callers send nothing else
+        return {}
     return {
         key: value
         for key, value in meta.items()

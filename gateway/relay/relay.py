@@ -1,5 +1,6 @@
 """Both directions between a caller and the server of its call, as dispatch uses them."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -28,20 +29,23 @@ class Relay:
 
     def outbound(self, case: Case, traceparent: str) -> Outbound:
         """Return the request to the server."""
-        outbound = self.outbounds(case, traceparent)
-        if case.call.method.is_task:
-            outbound = self.rounds.tasks.unsealed(case.call, outbound)
+        outbound, call = self.outbounds(case, traceparent), case.call
+        caller = call.caller
+        if call.method is Method.CALL_TOOL and not caller.capabilities and not caller.log_level:
+            return outbound  # there is nothing to share
+        if call.method.is_task:
+            outbound = self.rounds.tasks.unsealed(call, outbound)
         shared = self.questions.shared(case)
         level = self.questions.log_level(case)
         # A subscription is told of what happens in any lane of its caller.
-        if not shared and not level and case.call.method is not Method.SUBSCRIBE:
+        if not shared and not level and call.method is not Method.SUBSCRIBE:
             return outbound
-        principal = case.call.principal
+        principal = call.principal
         return replace(
             outbound,
             capabilities=shared,
             log_level=level,
-            lane=lane_of(principal, case.call.caller.session),
+            lane=lane_of(principal, caller.session),
             owner=lane_of(principal, ""),
         )
 
@@ -49,7 +53,8 @@ class Relay:
         """Return who hears what the server says, or None when nobody wants to."""
         caller = case.call.caller
         # A server asks what it was not told to as well: that is refused by the rule, and recorded.
-        can_be_asked = not _ASKED.isdisjoint(caller.capabilities)
+        declared = caller.capabilities
+        can_be_asked = bool(declared) and not _ASKED.isdisjoint(declared)
         listens = caller.wants_progress or can_be_asked or outbound.log_level
         # Clients of the handshake era get log messages without having set a level.
         if not listens and not (caller.era is Era.LEGACY and self.questions.hears_logs(case)):
@@ -67,13 +72,15 @@ class Relay:
         """Keep what became of questions that a stateless caller brings answers to."""
         brought(case, turns)
 
-    async def settle(
+    def is_settled(self, case: Case, delivered: Delivered) -> bool:
+        """Say whether a result is one, as most are; else `settle` has to look."""
+        return "resultType" not in delivered.result and not case.call.method.is_task
+
+    def settle(
         self, case: Case, underway: Underway, delivered: Delivered, send: Send
-    ) -> Delivered | Answer | Refusal:
+    ) -> Awaitable[Delivered | Answer | Refusal]:
         """See a request through until its result is one."""
-        if "resultType" not in delivered.result and not case.call.method.is_task:
-            return delivered
-        return await self.rounds.settle(case, underway, delivered, send)
+        return self.rounds.settle(case, underway, delivered, send)
 
     def visits(self, case: Case, turns: Turns, wanted: Rejected) -> Rejected | Delivered | Refusal:
         """Say what becomes of the URLs that a server wants visited first."""
@@ -82,6 +89,8 @@ class Relay:
     def may_be_asked(self, case: Case) -> bool:
         """Say whether a stateless caller may be asked in the middle of its call."""
         caller = case.call.caller
-        if caller.era is not Era.MODERN or case.call.method is Method.COMPLETE:
+        if not caller.capabilities or caller.era is not Era.MODERN:
+            return False
+        if case.call.method is Method.COMPLETE:
             return False
         return self.questions.asks_any(case)

@@ -36,8 +36,9 @@ Send = Callable[[Outbound], Awaitable[Delivered | Refusal]]
 def brought(case: Case, turns: Turns) -> None:
     """Keep the answers that a stateless caller brings back: what became of earlier questions."""
     responses = case.call.params.get(RESPONSES)
-    given = responses.items() if isinstance(responses, dict) else ()
-    said = [(key, each) for key, each in given if isinstance(each, dict)]
+    if not isinstance(responses, dict):
+        return
+    said = [(key, each) for key, each in responses.items() if isinstance(each, dict)]
     for key, answer in said[:MOST_QUESTIONS]:  # no round has more
         method = _asked_by(answer)
         outcome = AskOutcome.of(answer)

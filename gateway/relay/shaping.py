@@ -42,7 +42,8 @@ class Shaping:
 
     def shaped(self, case: Case, delivered: Delivered) -> Answer | Refusal:
         """Check what came back and let through what may leave."""
-        ended = delivered.result.get("result") if case.call.method is Method.GET_TASK else None
+        method = case.call.method
+        ended = delivered.result.get("result") if method is Method.GET_TASK else None
         if isinstance(ended, dict):
             return self._task_ended(case, replace(delivered, result=ended), delivered.result)
         if ended is not None:
@@ -51,7 +52,7 @@ class Shaping:
         verified = verify.check(case, delivered)
         if isinstance(verified, Refusal):
             return verified
-        if case.call.method.is_task:
+        if method is not Method.CALL_TOOL and method.is_task:
             return self._as_then_and_now(case, verified)
         return self.normalise(case, verified)
 

@@ -64,8 +64,9 @@ class OwnTools:
 
     def has(self, call: ProposedCall) -> bool:
         """Whether a call is of one of them, or about a task of our own."""
-        if call.method is Method.CALL_TOOL:
-            return self._called(call) is not None
+        if call.method is Method.CALL_TOOL:  # asked of every call, and mostly of no tool of ours
+            tool = self._by_name.get(call.name)
+            return tool is not None and tool.is_offered()
         return call.method.is_task and self.errands.find(call) is not None
 
     async def meant(self, call: ProposedCall) -> ProposedCall:

@@ -234,12 +234,15 @@ def stamp(
     log_level: str = "",
 ) -> JsonObject:
     """Add the `_meta` that belongs to this hop; the caller's own object stays as it is."""
-    if progress_token is None and (spoken is None or spoken.era is Era.LEGACY):
+    is_modern = spoken is not None and spoken.era is Era.MODERN
+    if not is_modern and progress_token is None:
         return params
     given = params.get("_meta")
-    meta: JsonObject = dict(given) if isinstance(given, dict) else {}
-    if spoken is not None and spoken.era is Era.MODERN:
-        meta |= modern_meta(spoken.version, capabilities)
+    meta: JsonObject = {**given} if isinstance(given, dict) else {}
+    if is_modern and spoken is not None:
+        meta[VERSION_KEY] = spoken.version
+        meta[CLIENT_KEY] = CLIENT_INFO
+        meta[CAPABILITIES_KEY] = capabilities
         if log_level:
             meta[LOG_LEVEL_KEY] = log_level
     if progress_token is not None:

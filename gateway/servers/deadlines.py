@@ -10,9 +10,9 @@ class Deadlines:
     """Ends what takes too long; for tasks of one event loop."""
 
     def __init__(self) -> None:
-        self._due: dict[Deadline, None] = {}
+        self.due: dict[Deadline, None] = {}  # what is looked after
+        self.next = math.inf  # when the timer looks, on the loop's clock
         self._timer: asyncio.TimerHandle | None = None
-        self._next = math.inf  # when the timer looks, on the loop's clock
 
     def at(self, when: float) -> "Deadline":
         """Return a context that a task leaves with TimeoutError once its time is over.
@@ -24,29 +24,26 @@ class Deadlines:
 
     def add(self, deadline: "Deadline") -> None:
         """Look after one, from now on or at another time than before."""
-        self._due[deadline] = None
-        if deadline.when < self._next:
-            self._look_at(deadline.when)
+        self.due[deadline] = None
+        if deadline.when < self.next:
+            self.look_at(deadline.when)
 
-    def drop(self, deadline: "Deadline") -> None:
-        """Look after it no more."""
-        self._due.pop(deadline, None)
-
-    def _look_at(self, when: float) -> None:
+    def look_at(self, when: float) -> None:
+        """Look at a time that comes before all others."""
         if self._timer is not None:
             self._timer.cancel()
-        self._next = when
+        self.next = when
         self._timer = asyncio.get_running_loop().call_at(when, self._look)
 
     def _look(self) -> None:
-        self._timer, self._next = None, math.inf
+        self._timer, self.next = None, math.inf
         now = asyncio.get_running_loop().time()
-        for deadline in [each for each in self._due if each.when <= now]:
-            del self._due[deadline]
+        for deadline in [each for each in self.due if each.when <= now]:
+            del self.due[deadline]
             deadline.passed()
-        soonest = min((each.when for each in self._due), default=math.inf)
+        soonest = min((each.when for each in self.due), default=math.inf)
         if soonest < math.inf:
-            self._look_at(soonest)
+            self.look_at(soonest)
 
 
 class Deadline:
@@ -79,7 +76,10 @@ class Deadline:
         if task is None:
             raise RuntimeError("a deadline is about a task")
         self._cancelling = task.cancelling()
-        self._deadlines.add(self)
+        deadlines, when = self._deadlines, self.when
+        deadlines.due[self] = None  # as `add` does: every call comes through here
+        if when < deadlines.next:
+            deadlines.look_at(when)
         return self
 
     def __exit__(
@@ -89,7 +89,7 @@ class Deadline:
         trace: TracebackType | None,
     ) -> None:
         """End; raises TimeoutError in place of the cancellation that the deadline has caused."""
-        self._deadlines.drop(self)
+        self._deadlines.due.pop(self, None)
         task, self._task = self._task, None
         if (
             self._has_passed

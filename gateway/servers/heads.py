@@ -1,5 +1,6 @@
 """The heads of requests to one HTTP server; those of tool calls are written once and kept."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,6 +14,8 @@ from gateway.types.json import Json, JsonObject
 
 _MOST: Final = 1_024  # tools whose heads are kept
 
+_TRACE: Final = "traceparent"
+_IDS: Final = re.compile("[0-9a-f-]+")  # a trace context is made of nothing else
 _Key = tuple[Json, str, str]  # tool, session, revision
 
 
@@ -51,25 +54,27 @@ class Heads:
         Raises ValueError for a field that can't be sent.
         """
         if method == Method.CALL_TOOL and spoken is not None:
-            fields, head = self._of_tool(params, spoken, session)
+            key = (params.get("name"), session, spoken.version)
+            fields, head = self._kept.get(key) or self._of_tool(key, params, spoken)
         else:
             fields = self.fields(method, params, spoken, session)
             head = head_of(fields)
         if not extra:
             return head
+        trace = extra.get(_TRACE) if len(extra) == 1 else None
+        if trace is not None and _TRACE not in fields and _IDS.fullmatch(trace) is not None:
+            return b"%btraceparent: %b\r\n" % (head, trace.encode())  # alone in most calls
         if fields.keys().isdisjoint(extra):
             return head + head_of(extra)
         return head_of({**fields, **extra})
 
     def _of_tool(
-        self, params: JsonObject, spoken: Spoken, session: str
+        self, key: _Key, params: JsonObject, spoken: Spoken
     ) -> tuple[dict[str, str], bytes]:
-        key = (params.get("name"), session, spoken.version)
-        kept = self._kept.get(key)
-        if kept is None:
-            fields = self.fields(Method.CALL_TOOL, params, spoken, session)
-            kept = (fields, head_of(fields))
-            if len(self._kept) >= _MOST:  # of tools, or of sessions that were renewed
-                self._kept.clear()
-            self._kept[key] = kept
+        """Write the fields of a tool call, and keep them."""
+        fields = self.fields(Method.CALL_TOOL, params, spoken, key[1])
+        kept = (fields, head_of(fields))
+        if len(self._kept) >= _MOST:  # of tools, or of sessions that were renewed
+            self._kept.clear()
+        self._kept[key] = kept
         return kept

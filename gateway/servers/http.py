@@ -43,7 +43,7 @@ from gateway.servers.response import Response
 from gateway.servers.talks import Talks
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
-from gateway.types.operations import Delivery, Execution, Failure, Undelivered
+from gateway.types.operations import Delivered, Delivery, Execution, Failure, Undelivered
 from gateway.types.relay import Ear, Presence
 
 _IDLE_S = 4.0  # common servers close an idle connection after 5 s; ours go before that
@@ -239,12 +239,14 @@ class HttpConnection:
             self._talks.end(talk, reply)
 
     async def _settle(self, call: _Call, is_read: bool) -> Reply:
-        if self._renewing.locked() or self._doubtful:
+        if self._doubtful or self._renewing.locked():
             fault = await self._renew(self._session if self._doubtful else None)
             if fault is not None:
                 return fault
         session = self._session
         reply = await self._attempt(call)
+        if isinstance(reply, Delivered):
+            return reply
         if isinstance(reply, NotMcp) and session and reply.status in (400, 404):
             self._doubtful = True
             if reply.status == 400 and not is_read:

@@ -71,10 +71,8 @@ class Likeness:
 
         Only of one whose connection is to be used again; `begun` is what came of it at first.
         """
-        body = response.whole()
-        if response.status != 200 or response.content_type != "application/json" or not body:
-            return
-        if response.encoding:
+        body = response.plain
+        if not body:
             return
         head, headers = begun[: begun.find(_END) + 4], response.headers
         if len(head) > _LONGEST or _PLAIN.fullmatch(head) is None:

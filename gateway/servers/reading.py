@@ -51,7 +51,7 @@ class Reader:
             message = _list_with_halves(data)
             if message is None:
                 raise
-        if not self._may_hold(data):
+        if not self._credentials or not self._may_hold(data):
             return Read(message)
         taken = _Taken(self._credentials)
         return Read(taken.out_of(message), taken.count)

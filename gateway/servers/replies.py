@@ -19,7 +19,7 @@ from gateway.servers.entry import Entry
 from gateway.servers.frames import id_in
 from gateway.servers.hearing import Hearing
 from gateway.servers.reading import Reader
-from gateway.servers.response import Response
+from gateway.servers.response import JSON, Response
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
@@ -88,10 +88,8 @@ def read_whole(response: Response, number: int, reader: Reader, cap: int) -> Del
 
     None for whatever is not a plain JSON answer, all of it there, with a complete result.
     """
-    body = response.whole()
-    if body is None or response.status != 200 or response.content_type != "application/json":
-        return None
-    if len(body) > cap or response.encoding:
+    body = response.plain
+    if body is None or len(body) > cap:
         return None
     try:
         message, redactions = reader.read(body)
@@ -116,7 +114,7 @@ async def read_reply(response: Response, exchange: Exchange) -> Reply:
     try:
         if response.content_type == "text/event-stream":
             return await read_events(response.iter_any(), exchange)
-        if response.content_type == "application/json":
+        if response.content_type == JSON:
             return _message(await read_capped(response, exchange.cap), exchange)
     except (AnswerTooLarge, EventTooLarge):
         return Undelivered(

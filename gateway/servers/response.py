@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final, Protocol, Self
 
 _WINDOW: Final = 256 << 10  # bytes of a body that may wait to be read
+JSON: Final = "application/json"
 _STREAM: Final = "text/event-stream"
 
 
@@ -86,14 +87,15 @@ class Response:
     encoding: str = ""  # of the body; empty: none
     began: bool = False  # enough is here to say what kind of answer it is
     is_complete: bool = False  # all of it arrived
+    plain: bytes | None = None  # the body of a JSON answer that is here as a whole, in one piece
     _waiting: int = 0
     _fault: Exception | None = None
     _news: "asyncio.Future[None] | None" = None
+    headers = Headers()  # nobody adds to these: they are replaced when the first is read
 
     def __init__(self, connection: Line, *, stays: bool) -> None:
         self._connection = connection
         self._stays = stays
-        self.headers = Headers()
         self._pieces: deque[bytes] = deque()
 
     @property
@@ -163,14 +165,17 @@ class Response:
 
     def arrived(self, headers: Headers, body: bytes) -> None:
         """Take all of a JSON answer at once, which is in no encoding."""
-        self.status, self.headers, self.content_type = 200, headers, "application/json"
+        self.status, self.headers, self.content_type = 200, headers, JSON
         self._pieces.append(body)
         self._waiting = len(body)
-        self.end()
+        self.plain, self.is_complete, self.began = body, True, True
+        self.tell()
 
     def end(self) -> None:
         """Note that all of it is here."""
         self.is_complete = self.began = True
+        if self.status == 200 and self.content_type == JSON and not self.encoding:
+            self.plain = self.whole()
         self.tell()
 
     def fail(self, fault: Exception) -> None:
@@ -181,8 +186,9 @@ class Response:
 
     def tell(self) -> None:
         """Wake whoever waits."""
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
+        news = self._news
+        if news is not None and not news.done():
+            news.set_result(None)
 
     def __enter__(self) -> Self:
         """Return itself."""

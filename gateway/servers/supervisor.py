@@ -7,6 +7,7 @@ that a server is away, not that its tools never were.
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -73,7 +74,8 @@ class Server:
             self._ways.lanes, self._ways.spoken, around.asks(entry.name)
         )
         self._opener = Opener(entry, around, self._mask)
-        self._address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
+        address = urlsplit(entry.url).netloc.rpartition("@")[2]  # without credentials
+        self._peer = Peer(transport="http" if entry.is_http else "stdio", address=address)
         self._life = Life(entry, around.clock, self._mask, self._last_words)
         self._ways = Ways(entry, self._life, self._mask)
         self._last: Connection | None = None  # for its last words
@@ -129,9 +131,9 @@ class Server:
     def peer(self) -> Peer:
         """How the server is reached right now, for spans and events."""
         version = self._ways.spoken.version if self._ways.spoken is not None else ""
-        if not self.entry.is_http:
-            return Peer(transport="stdio", version=version)
-        return Peer(transport="http", version=version, address=self._address)
+        if version != self._peer.version:  # every call asks; it hardly ever changes
+            self._peer = replace(self._peer, version=version)
+        return self._peer
 
     def offers(self, what: Listed) -> tuple[Offer, ...]:
         """Return what is on one of its lists, quarantined entries too."""

@@ -30,6 +30,7 @@ class Ways:
         self.places = Places(entry)
         self.subscriptions = Subscriptions(entry.name)
         self._entry = entry
+        self._is_http = entry.is_http
         self._life = life
         self._mask = mask
 
@@ -41,6 +42,8 @@ class Ways:
         """
         deadline = asyncio.get_running_loop().time() + outbound.deadline_s
         delivery = await self._send(outbound, ear, deadline)
+        if isinstance(delivery, Delivered):  # there is nothing to repeat or to mask
+            return delivery
         if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
             delivery = await self._send(outbound, ear, deadline)
         return masked(delivery, self._mask)
@@ -53,7 +56,7 @@ class Ways:
         return (
             isinstance(delivery, Undelivered)
             and delivery.failure is Failure.CLOSED
-            and not self._entry.is_http
+            and not self._is_http
             and (outbound.is_read or delivery.executed is Execution.NO)
         )
 
@@ -97,8 +100,9 @@ class Ways:
         refused = await self.places.take(deadline)
         if refused is not None:
             return refused
-        place = Place(self.places)
-        if outbound.patience is not None:
+        # Only who is asked something, or let go, leaves its place before the end.
+        place = Place(self.places) if ear is not None or outbound.patience is not None else None
+        if place is not None and outbound.patience is not None:
             outbound.patience.on_left(place.leave)
         try:
             connection = lane or self._life.connection or await self._life.connected(deadline)
@@ -110,7 +114,7 @@ class Ways:
                 outbound.method,
                 _traced(outbound.params, outbound.traceparent),
                 deadline=deadline + outbound.late_s,
-                ear=Lending(ear=ear, place=place) if ear and outbound.may_ask else ear,
+                ear=ear if ear is None or place is None else _lending(ear, place, outbound),
                 capabilities=outbound.capabilities,
                 log_level=outbound.log_level,
                 headers=self._headers(outbound),
@@ -119,7 +123,7 @@ class Ways:
                 presence=outbound.presence,
             )
         finally:
-            place.leave()
+            (place or self.places).leave()
 
     def _needs_lane(self, outbound: Outbound) -> bool:
         """In the handshake era, what a client can do is said once for a connection."""
@@ -148,7 +152,7 @@ class Ways:
     ) -> Callable[[], None] | Rejected | Undelivered:
         params = _traced(outbound.params, outbound.traceparent)
         # Over HTTP one process serves all sessions, and tells of what any of them does.
-        has_lanes = bool(outbound.lane) and not self._entry.is_http
+        has_lanes = bool(outbound.lane) and not self._is_http
         lanes = await self._lanes_for(outbound, deadline) if has_lanes else None
         if isinstance(lanes, Undelivered):
             return lanes
@@ -191,8 +195,11 @@ class Ways:
         return leave
 
     def _headers(self, outbound: Outbound) -> dict[str, str] | None:
-        if not self._entry.is_http:
+        if not self._is_http:
             return None
+        trace = outbound.traceparent
+        if not self.mirrors and not outbound.headers:  # of most servers no tool has any
+            return {"traceparent": trace} if trace else None
         made: dict[str, str] = {}
         modern = self.spoken is not None and self.spoken.era is Era.MODERN
         if modern and outbound.method is Method.CALL_TOOL:
@@ -200,10 +207,14 @@ class Ways:
             arguments = outbound.params["arguments"]
             if mirrors and isinstance(arguments, dict):
                 made = mirroring.made(mirrors, arguments)
-        if outbound.traceparent:
-            made["traceparent"] = outbound.traceparent
+        if trace:
+            made["traceparent"] = trace
         made.update(outbound.headers)
         return made
+
+
+def _lending(ear: Ear, place: Place, outbound: Outbound) -> Ear:
+    return Lending(ear=ear, place=place) if outbound.may_ask else ear
 
 
 def _too_late(server: str) -> Undelivered:
@@ -219,6 +230,8 @@ def _traced(params: JsonObject, traceparent: str) -> JsonObject:
     if not traceparent:
         return params
     meta = params.get("_meta")
+    if meta is None:
+        return {**params, "_meta": {"traceparent": traceparent}}
     return {
         **params,
         "_meta": {**(meta if isinstance(meta, dict) else {}), "traceparent": traceparent},

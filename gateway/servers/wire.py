@@ -62,8 +62,6 @@ class Connection(asyncio.Protocol):
 
     def send(self, data: bytes, *, stays: bool) -> Response:
         """Send a whole request and return its response, empty as yet."""
-        self._head = self._idle = 0
-        self._stays = False
         response = self._response = Response(self, stays=stays)
         assert self._transport is not None  # noqa: S101 - a pool only holds what is connected
         self._transport.write(data)
@@ -73,11 +71,12 @@ class Connection(asyncio.Protocol):
         """Take the connection back into the pool, or close it."""
         self._response = None
         if self.usable and self._stays and response.is_complete:
+            self._stays = False
             if self._paused:
                 self.resume()
             if not self._is_new:
                 self._parser, self._is_new = httptools.HttpResponseParser(self), True
-                self._begun = b""
+                self._begun, self._head, self._idle = b"", 0, 0
             self._pool.keep(self)
         else:
             self.close()
@@ -119,23 +118,25 @@ class Connection(asyncio.Protocol):
         if response is None or response.is_complete:
             self.close()
             return
-        data, self._held = self._held + data, b""
         if self._is_new:
+            if self._held:
+                data, self._held = self._held + data, b""
             found = None if self._drifts else self._pool.likeness.look(data)
             if found is not None:
-                if not found[1]:
-                    self._held = data
-                else:
+                headers, body = found
+                if body:
                     self._stays = True
-                    response.arrived(*found)
+                    response.arrived(headers, body)
+                else:
+                    self._held = data
                 return
-            self._begun = data
+            self._is_new, self._begun = False, data
+            response.headers = Headers()
         self._parse(data)
         if response.is_complete and self._stays:
             self._pool.likeness.learn(self._begun, response)
 
     def _parse(self, data: bytes) -> None:
-        self._is_new = False
         self._idle += len(data)
         try:
             self._parser.feed_data(data)

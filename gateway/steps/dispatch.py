@@ -107,9 +107,13 @@ class Relay(Protocol):
         """Say what becomes of the URLs that a server wants visited first."""
         ...
 
-    async def settle(
+    def is_settled(self, case: Case, delivered: Delivered) -> bool:
+        """Say whether a result is one; else `settle` has to look."""
+        ...
+
+    def settle(
         self, case: Case, underway: Underway, delivered: Delivered, send: Send
-    ) -> Delivered | Answer | Refusal:
+    ) -> Awaitable[Delivered | Answer | Refusal]:
         """See a request through until its result is one, or has to go to the caller as it is."""
         ...
 
@@ -145,32 +149,37 @@ class Dispatch:
                     code="not_recorded",
                     reason=f"the call could not be recorded before sending it: {error}",
                 )
-        self.relay.keep_answers(case, intent)
-        first = self.relay.outbound(case, intent.traceparent)
+        relay = self.relay
+        relay.keep_answers(case, intent)
+        first = relay.outbound(case, intent.traceparent)
         if first.may_cancel:
             first = replace(first, presence=self.callers.of(case))
-        ear = self.relay.ear(case, first, intent)
-
-        async def send(outbound: Outbound) -> Delivered | Refusal:
-            operation = case.operation
-            if operation is None:
-                intent.sending()
-                delivery = await server.request(outbound, ear)
-            elif await self.leases.hold(operation):
-                may_leave = partial(self.leases.holds, operation)
-                delivery = await self._waited(
-                    case, intent, server, replace(outbound, may_leave=may_leave), ear
-                )
-            else:
-                return _given_up(operation)
-            intent.answered(delivery)
-            return self._heard(case, intent, delivery)
-
-        delivered = await send(first)
-        if isinstance(delivered, Refusal):
+        ear = relay.ear(case, first, intent)
+        delivered = await self._send(case, intent, server, ear, first)
+        if isinstance(delivered, Refusal) or relay.is_settled(case, delivered):
             return delivered
         underway = Underway(outbound=first, ear=ear, turns=intent)
-        return await self.relay.settle(case, underway, delivered, send)
+        again = partial(self._send, case, intent, server, ear)
+        return await relay.settle(case, underway, delivered, again)
+
+    async def _send(
+        self, case: Case, intent: Intent, server: Downstream, ear: Ear | None, outbound: Outbound
+    ) -> Delivered | Refusal:
+        operation = case.operation
+        if operation is None:
+            intent.sending()
+            delivery = await server.request(outbound, ear)
+        elif await self.leases.hold(operation):
+            may_leave = partial(self.leases.holds, operation)
+            delivery = await self._waited(
+                case, intent, server, replace(outbound, may_leave=may_leave), ear
+            )
+        else:
+            return _given_up(operation)
+        intent.answered(delivery)
+        if isinstance(delivery, Delivered):
+            return delivery
+        return self._heard(case, intent, delivery)
 
     async def _waited(
         self, case: Case, intent: Intent, server: Downstream, outbound: Outbound, ear: Ear | None

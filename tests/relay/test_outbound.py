@@ -4,8 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gateway.relay.outbound import Outbounds
+from gateway.relay.outbound import Outbounds, forwardable
 from gateway.types.calls import Era, Method
 from gateway.types.guarantees import Idempotency
 from gateway.types.json import JsonObject
@@ -78,3 +80,27 @@ def test_answers_to_questions_pass_only_where_there_are_rounds() -> None:
 def test_questions_never_go_to_servers() -> None:
     with pytest.raises(ValueError, match="goes to clients"):
         sent(Method.SAMPLE, {})
+
+
+_NAMES = st.sampled_from(
+    [
+        *("progressToken", "traceparent", "tracestate", "baggage", "com.example/k", "", "k"),
+        *("io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"),
+        *("io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/logLevel"),
+        *("io.modelcontextprotocol/x", "weighbridge/run", "io.modelcontextprotocol", "Baggage"),
+    ]
+)
+
+
+@given(st.dictionaries(_NAMES, st.integers()))
+def test_what_belongs_to_one_hop_is_told_by_each_key_alone(meta: JsonObject) -> None:
+    """A look at all keys at once says the same as one at each."""
+    one_by_one = [forwardable({key: each, "com.example/k": 0}) for key, each in meta.items()]
+    kept = {key for each in one_by_one for key in each} & meta.keys()
+    assert forwardable(meta) == {key: each for key, each in meta.items() if key in kept}
+
+
+def test_what_a_server_is_sent_is_its_own_to_change() -> None:
+    assert forwardable({}) is not forwardable({})
+    first = sent(Method.CALL_TOOL, {"name": "x", "arguments": {}})
+    assert first is not sent(Method.CALL_TOOL, {"name": "x", "arguments": {}})

@@ -1,6 +1,11 @@
 """Heads of requests: the same whether they were kept or are written anew."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.servers.connection import Spoken
 from gateway.servers.entry import Entry
@@ -52,6 +57,22 @@ def test_more_fields_are_of_one_call_and_take_the_place_of_others() -> None:
     assert b"X-Own: 2\r\n" in other
     assert b"X-Own: 1" not in other
     assert heads.written("tools/call", call("find"), MODERN, "", {}) == plain
+
+
+@given(st.text("0aF-\r\n: é\u2028", max_size=5), st.booleans())
+def test_a_trace_is_written_like_every_other_field(trace: str, is_own: bool) -> None:
+    entry = replace(ENTRY, headers={"traceparent": "own"}) if is_own else ENTRY
+    heads, extra = Heads(entry), {"traceparent": trace}
+    wanted: Any
+    try:
+        wanted = head_of({**heads.fields("tools/call", call("find"), MODERN, ""), **extra})
+    except ValueError as error:
+        wanted = type(error)
+    try:
+        found: Any = heads.written("tools/call", call("find"), MODERN, "", extra)
+    except ValueError as error:
+        found = type(error)
+    assert found == wanted
 
 
 def test_one_that_can_not_be_sent_is_refused() -> None:
