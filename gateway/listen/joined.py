@@ -17,6 +17,9 @@ class Joined:
         self._transport = transport
         self._loop = loop
         self._held = b""
+        self.is_closing = (
+            transport.is_closing
+        )  # asked for each request, and too slow by `__getattr__`
 
     def write(self, data: bytes) -> None:
         """Send data, or hold it back when it begins an answer."""

@@ -78,6 +78,9 @@ class PromptProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting, and tell the request under way, which need not be the newest."""
         self._disarm()
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
+            self.timeout_keep_alive_task = None
         super().connection_lost(exc)
         running = self._running
         if running is not None and not running.response_complete:
@@ -121,16 +124,50 @@ class PromptProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on with the next request, or be idle."""
         answered = self._running
-        super().on_response_complete()
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
+            elif self.timeout_keep_alive_task is None:
+                self._stay(self.timeout_keep_alive)
         if answered is not None:
             let_go(cast("Scope", answered.scope))
         if self.cycle.response_complete:
             self.standing.idle_since = self.loop.time()
 
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection if it has been idle for as long as it may."""
+        self.timeout_keep_alive_task = None
+        idle_since = self.standing.idle_since
+        if idle_since is None or self._in_head:
+            return  # whoever waits for this request has a deadline of its own
+        left = idle_since + self.timeout_keep_alive - self.loop.time()
+        if left > 0:
+            self._stay(left)
+        else:
+            super().timeout_keep_alive_handler()
+
+    def _unset_keepalive_if_required(self) -> None:
+        """Leave the timer be: it looks whether the connection was idle when it is over."""
+
+    def _stay(self, time_s: float) -> None:
+        # One timer at a time for a connection, whose requests come many in a second.
+        self.timeout_keep_alive_task = self.loop.call_later(time_s, self.timeout_keep_alive_handler)
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
         let_pass(cast("Scope", cycle.scope), CycleDirect(cycle, self._joined))
-        super()._start_asgi_task(cycle, app)
+        self.tasks.add(self.loop.create_task(self._run(cycle, app)))
+
+    async def _run(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Serve a request; a callback at the end of its task would cost a turn of the loop."""
+        try:
+            await cycle.run_asgi(app)
+        finally:
+            task = asyncio.current_task()
+            if task is not None:
+                self.tasks.discard(task)
 
     def _arm(self) -> None:
         self._headers_due = self.loop.call_later(_HEADER_DEADLINE_S, self.transport.close)

@@ -1,18 +1,25 @@
 """The server around the application: its deadlines and its end."""
 
+import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from typing import cast
 
 import anyio
 import pytest
+import uvicorn
 from anyio.streams.buffered import BufferedByteReceiveStream
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.server import ServerState
 
 from gateway import jsontext
 from gateway.listen import serve
-from gateway.listen.serve import stop_on_signals
+from gateway.listen.direct import direct_of
+from gateway.listen.serve import PromptProtocol, stop_on_signals
 from tests.listen.house import LIMIT_S, House, call_body, serving
 from tests.listen.raw import exchange, opened, post, received, standard, wire
 
@@ -202,3 +209,151 @@ async def test_a_second_signal_ends_the_process_at_once_after_one_last_thing(
             process.send_signal(signal.SIGINT)
             assert await process.wait() == -signal.SIGINT
     assert last.exists()
+
+
+class _Wire(asyncio.Transport):
+    """A connection that takes whatever is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_open = True
+        self.written = b""
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += data
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return default
+
+    def is_closing(self) -> bool:
+        return not self.is_open
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+class _Timers:
+    """An event loop's timers and its clock, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.waiting: list[tuple[float, Callable[[], object]]] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def call_later(self, delay: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
+        due = self.now + delay
+        self.waiting.append((due, callback))
+        return asyncio.TimerHandle(due, callback, (), asyncio.get_running_loop())
+
+    def create_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        return asyncio.get_running_loop().create_task(work)
+
+    def move(self, seconds: float) -> None:
+        self.now += seconds
+        due = [each for each in self.waiting if each[0] <= self.now]
+        self.waiting = [each for each in self.waiting if each[0] > self.now]
+        for _, callback in due:
+            callback()
+
+
+_BEGUN = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n"
+
+
+async def _settled() -> None:
+    for _ in range(3):
+        await anyio.lowlevel.checkpoint()
+
+
+def _connected(timers: _Timers, app: ASGIApp) -> tuple[PromptProtocol, _Wire]:
+    config = uvicorn.Config(app, ws="none", log_config=None, timeout_keep_alive=75)
+    loop = cast("asyncio.AbstractEventLoop", timers)
+    protocol, wire = PromptProtocol(config, ServerState(), {}, loop), _Wire()
+    protocol.connection_made(wire)
+    protocol.introduced()
+    timers.waiting.clear()  # that of the headers
+    return protocol, wire
+
+
+async def _at_once(scope: Scope, receive: Receive, send: Send) -> None:
+    direct = direct_of(scope)
+    assert direct is not None
+    assert direct.take() is not None
+    assert direct.answer(b"{}")
+
+
+async def test_one_timer_sees_to_it_that_no_connection_is_idle_for_too_long() -> None:
+    timers = _Timers()
+    protocol, wire = _connected(timers, _at_once)
+    for _ in range(3):
+        protocol.data_received(_BEGUN + b"{}")
+        await _settled()
+        timers.move(50)
+        assert wire.is_open
+        assert len(timers.waiting) == 1
+    assert wire.written.count(b"HTTP/1.1 200") == 3
+    timers.move(24.9)
+    assert wire.is_open
+    timers.move(0.1)
+    assert not wire.is_open
+    assert timers.waiting == []
+
+
+async def test_a_request_under_way_is_not_idle_however_long_it_takes() -> None:
+    timers = _Timers()
+    release = anyio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if protocol.server_state.total_requests:
+            await release.wait()
+        await _at_once(scope, receive, send)
+
+    protocol, wire = _connected(timers, app)
+    protocol.data_received(_BEGUN + b"{}")
+    await _settled()
+    timers.move(70)
+    protocol.data_received(_BEGUN + b"{}")
+    await _settled()
+    timers.move(200)
+    assert wire.is_open
+    release.set()
+    await _settled()
+    timers.move(74)
+    assert wire.is_open
+    timers.move(1)
+    assert not wire.is_open
+
+
+async def test_a_connection_that_is_lost_leaves_no_timer() -> None:
+    timers = _Timers()
+    protocol, _ = _connected(timers, _at_once)
+    protocol.data_received(_BEGUN + b"{}")
+    await _settled()
+    timer = protocol.timeout_keep_alive_task
+    assert timer is not None
+    protocol.connection_lost(ConnectionResetError())
+    assert timer.cancelled()
+    assert protocol.timeout_keep_alive_task is None
+
+
+@pytest.mark.parametrize("fault", [None, RuntimeError, asyncio.CancelledError])
+async def test_a_request_counts_as_a_task_until_it_is_over_and_no_longer(
+    fault: type[BaseException] | None,
+) -> None:
+    begun, release = anyio.Event(), anyio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.set()
+        await release.wait()
+        if fault is not None:
+            raise fault
+        await _at_once(scope, receive, send)
+
+    protocol, _ = _connected(_Timers(), app)
+    protocol.data_received(_BEGUN + b"{}")
+    await begun.wait()
+    assert len(protocol.tasks) == 1  # whom the end of the server waits for
+    release.set()
+    await _settled()
+    assert protocol.tasks == set()
