@@ -19,12 +19,9 @@ def _block() -> bytes:
 
 def _random() -> bytes:
     """Return 16 random bytes of the system, each piece used once."""
-    try:
-        return _spare.pop()
-    except IndexError:
-        block = _block()
-        _spare.extend(block[at : at + 16] for at in range(0, len(block), 16))
-        return _spare.pop()
+    block = _block()
+    _spare.extend(block[at : at + 16] for at in range(0, len(block), 16))
+    return _spare.pop()
 
 
 def _random_letters() -> str:
@@ -40,28 +37,27 @@ def _span(at: int) -> str:
     return "".join(_PAIRS[(at >> shift) & 1023] for shift in (20, 10, 0))
 
 
+@lru_cache(maxsize=4)  # the ids of one call often share their millisecond
+def _moment(at: int) -> str:
+    """Return a time in ten letters."""
+    return f"{_span(at >> 20)}{_PAIRS[(at >> 10) & 1023]}{_PAIRS[at & 1023]}"
+
+
 def _forget() -> None:
     _spare.clear()
     _spare_letters.clear()
 
 
 os.register_at_fork(after_in_child=_forget)  # or parent and child would share their ids
-# The last millisecond in letters: the ids of one call often share it.
-_known: tuple[int, str] = (-1, "")
 
 
 def ulid() -> str:
     """Return a new ULID: 26 characters, 48 bits of milliseconds, then 80 random bits."""
-    global _known  # noqa: PLW0603 - a cache of one pure value; a race only writes it twice
-    now = time.time_ns() // 1_000_000
-    known, text = _known
-    if known != now:
-        text = f"{_span(now >> 20)}{_PAIRS[(now >> 10) & 1023]}{_PAIRS[now & 1023]}"
-        _known = (now, text)
+    moment = _moment(time.time_ns() // 1_000_000)
     try:
-        return text + _spare_letters.pop()
+        return moment + _spare_letters.pop()
     except IndexError:
-        return text + _random_letters()
+        return moment + _random_letters()
 
 
 def new(prefix: str) -> str:
@@ -71,9 +67,15 @@ def new(prefix: str) -> str:
 
 def span_id() -> str:
     """Return 16 random hex digits for a span (W3C Trace Context, 3.2.2.4)."""
-    return _random()[:8].hex()
+    try:
+        return _spare.pop()[:8].hex()
+    except IndexError:
+        return _random()[:8].hex()
 
 
 def trace_id() -> str:
     """Return 32 random hex digits for a trace (W3C Trace Context, 3.2.2.3)."""
-    return _random().hex()
+    try:
+        return _spare.pop().hex()
+    except IndexError:
+        return _random().hex()

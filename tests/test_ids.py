@@ -3,6 +3,7 @@
 import os
 import re
 import time
+from unittest.mock import patch
 
 from gateway import ids
 
@@ -24,6 +25,13 @@ def test_a_ulid_has_26_letters_and_the_time_that_it_was_made_at() -> None:
     assert re.fullmatch(f"[{CROCKFORD}]{{26}}", made)
     assert made[0] in "01234567"  # 128 bits
     assert before <= moment(made) <= after
+
+
+def test_the_time_is_in_order_and_that_of_its_moment_whatever_was_asked_before() -> None:
+    moments = [0, 1, 1023, 1 << 10, 1 << 20, 1_795_000_000_123, 1, (1 << 48) - 1]
+    for at in moments:
+        with patch("time.time_ns", return_value=at * 1_000_000 + 999_999):
+            assert moment(ids.ulid()) == at
 
 
 def test_no_two_are_the_same() -> None:

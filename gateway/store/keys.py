@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -33,8 +33,9 @@ class Keyed:
 
     def digest(self, data: bytes) -> bytes:
         """Return the 32 bytes."""
-        inner, outer = self._inner.copy(), self._outer.copy()
+        inner = self._inner.copy()
         inner.update(data)
+        outer = self._outer.copy()
         outer.update(inner.digest())
         return outer.digest()
 
@@ -45,15 +46,12 @@ class TenantKeys:
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
         self._derive = lru_cache(maxsize=1024)(self._derived)
-        self._keyed = lru_cache(maxsize=1024)(self._begun)
+        # The function behind digests of a tenant in events, logs and results, ready to use.
+        self.keyed: Callable[[str], Keyed] = lru_cache(maxsize=1024)(self._begun)
 
     def redaction(self, tenant: str) -> bytes:
         """Return the key for digests in events, logs and results."""
         return self._derive("redaction", tenant)
-
-    def keyed(self, tenant: str) -> Keyed:
-        """Return the function behind such digests, ready to use."""
-        return self._keyed(tenant)
 
     def seen(self, tenant: str) -> bytes:
         """Return the key for digests of values that callers were given."""

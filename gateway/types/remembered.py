@@ -20,9 +20,10 @@ def by_identity(most: int) -> Callable[[Callable[[_T], _R]], Callable[[_T], _R]]
 
         @wraps(make)
         def remembered(one: _T) -> _R:
-            found = known.get(id(one))
-            if found is not None:
-                return found[1]
+            try:
+                return known[id(one)][1]
+            except KeyError:
+                pass
             made = make(one)
             if len(known) >= most:
                 known.clear()

@@ -72,10 +72,10 @@ class Jump(Death):
         by, by_ns = self.by, round(self.by.total_seconds() * 1e9)
 
         def shifted(clock: SystemClock) -> datetime:
-            return now(clock) + by
+            return now() + by
 
         def shifted_ns(clock: SystemClock) -> int:
-            return time_ns(clock) + by_ns
+            return time_ns() + by_ns
 
         setattr(SystemClock, "now", shifted)  # noqa: B010 - a method is no attribute to assign
         setattr(SystemClock, "time_ns", shifted_ns)  # noqa: B010
