@@ -71,9 +71,17 @@ class Subject:
     era: Era = Era.MODERN  # of the caller
 
 
+# Of each status what an envelope says: its name, and the class of its error if it is one.
+_SAID: Final[Mapping[Status, tuple[str, str | None]]] = {
+    status: (str(status), str(row.error_class) if row.error_class is not None else None)
+    for status, row in TABLE.items()
+}
+
+
 def answer(outcome: Answer, subject: Subject) -> Finished:
     """Wrap a result that passes: its own members stay, one key of `_meta` is added."""
-    said: JsonObject = {"call_id": subject.call_id, "status": str(outcome.status)}
+    status, error_class = _SAID[outcome.status]
+    said: JsonObject = {"call_id": subject.call_id, "status": status}
     if subject.run_id:
         said["run_id"] = subject.run_id
     if subject.op_id:
@@ -87,9 +95,8 @@ def answer(outcome: Answer, subject: Subject) -> Finished:
         said["redactions"] = outcome.redactions
     if outcome.notes:
         said["notes"] = list(outcome.notes)
-    error_class = TABLE[outcome.status].error_class
     if error_class is not None:
-        said["error_class"] = str(error_class)
+        said["error_class"] = error_class
     meta = outcome.result.get("_meta")
     merged: JsonObject = {**meta, OUTCOME: said} if isinstance(meta, dict) else {OUTCOME: said}
     return _finished(result={**outcome.result, "_meta": merged}, status=outcome.status)

@@ -24,25 +24,27 @@ def hidden(text: str) -> int:
     return len(_HIDDEN.findall(text))
 
 
+def hidden_in(result: JsonObject) -> int:
+    """Count them in all texts of a result that a model reads."""
+    return sum(map(hidden, texts(result)))
+
+
 def texts(result: JsonObject) -> list[str]:
     """Return the texts of a tool's, resource's or prompt's result that a model reads.
 
     Level by level, as blocks may be wrapped into messages.
     """
     found: list[str] = []
-    level: list[Json] = [result[member] for member in _READ if member in result]
-    while level:
-        deeper: list[Json] = []
-        for each in level:
-            if isinstance(each, list):
-                deeper += each
-            elif isinstance(each, dict):
-                text = each.get("text")
-                if isinstance(text, str):
-                    found.append(text)
-                if "content" in each:
-                    deeper.append(each["content"])
-        level = deeper
+    waiting: list[Json] = [*filter(None, map(result.get, _READ))]
+    for each in waiting:  # grows while it is gone through
+        if isinstance(each, list):
+            waiting += each
+        elif isinstance(each, dict):
+            text = each.get("text")
+            if isinstance(text, str):
+                found.append(text)
+            if "content" in each:
+                waiting.append(each["content"])
     return found
 
 

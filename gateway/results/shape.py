@@ -46,6 +46,12 @@ def _of_tool(result: JsonObject) -> ShapeFault | None:
     if not isinstance(result.get("isError", False), bool):
         return ShapeFault(pointer="/isError", problem="not a boolean")
     for index, block in enumerate(content):
+        if (  # as nearly all are
+            isinstance(block, dict)
+            and block.get("type") == "text"
+            and isinstance(block.get("text"), str)
+        ):
+            continue
         problem = _block_fault(block)
         if problem is not None:
             return ShapeFault(pointer=f"/content/{index}", problem=problem)

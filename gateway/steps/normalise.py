@@ -18,7 +18,9 @@ from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.relay import URL_REQUIRED
 from gateway.types.runs import Run
 from gateway.types.tools import Contract, Effect, Kind, Sensitivity
+from gateway.types.values import maker
 
+_answer = maker(Answer)
 _FIELD: Final = re.compile(r"\brun\.fields\.([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -31,37 +33,48 @@ class Normalise:
 
     def __call__(self, case: Case, verified: Verified) -> Answer | Refusal:
         """Return the answer, or a refusal when what is left can't be cut to size."""
-        return self._left(case, verified, schema=_schema(case, verified.delivered.result))
+        return self._left(case, verified, is_checked=True)
 
     def whole(self, case: Case, delivered: Delivered) -> Answer:
         """Return the answer as it came, under the names that callers have for what it names."""
         result = _as_asked(case, delivered.result)
-        return Answer(result=result, status=_status(case, result), redactions=delivered.redactions)
+        status = _status(result, is_tools=_is_tools(case, result))
+        return Answer(result=result, status=status, redactions=delivered.redactions)
 
-    def _left(self, case: Case, verified: Verified, *, schema: Json = None) -> Answer | Refusal:
-        delivered = verified.delivered
-        secret = _secret(case.contract) if case.contract.sensitive_results else ()
-        minimised = self._minimised(case, delivered.result, secret, schema=schema)
-        counted = minimised.rows
-        result = _as_asked(case, _with_text(minimised.result))
-        redactions = delivered.redactions + minimised.count
+    def _left(
+        self, case: Case, verified: Verified, *, is_checked: bool = False
+    ) -> Answer | Refusal:
+        delivered, contract = verified.delivered, case.contract
+        result, kept_back, counted = delivered.result, 0, NO_ROWS
+        if contract.sensitive_results or case.decision.output.holds_back:  # else it leaves whole
+            schema = _schema(case, result) if is_checked else None
+            minimised = self._minimised(case, result, _secret(contract), schema=schema)
+            result, kept_back, counted = minimised.result, minimised.count, minimised.rows
+        result = _as_asked(case, _with_text(result))
+        is_tools = _is_tools(case, result)
+        redactions = delivered.redactions + kept_back
         size = delivered.size if not redactions else len(jsontext.dump(result))
-        maximum = case.contract.max_result_bytes or self.max_result_bytes
-        capped = cap.apply(result, size, maximum, is_cuttable=_is_tools(case, result))
-        if capped.result is None:
-            return _too_large(case, size, maximum)
-        result = capped.result if case.contract.trusted_text else _marked(case, capped.result)
-        told = _told(case, counted)
-        if counted.failed and _is_tools(case, result):
-            result = _with_words(result, told)
-        notes = (*verified.notes, *case.notes, *told)
-        return Answer(
+        maximum = contract.max_result_bytes or self.max_result_bytes
+        notes = (*verified.notes, *case.notes)
+        if counted.removed:
+            notes = (*notes, *_told(case, counted))
+        if size > maximum:
+            capped = cap.apply(result, size, maximum, is_cuttable=is_tools)
+            if capped.result is None:
+                return _too_large(case, size, maximum)
+            result = capped.result
+            notes = (*notes, f"cut from {size} bytes")
+        if not contract.trusted_text:
+            result = _marked(case, result)
+        if counted.failed and is_tools:
+            result = _with_words(result, _told(case, counted))
+        return _answer(
             result=result,
-            status=_status(case, result),
+            status=_status(result, is_tools=is_tools),
             verification=verified.verification,
             redactions=redactions,
             rows=counted,
-            notes=(*notes, f"cut from {size} bytes") if capped.cut else notes,
+            notes=notes,
         )
 
     def refused(self, case: Case, refusal: Refusal) -> Refusal:
@@ -194,11 +207,10 @@ def _is_tools(case: Case, result: JsonObject) -> bool:
     return case.call.method is Method.CALL_TOOL and shape.is_complete(result)
 
 
-def _status(case: Case, result: JsonObject) -> Status:
-    if result.get("resultType") == "input_required":
-        return Status.INPUT_REQUIRED
-    failed = _is_tools(case, result) and result.get("isError") is True
-    return Status.TOOL_FAILED if failed else Status.OK
+def _status(result: JsonObject, *, is_tools: bool) -> Status:
+    if is_tools:
+        return Status.TOOL_FAILED if result.get("isError") is True else Status.OK
+    return Status.INPUT_REQUIRED if result.get("resultType") == "input_required" else Status.OK
 
 
 def _as_asked(case: Case, result: JsonObject) -> JsonObject:
@@ -227,13 +239,13 @@ def _with_text(result: JsonObject) -> JsonObject:
 
 def _marked(case: Case, result: JsonObject) -> JsonObject:
     """Say that the text comes from a server, and whether it hides characters from people."""
-    found = sum(map(marks.hidden, marks.texts(result)))
     mark: JsonObject = {"server": case.tool.server}
+    found = marks.hidden_in(result)
     if found:
         mark["hidden_characters"] = found
     meta = result.get("_meta")
-    base = meta if isinstance(meta, dict) else {}
-    return {**result, "_meta": {**base, envelope.UNTRUSTED: mark}}
+    told: JsonObject = {envelope.UNTRUSTED: mark}
+    return {**result, "_meta": {**meta, **told} if isinstance(meta, dict) else told}
 
 
 def _too_large(case: Case, size: int, maximum: int) -> Refusal:

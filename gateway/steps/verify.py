@@ -11,7 +11,7 @@ from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Execution, Verification, VerificationState
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.tools import Effect
-from gateway.types.values import value
+from gateway.types.values import maker, value
 
 
 @value
@@ -21,6 +21,9 @@ class Verified:
     delivered: Delivered
     verification: Verification
     notes: tuple[str, ...] = ()
+
+
+_verified = maker(Verified)
 
 
 def check(case: Case, delivered: Delivered, old: Old = None) -> Verified | Refusal:
@@ -45,7 +48,7 @@ def check(case: Case, delivered: Delivered, old: Old = None) -> Verified | Refus
         if problem and not (case.contract.lenient_output and case.effect is Effect.READ):
             return _invalid(case, problem, result)
         notes = (problem,) if problem else ()
-    unchecked = Verified(delivered=delivered, verification=conditions.NOT_DECLARED, notes=notes)
+    unchecked = _verified(delivered=delivered, verification=conditions.NOT_DECLARED, notes=notes)
     if not case.contract.ensure:
         return unchecked
     seen = conditions.Seen.of(case, result, old)

@@ -16,6 +16,8 @@ from gateway.types.json import JsonObject
         ({"content": [{"type": "text"}]}, "/content/0"),
         ({"content": [{"text": "x"}]}, "/content/0"),
         ({"content": ["x"]}, "/content/0"),
+        ({"content": [{"type": "text", "text": "x"}, {"type": "text", "text": 1}]}, "/content/1"),
+        ({"content": [{"type": "text", "text": "x"}, None]}, "/content/1"),
         ({"content": [], "isError": "yes"}, "/isError"),
         ({"content": [{"type": "image", "data": "AA=="}]}, "/content/0"),
     ],

@@ -1,6 +1,7 @@
 """Step 13: normalise."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -54,6 +55,15 @@ def test_content_passes_unchanged_and_is_marked_as_a_servers() -> None:
     assert found["content"] is content
     assert found["vendor"] == [1]
     assert found["_meta"] == {"own/k": 1, "weighbridge/untrusted": {"server": "crm"}}
+
+
+def test_where_nothing_is_kept_back_nothing_is_looked_for() -> None:
+    with patch("gateway.results.minimise.apply", None):
+        assert answer({"content": [{"type": "text", "text": "a"}]}).redactions == 0
+        with pytest.raises(TypeError):
+            answer({"content": []}, output=OutputPolicy(keep=("/a",)))
+        with pytest.raises(TypeError):
+            answer({"content": []}, sensitive_results={"/a": Sensitivity.SECRET})
 
 
 def test_hidden_characters_are_counted_and_not_removed() -> None:
