@@ -73,9 +73,17 @@ def span_id() -> str:
         return _random()[:8].hex()
 
 
+def two_span_ids() -> tuple[str, str]:
+    """Return two ids of spans, for the price of one."""
+    digits = _random().hex()
+    return digits[:16], digits[16:]
+
+
 def trace_id() -> str:
-    """Return 32 random hex digits for a trace (W3C Trace Context, 3.2.2.3)."""
-    try:
-        return _spare.pop().hex()
-    except IndexError:
-        return _random().hex()
+    """Return 32 hex digits for a trace: 48 bits of milliseconds, then 80 random bits.
+
+    The time comes first so that the store's index of traces grows at its end: wholly random ids
+    dirty one page of it each, which took half of a writer's time. What a sampler goes by, the last
+    56 to 64 bits, is random as it has to be (W3C Trace Context, 3.2.2.3).
+    """
+    return f"{time.time_ns() // 1_000_000:012x}{_random()[:10].hex()}"

@@ -57,6 +57,20 @@ def test_spans_and_traces_have_the_hex_digits_of_their_standard() -> None:
     assert len({ids.trace_id() for _ in range(1_000)}) == 1_000
 
 
+def test_traces_sort_by_their_time_and_end_in_what_a_sampler_may_go_by() -> None:
+    with patch("time.time_ns", return_value=1_764_540_000_000_000_000):
+        made = [ids.trace_id() for _ in range(300)]
+    assert {each[:12] for each in made} == {f"{1_764_540_000_000:012x}"}
+    for place in range(12, 32):
+        assert len({each[place] for each in made}) == 16
+
+
+def test_two_spans_at_once_are_as_random_as_two() -> None:
+    made = [each for _ in range(500) for each in ids.two_span_ids()]
+    assert all(re.fullmatch("[0-9a-f]{16}", each) for each in made)
+    assert len(set(made)) == 1_000
+
+
 def test_a_forked_child_makes_ids_of_its_own() -> None:
     for make in (ids.trace_id, ids.ulid):
         make()  # so that there is spare randomness that a child could share
@@ -69,4 +83,4 @@ def test_a_forked_child_makes_ids_of_its_own() -> None:
         theirs = os.read(reading, 64).decode()
         os.close(reading)
         os.close(writing)
-        assert theirs[10:] not in {make()[10:] for _ in range(300)}
+        assert theirs[12:] not in {make()[12:] for _ in range(300)}

@@ -114,13 +114,13 @@ def begin(call: ProposedCall, treatment: IncomingContext, sampler: Sampler) -> T
         caller, around = incoming(call)
         parent, link = (caller, around) if treatment is IncomingContext.PARENT else (None, caller)
     trace_id = parent.trace_id if parent is not None else ids.trace_id()
-    two_spans = ids.trace_id()  # as random as two span ids, at the price of one
+    server_span, authorize_span = ids.two_span_ids()
     return _trace(
         parent=parent,
         link=link,
         trace_id=trace_id,
-        server_span=two_spans[:16],
-        authorize_span=two_spans[16:],
+        server_span=server_span,
+        authorize_span=authorize_span,
         client_span=ids.span_id(),
         sampled=sampler.samples(trace_id, parent),
     )
