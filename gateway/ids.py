@@ -19,7 +19,10 @@ def _block() -> bytes:
 
 def _random() -> bytes:
     """Return 16 random bytes of the system, each piece used once."""
-    block = _block()
+    try:
+        return _spare.pop()
+    except IndexError:
+        block = _block()
     _spare.extend(block[at : at + 16] for at in range(0, len(block), 16))
     return _spare.pop()
 
@@ -67,10 +70,7 @@ def new(prefix: str) -> str:
 
 def span_id() -> str:
     """Return 16 random hex digits for a span (W3C Trace Context, 3.2.2.4)."""
-    try:
-        return _spare.pop()[:8].hex()
-    except IndexError:
-        return _random()[:8].hex()
+    return _random()[:8].hex()
 
 
 def two_span_ids() -> tuple[str, str]:
