@@ -98,6 +98,7 @@ class Environment:
     batch: int
     delay_s: float
     metric_interval_s: float
+    sums_from_start: bool  # histograms are exported as they mostly are: summed up, in fixed buckets
     value_length: int | None
     warnings: tuple[str, ...]
 
@@ -183,9 +184,17 @@ def read(environ: Mapping[str, str]) -> Environment:
             "OTEL_METRIC_EXPORT_INTERVAL", 60_000, low=1, high=86_400_000
         )
         / 1e3,
+        sums_from_start=_sums_from_start(reader),
         value_length=_value_length(reader),
         warnings=tuple(reader.warnings),
     )
+
+
+def _sums_from_start(reader: _Reader) -> bool:
+    """Say whether the SDK's exporter, which reads the two for itself, is told nothing else."""
+    temporality = reader.text("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE").lower()
+    form = reader.text("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION").lower()
+    return temporality in {"", "cumulative"} and form in {"", "explicit_bucket_histogram"}
 
 
 def _signal(reader: _Reader, signal: str) -> Signal:

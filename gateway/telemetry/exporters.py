@@ -25,6 +25,7 @@ from opentelemetry.sdk.version import __version__ as sdk_version
 
 from gateway import __version__
 from gateway.clock import SystemClock
+from gateway.telemetry.durations import CountedDurations, CountingReader, InstrumentDurations
 from gateway.telemetry.environment import Destination, Environment, ExporterKind
 from gateway.telemetry.facts import ApprovalFacts, CallFacts
 from gateway.telemetry.health import Health
@@ -35,7 +36,7 @@ from gateway.telemetry.readable import readable
 from gateway.telemetry.scrub import ScrubbingExporter
 from gateway.telemetry.sending import NotingSession, Sender
 from gateway.telemetry.spans import Span, SpanBuilder
-from gateway.telemetry.wire import SpanEncoder
+from gateway.telemetry.wire import SCOPE, SpanEncoder
 
 _COMPRESSIONS: Final = {
     "none": Compression.NoCompression,
@@ -174,10 +175,17 @@ class NotingMetricExporter(OTLPMetricExporter):
 class MetricSink:
     """Feeds the instruments; the SDK's reader exports them at intervals. See `lane.Sink`."""
 
-    def __init__(self, provider: MeterProvider, exporter: MetricExporter, gauges: Gauges) -> None:
+    def __init__(
+        self,
+        provider: MeterProvider,
+        exporter: MetricExporter,
+        gauges: Gauges,
+        counted: CountedDurations | None,
+    ) -> None:
         self._provider = provider
         self._exporter = exporter
-        self._meters = Meters(provider.get_meter("weighbridge", __version__))
+        meter = provider.get_meter(SCOPE, __version__)
+        self._meters = Meters(meter, counted or InstrumentDurations(meter))
         for name, row in METRICS.items():
             if row.kind is Kind.GAUGE:
                 self._meters.watch(name, gauges)
@@ -227,16 +235,19 @@ def open_metrics(
         exporter: MetricExporter = ConsoleMetricExporter(out=sys.stderr)
     else:
         exporter = _otlp_metrics(destination, health)
-    reader = PeriodicExportingMetricReader(
-        exporter, export_interval_millis=environment.metric_interval_s * 1e3
-    )
+    interval_s, counted = environment.metric_interval_s, None
+    if environment.sums_from_start:
+        counted = CountedDurations(SystemClock())
+        reader = CountingReader(exporter, counted, scope=SCOPE, interval_s=interval_s)
+    else:
+        reader = PeriodicExportingMetricReader(exporter, export_interval_millis=interval_s * 1e3)
     provider = MeterProvider(
         metric_readers=[reader],
         resource=Resource(_whole(resource)),
         exemplar_filter=AlwaysOffExemplarFilter(),  # they need live spans, which we do not have
         shutdown_on_exit=False,  # it would wait for a dead collector; `Telemetry.shutdown` doesn't
     )
-    return MetricSink(provider, exporter, gauges)
+    return MetricSink(provider, exporter, gauges, counted)
 
 
 def _otlp_metrics(destination: Destination, health: Health) -> NotingMetricExporter:

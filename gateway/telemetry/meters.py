@@ -7,24 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, Observation
+from opentelemetry.metrics import CallbackOptions, Counter, Meter, Observation
 
 from gateway.telemetry import attributes as keys
+from gateway.telemetry.durations import Durations, Series
 from gateway.telemetry.facts import ApprovalFacts, CallFacts
 from gateway.telemetry.metrics import METRICS, Gauges, Kind, Labels, Name, Tick
 from gateway.types import tools
 from gateway.types.calls import Method
 from gateway.types.outcomes import Status
 
-# Buckets of the GenAI conventions v0.1.0, in seconds.
-BUCKETS_S: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
-# Judging takes tens of microseconds; the buckets above would put every call into the first.
-FINE_BUCKETS_S: Final = (2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 0.05, 0.1, 0.5, 1)
-# People take their time; a request waits for a day at most before somebody should hear of it.
-WAIT_BUCKETS_S: Final = (
-    *(1, 5, 15, 30, 60, 120, 300, 600, 1800),
-    *(3600, 7200, 14_400, 28_800, 43_200, 86_400),
-)
 # A server that keeps inventing tools or error codes must not grow our memory, or the backend's.
 MAX_TOOLS: Final = 1000
 MAX_CODES: Final = 100
@@ -38,11 +30,11 @@ _Value = TypeVar("_Value")
 
 @dataclass(slots=True, kw_only=True)
 class _Alike:
-    """The labels of calls that are alike, and how many of them are still to be counted."""
+    """Where calls that are alike are counted, and how many are still to be, as decisions."""
 
-    server: Labels
-    client: Labels
-    verdict: Labels
+    server: Series
+    client: Series
+    verdict: Series
     decision: Labels
     judged: int = 0
 
@@ -50,22 +42,18 @@ class _Alike:
 class Meters:
     """Turns finished calls into values of the instruments; used by one thread.
 
-    An instrument takes microseconds to find out what its labels stand for. So labels of calls that
-    are alike are made once, and what is only counted is counted here until the batch is through.
+    An instrument takes microseconds to find out what its labels stand for. So that is found out
+    once for calls that are alike, and what is only counted is counted here until the batch is
+    through.
     """
 
-    def __init__(self, meter: Meter) -> None:
+    def __init__(self, meter: Meter, durations: Durations) -> None:
         self._meter = meter
+        self._durations = durations
         self._tools: set[tuple[str, str, str]] = set()
         self._codes: set[str] = set()
         self._alike: dict[tuple[object, ...], _Alike] = {}
         self._judged: list[_Alike] = []
-        self._durations = {
-            Name.SERVER_DURATION: self._histogram(Name.SERVER_DURATION, BUCKETS_S),
-            Name.CLIENT_DURATION: self._histogram(Name.CLIENT_DURATION, BUCKETS_S),
-            Name.AUTHORIZATION: self._histogram(Name.AUTHORIZATION, FINE_BUCKETS_S),
-            Name.APPROVAL_WAIT: self._histogram(Name.APPROVAL_WAIT, WAIT_BUCKETS_S),
-        }
         self._counters: dict[Name, Counter] = {
             name: meter.create_counter(name, row.unit, row.meaning)
             for name, row in METRICS.items()
@@ -85,8 +73,9 @@ class Meters:
     def record(self, items: Iterable[CallFacts | ApprovalFacts | Tick]) -> None:
         """Count what is in a batch."""
         try:
-            for item in items:
-                self._record(item)
+            with self._durations.lock:
+                for item in items:
+                    self._record(item)
         finally:
             for alike in self._judged:
                 self._counters[Name.DECISIONS].add(alike.judged, alike.decision)
@@ -101,18 +90,15 @@ class Meters:
         else:
             labels = self._named(keys.TOOL, item.server, item.tool)
             labels[keys.APPROVAL_OUTCOME] = item.outcome
-            self._durations[Name.APPROVAL_WAIT].record(item.wait_s, labels)
+            self._durations.of(Name.APPROVAL_WAIT, labels).record(item.wait_s)
 
     def _record_call(self, facts: CallFacts) -> None:
         alike = self._labels(facts)
-        duration = _seconds(facts.received_ns, facts.closed_ns)
-        self._durations[Name.SERVER_DURATION].record(duration, alike.server)
+        alike.server.record(_seconds(facts.received_ns, facts.closed_ns))
         if facts.sent_ns:
-            duration = _seconds(facts.sent_ns, facts.answered_ns or facts.closed_ns)
-            self._durations[Name.CLIENT_DURATION].record(duration, alike.client)
+            alike.client.record(_seconds(facts.sent_ns, facts.answered_ns or facts.closed_ns))
         if facts.judged_ns:
-            duration = _seconds(facts.received_ns, facts.judged_ns)
-            self._durations[Name.AUTHORIZATION].record(duration, alike.verdict)
+            alike.verdict.record(_seconds(facts.received_ns, facts.judged_ns))
             if not alike.judged:
                 self._judged.append(alike)
             alike.judged += 1
@@ -160,10 +146,12 @@ class Meters:
             base[keys.OPERATION] = "execute_tool"
         server = base | self._outcome(facts.transport, facts.failure)
         verdict = {keys.DECISION: facts.verdict}
+        client = base | self._outcome(facts.downstream_transport, facts.downstream_failure)
+        series = self._durations.of
         return _Alike(
-            server=server | {keys.STATUS: facts.status.value},
-            client=base | self._outcome(facts.downstream_transport, facts.downstream_failure),
-            verdict=verdict,
+            server=series(Name.SERVER_DURATION, server | {keys.STATUS: facts.status.value}),
+            client=series(Name.CLIENT_DURATION, client),
+            verdict=series(Name.AUTHORIZATION, verdict),
             decision={
                 **verdict,
                 keys.CODE: facts.code,
@@ -190,12 +178,6 @@ class Meters:
     def _named(self, key: str, server: str, name: str) -> dict[str, str]:
         known = _is_known((key, server, name), self._tools, MAX_TOOLS)
         return {key: name if known else OTHER, keys.SERVER: server}
-
-    def _histogram(self, name: Name, buckets: tuple[float, ...]) -> Histogram:
-        row = METRICS[name]
-        return self._meter.create_histogram(
-            name, row.unit, row.meaning, explicit_bucket_boundaries_advisory=buckets
-        )
 
 
 def _is_known(value: _Value, known: set[_Value], most: int) -> bool:

@@ -52,6 +52,7 @@ class Point:
     count: int
     bounds: list[float]
     resource: dict[str, Any]
+    temporality: int = 0  # as in OTLP: 1 for values since the last export, 2 for those since ever
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,6 +217,7 @@ def _points(body: bytes) -> Iterator[Point]:
                     count=point.count,
                     bounds=list(point.explicit_bounds),
                     resource=about,
+                    temporality=metric.histogram.aggregation_temporality,
                 )
             for number in [*metric.sum.data_points, *metric.gauge.data_points]:
                 yield Point(

@@ -164,3 +164,19 @@ def test_the_reference_names_every_variable() -> None:
     assert rows("Environment variables") == {
         (f"`{name}`", meaning) for name, meaning in VARIABLES.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("TEMPORALITY_PREFERENCE", "", True),
+        ("TEMPORALITY_PREFERENCE", " Cumulative ", True),
+        ("TEMPORALITY_PREFERENCE", "delta", False),
+        ("TEMPORALITY_PREFERENCE", "lowmemory", False),
+        ("DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", True),
+        ("DEFAULT_HISTOGRAM_AGGREGATION", "base2_exponential_bucket_histogram", False),
+    ],
+)
+def test_whether_histograms_are_sums_in_fixed_buckets(name: str, text: str, expected: bool) -> None:
+    variables = environment.read({f"OTEL_EXPORTER_OTLP_METRICS_{name}": text})
+    assert variables.sums_from_start is expected

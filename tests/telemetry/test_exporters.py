@@ -7,6 +7,7 @@ from gateway.telemetry import environment
 from gateway.telemetry.exporters import open_metrics, open_spans
 from gateway.telemetry.facts import facts_of
 from gateway.telemetry.health import Health, silence_sdk
+from gateway.telemetry.metrics import Name
 from tests.helpers.otlp_receiver import OtlpReceiver, otlp_receiver
 from tests.telemetry.builders import a_record, endpoint
 
@@ -63,3 +64,30 @@ def test_a_failed_export_of_metrics_loses_nothing(receiver: OtlpReceiver) -> Non
     sink.flush()
     assert receiver.named("mcp.server.operation.duration")[0].count == 1
     sink.close()
+
+
+@pytest.mark.parametrize(
+    ("preference", "temporality", "counts"), [("", 2, [1, 2]), ("delta", 1, [1, 1])]
+)
+def test_durations_add_up_as_the_variables_ask_for(
+    receiver: OtlpReceiver,
+    monkeypatch: pytest.MonkeyPatch,
+    preference: str,
+    temporality: int,
+    counts: list[int],
+) -> None:
+    name = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+    monkeypatch.setenv(name, preference)  # the SDK's exporter reads it from there
+    variables = environment.read(endpoint(receiver.url, **{name: preference}))
+    sink = open_metrics(variables, {}, {}, a_health())
+    found: list[int] = []
+    for _ in counts:
+        sink.deliver([facts_of(a_record())])
+        sink.flush()
+        for metric in (Name.SERVER_DURATION, Name.CLIENT_DURATION, Name.AUTHORIZATION):
+            (point,) = receiver.named(metric)
+            assert point.temporality == temporality
+        (point,) = receiver.named(Name.SERVER_DURATION)
+        found.append(point.count)
+    sink.close()
+    assert found == counts

@@ -1,4 +1,6 @@
+import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
@@ -6,11 +8,13 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
+from gateway.clock import SystemClock
 from gateway.policy import engine
 from gateway.telemetry import meters
+from gateway.telemetry.durations import CountedDurations, Durations, Series
 from gateway.telemetry.facts import ApprovalFacts, approval_facts, facts_of
 from gateway.telemetry.meters import MAX_CODES, MAX_TOOLS, POLICY_ERRORS, Meters
-from gateway.telemetry.metrics import METRICS, Kind, Name, Tick
+from gateway.telemetry.metrics import METRICS, Kind, Labels, Name, Tick
 from gateway.types.approvals import ApprovalState
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
@@ -32,16 +36,20 @@ class Bench:
     def __init__(self) -> None:
         self._reader = InMemoryMetricReader()
         self._provider = MeterProvider([self._reader], shutdown_on_exit=False)
-        self.meters = Meters(self._provider.get_meter("t"))
+        meter = self._provider.get_meter("t")
+        meter.create_counter("beside").add(1)  # or there is nothing to export durations with
+        self._durations = CountedDurations(SystemClock())
+        self.meters = Meters(meter, self._durations)
 
     def record(self, *records: CallRecord) -> None:
         self.meters.record(facts_of(record) for record in records)
 
     def points(self, name: Name) -> list[Any]:
         data = self._reader.get_metrics_data()
+        assert data is not None
         return [
             point
-            for resource in (data.resource_metrics if data else ())
+            for resource in self._durations.added_to(data, "t").resource_metrics
             for scope in resource.scope_metrics
             for metric in scope.metrics
             if metric.name == name
@@ -223,6 +231,30 @@ def test_error_codes_without_end_share_a_label(bench: Bench) -> None:
 def test_a_gauge_without_a_reader_says_nothing(bench: Bench) -> None:
     bench.meters.watch(Name.AUDIT_BACKLOG, {})
     assert bench.points(Name.AUDIT_BACKLOG) == []
+
+
+def test_values_are_recorded_a_batch_at_a_time() -> None:
+    """Or an export could have the count of a call, and not yet its time."""
+    bench = Bench()
+    held: list[bool] = []
+    durations = bench.meters._durations  # pyright: ignore[reportPrivateUsage]
+    lock = durations.lock
+    assert isinstance(lock, type(threading.Lock()))
+
+    class Looking(Durations):
+        def of(self, name: Name, labels: Labels) -> Series:
+            held.append(lock.locked())
+            return durations.of(name, labels)
+
+        @property
+        def lock(self) -> AbstractContextManager[object]:
+            return durations.lock
+
+    bench.meters._durations = Looking()  # pyright: ignore[reportPrivateUsage]
+    bench.record(a_record())
+    assert held == [True] * 3
+    assert not lock.locked()
+    bench.close()
 
 
 def test_ticks_are_counted_with_their_labels(bench: Bench) -> None:
