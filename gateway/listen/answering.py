@@ -9,7 +9,6 @@ import anyio
 from gateway.clock import Clock
 from gateway.errors import BadCursor
 from gateway.listen.backchannel import Channel, ChannelCaller
-from gateway.listen.callers import progress_token
 from gateway.listen.clients import Client, Outbox
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Gate, ServerInfo
@@ -81,6 +80,7 @@ def in_session(
     version: str,
     session: str,
     transport: str,
+    wants_progress: bool,
     channel: Channel,
     carried: Callable[[JsonObject], JsonObject],
 ) -> Request:
@@ -89,7 +89,7 @@ def in_session(
         era=Era.LEGACY,
         protocol_version=version,
         transport=transport,
-        wants_progress=progress_token(meta_of(params)) is not None,
+        wants_progress=wants_progress,
         channel=channel,
         carried=carried,
         capabilities=client.capabilities,
@@ -114,17 +114,26 @@ class Answers:
     async def answer(self, request: Request) -> JsonObject | RpcError:
         """Return the result of a request, or its error; raises nothing but cancellation."""
         try:
-            return await self._answer(request)
+            handled = HANDLED_STATELESS.get(request.method)
+            if handled is None:
+                return await self._other(request)
+            call = propose(handled, request.params, request.envelope, request.caller, self._clock)
+            if isinstance(call, RpcError):
+                return call
+            finished = await self._gate.handle(call)
+            if finished.error is not None:
+                return of_wire(finished.error)
+            if request.client is None:
+                return self._modern.stamp(finished.result, handled)
+            return legacy_result(finished.result)
         except Exception as error:
             log_fault("a request", error)
             return RpcError(code=INTERNAL_ERROR, message="Internal error")
         finally:
             request.caller.is_answered = True
 
-    async def _answer(self, request: Request) -> JsonObject | RpcError:
-        handled = HANDLED_STATELESS.get(request.method)
-        if handled is not None:
-            return await self._call(handled, request)
+    async def _other(self, request: Request) -> JsonObject | RpcError:
+        """Return the answer to what goes through no gate as a whole."""
         if request.method in LISTS:
             return await self._list(LISTS[request.method], request)
         if request.client is not None:
@@ -142,17 +151,6 @@ class Answers:
                 return await self._subscribe(client, request)
             case _:  # `resources/unsubscribe`
                 return _unsubscribe(client, request.params)
-
-    async def _call(self, method: Method, request: Request) -> JsonObject | RpcError:
-        call = propose(method, request.params, request.envelope, request.caller, self._clock)
-        if isinstance(call, RpcError):
-            return call
-        finished = await self._gate.handle(call)
-        if finished.error is not None:
-            return of_wire(finished.error)
-        if request.client is None:
-            return self._modern.stamp(finished.result, method)
-        return legacy_result(finished.result)
 
     async def _list(self, kind: Listed, request: Request) -> JsonObject | RpcError:
         cursor = cursor_of(request.params)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from gateway.errors import AskRefused
 from gateway.listen.levels import reaches
@@ -13,41 +12,52 @@ from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 
 
-@dataclass(slots=True, kw_only=True)
 class ModernHttpCaller:
     """A client of the stateless era over HTTP; progress begins its event stream."""
 
-    push: Callable[[bytes], None]  # takes a notification, never waits
-    token: str | int | None
-    protocol_version: str = MODERN_VERSION
-    era: Era = Era.MODERN
-    transport: str = "http"
-    capabilities: JsonObject = field(default_factory=dict[str, Json])
-    log_level: str = ""
-    session: str = ""
-    _reached: float = -math.inf
+    __slots__ = ("_push", "_reached", "_token", "capabilities", "log_level")
+
+    # The same for all of them, so that no call has to set them.
+    protocol_version = MODERN_VERSION
+    era = Era.MODERN
+    transport = "http"
+    session = ""
+
+    def __init__(
+        self,
+        *,
+        push: Callable[[bytes], None],  # takes a notification, never waits
+        token: str | int | None,
+        capabilities: JsonObject | None = None,
+        log_level: str = "",
+    ) -> None:
+        self._push = push
+        self._token = token
+        self._reached = -math.inf
+        self.capabilities: JsonObject = {} if capabilities is None else capabilities
+        self.log_level = log_level
 
     @property
     def wants_progress(self) -> bool:
         """Whether the request carries a progress token."""
-        return self.token is not None
+        return self._token is not None
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Put a progress notification on the response stream, without waiting for the network."""
-        if self.token is None or progress <= self._reached:  # it MUST increase
+        if self._token is None or progress <= self._reached:  # it MUST increase
             return
         self._reached = progress
-        params: JsonObject = {"progressToken": self.token, "progress": progress}
+        params: JsonObject = {"progressToken": self._token, "progress": progress}
         if total is not None:
             params["total"] = total
         if message is not None:
             params["message"] = message
-        self.push(notification_bytes(PROGRESS, params))
+        self._push(notification_bytes(PROGRESS, params))
 
     async def log(self, params: JsonObject) -> None:
         """Put a log message on the response stream, if the request asked for its level."""
         if self.log_level and reaches(params, self.log_level):
-            self.push(notification_bytes(MESSAGE, params))
+            self._push(notification_bytes(MESSAGE, params))
 
     async def completed(self, params: JsonObject) -> None:
         """Tell nothing: this era has no such news."""

@@ -5,7 +5,7 @@ stateless revision needs them.
 """
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from typing import TYPE_CHECKING
 
 import anyio
@@ -44,11 +44,19 @@ class Handshaking:
             yield
             self._closing.set()
 
-    async def __call__(
+    def __call__(
+        self, http: Asgi, headers: HeaderView, manner: Manner, principal: Principal
+    ) -> Awaitable[None]:
+        """Serve one HTTP request."""
+        sessions = self._sessions
+        if sessions is None:
+            return self._begin(http, headers, manner, principal)
+        return sessions(http, headers, manner, principal)
+
+    async def _begin(
         self, http: Asgi, headers: HeaderView, manner: Manner, principal: Principal
     ) -> None:
-        """Serve one HTTP request."""
-        sessions = self._sessions or await self._load()
+        sessions = await self._load()
         await sessions(http, headers, manner, principal)
 
     async def negotiate(self, http: Asgi, manner: Manner, principal: Principal) -> None:

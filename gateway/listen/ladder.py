@@ -38,6 +38,7 @@ class Asked(NamedTuple):
     method: str
     params: JsonObject
     meta: JsonObject
+    capabilities: JsonObject  # of the client
 
 
 def in_order(
@@ -69,18 +70,20 @@ def in_order(
         # What begins like this stands for another text.
         if shown is None or shown[:2] == b"=?" or shown.decode("latin-1") != name:
             return None
-    return Asked(request_id, method, params, meta)
+    return Asked(request_id, method, params, meta, capabilities)
 
 
 def asked_in(message: JsonObject) -> Asked:
     """Return what a request asks for that has climbed, after `check_request`."""
     request_id, method, params = usable_id(message["id"]), message["method"], message["params"]
-    assert isinstance(params, dict)  # noqa: S101 - `climb` has seen `params._meta`
+    assert request_id is not None  # noqa: S101 - `check_request` has seen these two
+    assert isinstance(method, str)  # noqa: S101
+    assert isinstance(params, dict)  # noqa: S101 - and `climb` all others
     meta = params["_meta"]
-    assert isinstance(meta, dict)  # noqa: S101 - as above
-    assert isinstance(method, str)  # noqa: S101 - `check_request` has seen these two
-    assert request_id is not None  # noqa: S101
-    return Asked(request_id, method, params, meta)
+    assert isinstance(meta, dict)  # noqa: S101
+    capabilities = meta[CAPABILITIES_KEY]
+    assert isinstance(capabilities, dict)  # noqa: S101
+    return Asked(request_id, method, params, meta, capabilities)
 
 
 def climb(message: JsonObject, headers: HeaderView) -> RpcError | None:

@@ -112,6 +112,7 @@ class SdkFront:
                 version=ctx.protocol_version,
                 session=connection.session_id or STDIO_SESSION,
                 transport=arrival.transport,
+                wants_progress=progress_token(meta_of(params)) is not None,
                 channel=channel,
                 carried=arrival.carried,
             )

@@ -43,7 +43,6 @@ from gateway.listen.sse import WATCH_AFTER_S, Exchange
 from gateway.listen.strict import Incoming, check_request, decode
 from gateway.listen.subscriptions import Listener, Subscriptions
 from gateway.protocol.words import (
-    CAPABILITIES_KEY,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -316,10 +315,10 @@ async def _refuse(http: Asgi, manner: Manner) -> None:
 
 def _caller(exchange: Exchange, asked: Asked) -> ModernHttpCaller:
     meta = asked.meta
-    capabilities, level = meta[CAPABILITIES_KEY], meta.get(LOG_LEVEL_KEY)
+    level = meta.get(LOG_LEVEL_KEY)
     return ModernHttpCaller(
         push=exchange.push,
         token=progress_token(meta) if "progressToken" in meta else None,
-        capabilities=capabilities if isinstance(capabilities, dict) else {},
+        capabilities=asked.capabilities,
         log_level=level if isinstance(level, str) else "",
     )

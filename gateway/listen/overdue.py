@@ -19,28 +19,30 @@ class Open(Protocol):
 
 
 class Overdue:
-    """Tells each of what has been open for `after_s` seconds, once; for one event loop."""
+    """Tells each of what has been open for a while, once; for one event loop.
+
+    That is after `after_s` seconds at the earliest, and half as many later at the latest: each
+    grows older with all that began in the same span, so that nobody's time has to be kept.
+    """
 
     def __init__(self, after_s: float) -> None:
-        self._after_s = after_s
-        self._open: deque[tuple[float, Open]] = deque()  # each with its time, the oldest first
+        self._span_s = after_s / 2
+        self._newest: list[Open] = []
+        self._older: deque[list[Open]] = deque([[], []])  # by span, the latest first
         self._timer: asyncio.TimerHandle | None = None
 
     def watch(self, one: Open) -> None:
         """Look after one from now on."""
-        loop = asyncio.get_running_loop()
-        self._open.append((loop.time() + self._after_s, one))
+        self._newest.append(one)
         if self._timer is None:
-            self._timer = loop.call_later(self._after_s, self._look)
+            self._timer = asyncio.get_running_loop().call_later(self._span_s, self._look)
 
     def _look(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer, now = None, loop.time()
-        while self._open:
-            due, one = self._open[0]
-            if not one.has_ended:
-                if due > now:
-                    self._timer = loop.call_at(due, self._look)
-                    return
-                one.is_overdue()
-            self._open.popleft()
+        self._timer = None
+        old = self._older.pop()
+        self._older.appendleft(self._newest)
+        self._newest = []
+        if any(self._older):
+            self._timer = asyncio.get_running_loop().call_later(self._span_s, self._look)
+        for one in [each for each in old if not each.has_ended]:
+            one.is_overdue()

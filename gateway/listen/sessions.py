@@ -30,7 +30,7 @@ from gateway.listen.owned import OwnedSessions
 from gateway.listen.replies import Asgi, send_empty, send_error
 from gateway.listen.rpc import OVERLOADED, RequestId, RpcError
 from gateway.listen.straight import Straight, Visit
-from gateway.listen.strict import Incoming, check_request, decode, usable_id
+from gateway.listen.strict import Incoming, check_request, decode, is_request, usable_id
 from gateway.listen.weighed import watching
 from gateway.protocol.words import (
     HANDSHAKE_VERSIONS,
@@ -149,10 +149,10 @@ class LegacySessions:
     def _visit(self, session_id: str | None, principal: Principal) -> Visit | None:
         """Return the session whose owner is there, once its handshake is done."""
         session = self._sessions.find(session_id, principal) if session_id is not None else None
-        client = self._sdk.clients.in_session(session.session_id) if session is not None else None
-        if session is None or client is None:
+        if session is None:
             return None
-        return Visit(principal, session, client)
+        client = self._sdk.clients.in_session(session.session_id)
+        return Visit(principal, session, client) if client is not None else None
 
     async def _post(
         self,
@@ -188,13 +188,11 @@ class LegacySessions:
             await send_error(http.send, read.error)
             return None
         # Whatever is refused for its session is refused with the SDK, below.
-        if (
-            visit is not None
-            and manner.takes == _BOTH
-            and not headers.differ(_SESSION)
-            and await self._straight.serve(read.incoming, headers, http, visit)
-        ):
-            return None
+        if visit is not None and manner.takes == _BOTH and not headers.differ(_SESSION):
+            serving = self._straight.serve(read.incoming, headers, http, visit)
+            if serving is not None:
+                await serving
+                return None
         return read
 
     def _named(self, read: "_Read", session_id: str | None, name: str) -> bytes:
@@ -323,7 +321,9 @@ def _understood(body: bytes, max_bytes: int) -> _Read:
 
 def _unfit(message: JsonObject) -> RpcError | None:
     """Refuse what is no message, or a stateless request without its header (MCP 2026-07-28)."""
-    malformed = None if responses.is_response(message) else check_request(message)
+    malformed = None
+    if not is_request(message) and not responses.is_response(message):
+        malformed = check_request(message)
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     if malformed or not isinstance(meta, dict) or VERSION_KEY not in meta:

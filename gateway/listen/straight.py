@@ -4,6 +4,7 @@ What the gateway answers itself needs nothing of the SDK once the handshake is d
 channels and models carry only what is left: the handshake, pings, the session's own stream.
 """
 
+from collections.abc import Awaitable
 from typing import Final, NamedTuple
 
 from gateway.listen.answering import ANSWERED, Answers, Request, in_session, meta_of
@@ -50,17 +51,19 @@ class Straight:
         self._sessions = sessions
         self._overdue = Overdue(WATCH_AFTER_S)
 
-    async def serve(
+    def serve(
         self, incoming: Incoming, headers: HeaderView, http: Asgi, visit: Visit
-    ) -> bool:
-        """Serve a message of the session's owner; False, with nothing done, for the SDK's."""
+    ) -> Awaitable[None] | None:
+        """Serve a message of the session's owner; None, with nothing done, for the SDK's."""
         message, client = incoming.message, visit.client
-        if message.get("method") in _HERE:
+        method = message.get("method")
+        if isinstance(method, str) and method in _HERE:
             request_id = incoming.request_id
             if request_id is None:
-                return False
+                return None
             if request_id in visit.session.requests and client.waits(request_id):
-                return False  # the id is in use
+                return None  # the id is in use
+            peer = http.scope.get("client")
             envelope = _envelope(
                 principal=visit.principal,
                 request_id=request_id,
@@ -68,24 +71,20 @@ class Straight:
                 trace_header=headers.text(b"traceparent"),
                 idempotency_key=headers.idempotency_key,
                 run_header=headers.run,
-                peer=_peer(http),
+                peer=peer[0] if peer else "",
                 client_name=client.name,
             )
-            await self._request(message, envelope, http, visit)
-            return True
+            return self._request(method, _params(message), envelope, http, visit)
         is_taken = (
             client.questions.answer(message) if is_response(message) else _cut(message, client)
         )
-        if is_taken:
-            await send_empty(http.send, 202)
-        return is_taken
+        return send_empty(http.send, 202) if is_taken else None
 
     async def _request(
-        self, message: JsonObject, envelope: Envelope, http: Asgi, visit: Visit
+        self, method: str, params: JsonObject, envelope: Envelope, http: Asgi, visit: Visit
     ) -> None:
-        session, client = visit.session, visit.client
-        params, request_id = _params(message), envelope.request_id
-        token = progress_token(meta_of(params))
+        session, client, request_id = visit.session, visit.client, envelope.request_id
+        token = progress_token(meta_of(params)) if "_meta" in params else None
         under_way = UnderWay(request_id, http, client.questions, token)
         self._overdue.watch(under_way)
         client.under_way[request_id] = under_way
@@ -93,24 +92,26 @@ class Straight:
         try:
             async with under_way:
                 request = in_session(
-                    str(message["method"]),
+                    method,
                     params,
                     envelope,
                     client=client,
                     version=client.version,
                     session=session.session_id,
                     transport="http",
+                    wants_progress=token is not None,
                     channel=under_way,
                     carried=_as_it_is,
                 )
-                await under_way.finish(await self._answer(request))
+                text = self._told(request, await self._answers.answer(request))
+                if not under_way.answer(text):
+                    await under_way.finish(text)
         finally:
             is_latest = client.done(request_id, under_way)
             self._sessions.end(session, request_id if is_latest else None)
 
-    async def _answer(self, request: Request) -> bytes:
+    def _told(self, request: Request, answer: JsonObject | RpcError) -> bytes:
         """Return a response; whatever it says, clients of that era want it under status 200."""
-        answer = await self._answers.answer(request)
         request_id = request.envelope.request_id
         if not isinstance(answer, RpcError):
             return result_bytes(request_id, answer)
@@ -137,11 +138,6 @@ def _cut(message: JsonObject, client: Client) -> bool:
 def _params(message: JsonObject) -> JsonObject:
     params = message.get("params")
     return params if isinstance(params, dict) else {}
-
-
-def _peer(http: Asgi) -> str:
-    client = http.scope.get("client")
-    return client[0] if client else ""
 
 
 def _as_it_is(value: JsonObject) -> JsonObject:

@@ -5,6 +5,8 @@ fault of the text is the client's and gets a JSON-RPC error.
 """
 
 import re
+from operator import itemgetter
+from typing import Final
 
 from gateway import jsontext
 from gateway.errors import JsonError
@@ -73,6 +75,25 @@ def check_request(message: JsonObject) -> RpcError | None:
 
 
 _EMPTY: JsonObject = {}
+_OF_REQUEST: Final = itemgetter("jsonrpc", "id", "method")
+_IDS: Final = frozenset({str, int})
+
+
+def is_request(message: JsonObject) -> bool:
+    """Whether a message is seen to be a request at the first look, as nearly all are.
+
+    Then its id is usable, and `check_request` finds nothing; it says of any other what is wrong.
+    """
+    try:  # all members at once
+        jsonrpc, request_id, method = _OF_REQUEST(message)
+    except KeyError:
+        return False
+    return (
+        jsonrpc == "2.0"
+        and type(request_id) in _IDS  # a `bool` is none
+        and type(method) is str
+        and type(message.get("params", _EMPTY)) is dict
+    )
 
 
 def _invalid(message: str) -> RpcError:

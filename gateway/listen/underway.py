@@ -92,6 +92,17 @@ class UnderWay:
             self._instead = answer
             self._owner.cancel()
 
+    def answer(self, body: bytes) -> bool:
+        """Send the JSON-RPC response at once; False where `finish` has to."""
+        if self.has_ended or self._instead is not None or self._stream is not None:
+            return False
+        direct = direct_of(self._http.scope)
+        if direct is None or not direct.answer(body):
+            return False
+        self.has_ended = True
+        self._end_silence()
+        return True
+
     async def finish(self, body: bytes) -> None:
         """Send the JSON-RPC response, as the last event if a stream has begun."""
         if self._instead is None:
@@ -145,11 +156,11 @@ class UnderWay:
             self._silence.cancel()
 
     async def _end(self, body: bytes) -> None:
+        if self.answer(body):
+            return
         self.has_ended = True
         self._end_silence()
         if self._stream is not None:
             await self._stream.end(body)
-            return
-        direct = direct_of(self._http.scope)
-        if direct is None or not direct.answer(body):
+        else:
             await send_bytes(self._http.send, 200, body)

@@ -41,6 +41,7 @@ def _request(method: str, params: JsonObject, client: Client, input_error: str =
         version="2025-06-18",
         session="s1",
         transport="http",
+        wants_progress=True,
         channel=UnderWay(1, http, Questions(), None),
         carried=lambda value: value,
     )

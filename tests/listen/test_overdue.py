@@ -1,6 +1,8 @@
 """One timer for all that is open."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -59,4 +61,34 @@ async def test_one_timer_serves_all(monkeypatch: pytest.MonkeyPatch) -> None:
     overdue = Overdue(60)
     for _ in range(100):
         overdue.watch(One(has_ended=True))
-    assert made == [60]
+    assert made == [30]
+
+
+async def test_nothing_is_looked_after_when_nothing_is_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each gets as old as it has to, to the span; then there is no timer, and nothing is kept."""
+    due: list[Callable[[], None]] = []
+
+    class Loop:
+        def call_later(self, delay: float, callback: Callable[[], None]) -> object:
+            assert delay == 30
+            due.append(callback)
+            return object()
+
+    monkeypatch.setattr(asyncio, "get_running_loop", Loop)
+    overdue = Overdue(60)
+    first, later = One(), One()
+    overdue.watch(first)
+    told: list[tuple[int, int]] = []
+    for number in range(4):
+        due.pop()()
+        told.append((first.told, later.told))
+        if number == 0:
+            overdue.watch(later)
+    assert told == [(0, 0), (0, 0), (1, 0), (1, 1)]
+    assert due == []
+    ended = weakref.ref(first)
+    del first
+    gc.collect()
+    assert ended() is None

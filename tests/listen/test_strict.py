@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gateway import jsontext
 from gateway.listen.rpc import RpcError
-from gateway.listen.strict import Incoming, check_request, decode, usable_id
+from gateway.listen.strict import Incoming, check_request, decode, is_request, usable_id
 from gateway.types.json import Json, JsonObject
 
 CAP = 1 << 20
@@ -107,3 +107,17 @@ def test_an_envelope_is_checked_part_by_part() -> None:
 @pytest.mark.parametrize("value", [None, True, 1.5, [], {}])
 def test_only_text_and_integers_are_ids(value: Json) -> None:
     assert usable_id(value) is None
+
+
+values = st.sampled_from([None, True, 0, 7, 1.0, "", "2.0", "tools/call", [], {}, {"a": 1}])
+
+
+@given(
+    st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params", "result"]), values),
+    st.booleans(),
+)
+def test_what_is_seen_to_be_a_request_is_one(members: JsonObject, is_usual: bool) -> None:
+    usual: JsonObject = {"jsonrpc": "2.0", "id": 1, "method": "x"} if is_usual else {}
+    message = {**usual, **members}
+    is_one = check_request(message) is None and usable_id(message.get("id")) is not None
+    assert is_request(message) is is_one

@@ -10,6 +10,7 @@ from starlette.types import Message
 from gateway import jsontext
 from gateway.listen import underway
 from gateway.listen.asked import Questions
+from gateway.listen.direct import let_pass
 from gateway.listen.replies import Asgi
 from gateway.listen.rpc import RequestId, RpcError
 from gateway.listen.underway import UnderWay
@@ -62,6 +63,56 @@ async def test_an_answer_with_nothing_before_it_is_json() -> None:
         await request.finish(ANSWER)
     assert not wire.is_stream
     assert wire.said == [{"answer": 1}]
+
+
+class Door:
+    """The short way of a request, which may be taken for its answer or not."""
+
+    is_left = False
+
+    def __init__(self, *, is_open: bool) -> None:
+        self.answers: list[bytes] = []
+        self._is_open = is_open
+
+    def take(self) -> bytes | None:
+        return None
+
+    def answer(self, body: bytes) -> bool:
+        if self._is_open:
+            self.answers.append(body)
+        return self._is_open
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_an_answer_goes_the_short_way_once_or_the_other(is_open: bool) -> None:
+    wire, door = Wire(), Door(is_open=is_open)
+    http = wire.http()
+    let_pass(http.scope, door)
+    async with UnderWay(7, http, Questions(), None) as request:
+        assert request.answer(ANSWER) is is_open
+        assert request.has_ended is is_open
+        if not is_open:
+            await request.finish(ANSWER)
+        assert not request.answer(b"again")
+    assert door.answers == ([ANSWER] if is_open else [])
+    assert (wire.sent == []) is is_open
+
+
+async def test_neither_a_stream_nor_what_was_cut_short_is_answered_the_short_way() -> None:
+    for is_cut in (False, True):
+        wire, door = Wire(), Door(is_open=True)
+        http = wire.http()
+        let_pass(http.scope, door)
+        async with UnderWay(7, http, Questions(), None) as request:
+            if is_cut:
+                request.cut(CUT)
+            else:
+                await request.notify("news", {})
+            assert not request.answer(ANSWER)
+            await request.finish(ANSWER)
+            await anyio.lowlevel.checkpoint()
+        assert door.answers == []
+        assert "error" in wire.said[-1] if is_cut else "answer" in wire.said[-1]
 
 
 async def test_what_is_told_before_makes_it_a_stream_in_order() -> None:
