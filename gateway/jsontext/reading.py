@@ -39,7 +39,11 @@ def parse(
     Refused beyond the grammar: NaN and infinities, duplicate keys, lone surrogates, integers of
     more than 1,000 digits, and fractions that a float can't carry; integers stay exact.
     """
-    if not (isinstance(data, bytes) and _is_within(data, max_bytes, max_depth, max_nodes)):
+    if not (  # few bytes are few values, and few brackets are not deep
+        isinstance(data, bytes)
+        and max_bytes >= len(data) < max_nodes
+        and data.count(b"[") + data.count(b"{") <= max_depth
+    ):
         _check_shape(hooks.text_of(data, max_bytes), max_depth, max_nodes)
     known = _written_alike(data)
     if known is not None:
@@ -68,14 +72,6 @@ def _written_alike(data: bytes | str) -> Json:
     except orjson.JSONDecodeError:
         return None
     return value if writes_back(value, data if isinstance(data, bytes) else data.encode()) else None
-
-
-def _is_within(data: bytes, max_bytes: int, max_depth: int, max_nodes: int) -> bool:
-    """Whether all bounds hold at first sight: few bytes are few values, few brackets not deep."""
-    size = len(data)
-    if size > max_bytes or size >= max_nodes:
-        return False
-    return data.count(b"[") + data.count(b"{") <= max_depth
 
 
 def _check_shape(text: str, max_depth: int, max_nodes: int) -> None:

@@ -40,7 +40,14 @@ def canonical(value: Json) -> bytes:
     """
     try:
         written = orjson.dumps(value, option=_SORTED)
-        if _is_canonical(written, value):
+        # That is the form unless keys are not ASCII or a number has a fraction. Often the bytes
+        # show it: no such number does without one of these, or is null because it is none.
+        is_ascii = written.isascii()
+        if is_ascii and not (
+            b"." in written or b"-" in written or _EXPONENT in written or b"null" in written
+        ):
+            return written
+        if not has_fractions(value) and (is_ascii or _has_ascii_keys(value)):
             return written
     except TypeError:
         pass  # large integers, and what is refused in better words below
@@ -116,19 +123,6 @@ def _refuse_not_finite(value: Json) -> None:
             found += each.values()
         elif isinstance(each, list):
             found += each
-
-
-def _is_canonical(written: bytes, value: Json) -> bool:
-    """Whether orjson's sorted output is the RFC 8785 form: no fractions, only ASCII keys.
-
-    Often the bytes say so: what is all ASCII has no other keys, and no number but an integer does
-    without one of these signs, or is written as null because it is none.
-    """
-    if not written.isascii():
-        return not has_fractions(value) and _has_ascii_keys(value)
-    if b"." in written or b"-" in written or _EXPONENT in written or b"null" in written:
-        return not has_fractions(value)
-    return True
 
 
 def has_fractions(value: Json) -> bool:

@@ -24,11 +24,6 @@ def hidden(text: str) -> int:
     return len(_HIDDEN.findall(text))
 
 
-def hidden_in(result: JsonObject) -> int:
-    """Count them in all texts of a result that a model reads."""
-    return sum(map(hidden, texts(result)))
-
-
 def texts(result: JsonObject) -> list[str]:
     """Return the texts of a tool's, resource's or prompt's result that a model reads.
 

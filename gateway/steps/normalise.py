@@ -50,7 +50,10 @@ class Normalise:
             schema = _schema(case, result) if is_checked else None
             minimised = self._minimised(case, result, _secret(contract), schema=schema)
             result, kept_back, counted = minimised.result, minimised.count, minimised.rows
-        result = _as_asked(case, _with_text(result))
+        if "structuredContent" in result and not result.get("content"):
+            result = _with_text(result)
+        if case.tool.kind is Kind.RESOURCE:
+            result = _as_asked(case, result)
         is_tools = _is_tools(case, result)
         redactions = delivered.redactions + kept_back
         size = delivered.size if not redactions else len(jsontext.dump(result))
@@ -231,8 +234,6 @@ def _as_asked(case: Case, result: JsonObject) -> JsonObject:
 
 def _with_text(result: JsonObject) -> JsonObject:
     """Add the serialised structure for clients that only read text (MCP, server/tools)."""
-    if "structuredContent" not in result or result.get("content"):
-        return result
     text = jsontext.dump(result["structuredContent"]).decode()
     return {**result, "content": [{"type": "text", "text": text}]}
 
@@ -240,7 +241,7 @@ def _with_text(result: JsonObject) -> JsonObject:
 def _marked(case: Case, result: JsonObject) -> JsonObject:
     """Say that the text comes from a server, and whether it hides characters from people."""
     mark: JsonObject = {"server": case.tool.server}
-    found = marks.hidden_in(result)
+    found = sum(map(marks.hidden, marks.texts(result)))
     if found:
         mark["hidden_characters"] = found
     meta = result.get("_meta")
