@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from decimal import Decimal
 
 import orjson
@@ -15,6 +16,9 @@ _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 _FRACTIONS = (float, Decimal)
 # What each number that is no integer is written with, if no point: `1e-7`, `1e+16` (once `1e16`).
 _EXPONENT = b"+" if b"+" in orjson.dumps(1e16) else b"e"
+# How orjson spells numbers that RFC 8785 spells otherwise: `1.0`, `1e+16`, `1e-6`, not a number;
+# and how it might spell `1e-7`.
+_SPELLED_OTHERWISE = re.compile(rb"\.0(?![0-9])|e(?<=[0-9]e)|null|\.000000")
 _SPACE = b" \t\r\n"
 _INT64 = range(-(2**63), 2**64)  # what orjson writes
 
@@ -40,14 +44,15 @@ def canonical(value: Json) -> bytes:
     """
     try:
         written = orjson.dumps(value, option=_SORTED)
-        # That is the form unless keys are not ASCII or a number has a fraction. Often the bytes
-        # show it: no such number does without one of these, or is null because it is none.
+        # That is the form unless keys are not ASCII or a number is spelled otherwise. Often the
+        # bytes show it: no fraction does without one of these, or is null because it is none.
         is_ascii = written.isascii()
         if is_ascii and not (
             b"." in written or b"-" in written or _EXPONENT in written or b"null" in written
         ):
             return written
-        if not has_fractions(value) and (is_ascii or _has_ascii_keys(value)):
+        is_otherwise = has_fractions(value) and _SPELLED_OTHERWISE.search(written)
+        if not is_otherwise and (is_ascii or _has_ascii_keys(value)):
             return written
     except TypeError:
         pass  # large integers, and what is refused in better words below
@@ -157,6 +162,8 @@ def _has_ascii_keys(value: Json) -> bool:
 
 def _spelled(value: Json) -> object:
     """Copy a value in canonical order, its numbers as canonical text; strings are as RFC 8785."""
+    if isinstance(value, str):  # as most are
+        return value
     match value:
         case dict():
             return {key: _spelled(member) for key, member in _by_utf16(value)}
@@ -174,6 +181,8 @@ def _spelled(value: Json) -> object:
 
 def _by_utf16(value: JsonObject) -> list[tuple[str, Json]]:
     """Order keys as RFC 8785, 3.2.3 asks; half pairs come through, to be refused as texts."""
+    if "".join(value).isascii():
+        return sorted(value.items())  # by the keys alone, as no two are the same
     return sorted(value.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass"))
 
 

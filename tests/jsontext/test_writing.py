@@ -1,5 +1,6 @@
 """JSON out."""
 
+import re
 from decimal import Decimal
 from unittest.mock import patch
 
@@ -10,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.errors import JsonError
-from gateway.jsontext import canonical, digest, dump
+from gateway.jsontext import canonical, digest, dump, writing
 from gateway.jsontext.writing import has_fractions, writes_back
 from gateway.types.json import Json
 
@@ -124,13 +125,14 @@ def outcome(value: Json) -> bytes | str:
 @given(LIKELY)
 def test_the_looks_that_save_spelling_a_value_change_nothing(value: Json) -> None:
     quick = outcome(value)
-    no_look = patch("gateway.jsontext.writing._EXPONENT", b"")  # which is in all bytes
-    with no_look, patch("gateway.jsontext.writing.has_fractions", return_value=True):
+    # What is in all bytes, so that every value is spelled.
+    signs = patch.multiple(writing, _EXPONENT=b"", _SPELLED_OTHERWISE=re.compile(b""))
+    with signs, patch.object(writing, "has_fractions", return_value=True):
         assert outcome(value) == quick
 
 
 def test_what_the_bytes_show_to_be_canonical_is_not_walked() -> None:
-    with patch("gateway.jsontext.writing.has_fractions", None):
+    with patch.object(writing, "has_fractions", None):
         assert canonical({"text": "x y", "n": [7, True, {}]}) == b'{"n":[7,true,{}],"text":"x y"}'
 
 
@@ -138,12 +140,22 @@ def test_what_the_bytes_show_to_be_canonical_is_not_walked() -> None:
 def test_every_number_that_is_no_integer_is_looked_for_by_a_walk(number: float) -> None:
     """What the bytes are looked through for: another writer of floats would need other signs."""
     assert has_fractions([{"a": number}])
-    with patch("gateway.jsontext.writing.has_fractions", return_value=False) as walked:
+    with patch.object(writing, "has_fractions", return_value=False) as walked:
         assert canonical([number]) == orjson.dumps([number])
     walked.assert_called_once()
 
 
+def test_fractions_that_are_written_as_rfc_8785_asks_are_not_spelled() -> None:
+    with patch.object(writing, "_spelled", None):
+        assert canonical({"b": [0.5, -12.25], "a": "v 1.5"}) == b'{"a":"v 1.5","b":[0.5,-12.25]}'
+        with pytest.raises(TypeError):
+            canonical({"b": [0.5, 1.0]})
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
+@example(1e-6)
+@example(1.5e-6)
+@example(1.00000001)
 @example(1e16)
 @example(123456789012345680000.0)
 @example(0.0001)
