@@ -58,6 +58,12 @@ class Injected:
 
 
 _UNCLASSIFIED: Final = "unclassified"
+# Names of the module for what every call asks: to find a member takes longer than to compare it.
+_READ: Final = Effect.READ
+_ALLOW: Final = DecisionEffect.ALLOW
+_CALL_TOOL: Final = Method.CALL_TOOL
+_EXTERNAL: Final = SourceTrust.EXTERNAL
+_RESOURCE: Final = Kind.RESOURCE
 _UNDECIDED: Final = Decision()
 # A model is shown nothing of these: words that a person may choose from, and news of a change.
 _FOR_PEOPLE: Final = frozenset({Method.COMPLETE, Method.SUBSCRIBE})
@@ -100,17 +106,17 @@ class Case:
     @property
     def is_plain_read(self) -> bool:
         """Whether none of the durable steps apply: a read that is allowed and not limited."""
-        return (
-            self.effect is Effect.READ
-            and self.decision.effect is DecisionEffect.ALLOW
-            and not self.decision.limits
-        )
+        if self.effect is not _READ:
+            return False
+        decision = self.decision
+        return decision.effect is _ALLOW and not decision.limits
 
     @property
     def is_claimed(self) -> bool:
         """Whether an operation is taken for it: anything but a read that is allowed."""
-        is_read = self.call.method is not Method.CALL_TOOL or self.effect is Effect.READ
-        return not is_read or self.decision.effect is DecisionEffect.REQUIRE_APPROVAL
+        if self.effect is not _READ and self.call.method is _CALL_TOOL:
+            return True
+        return self.decision.effect is DecisionEffect.REQUIRE_APPROVAL
 
     @property
     def is_tainted(self) -> bool:
@@ -123,7 +129,7 @@ class Case:
     @property
     def taints(self) -> bool:
         """Whether its result makes calls after it doubtful; each such result counts anew."""
-        if self.contract.result_trust is not SourceTrust.EXTERNAL:
+        if self.contract.result_trust is not _EXTERNAL:
             return False
         if self.call.method in _FOR_PEOPLE:
             return False
@@ -133,12 +139,14 @@ class Case:
     def leaves_traces(self) -> bool:
         """Whether something of its result is kept, for calls after it to be judged by."""
         contract = self.contract
+        if not (contract.yields or self.run_id or contract.result_trust is _EXTERNAL):
+            return False  # like most reads
         if self.call.cause:
             return False  # nobody but the gateway gets to see it
         return bool(
             contract.yields
             or self.taints
-            or (self.run_id and (contract.retrieval or self.tool.kind is Kind.RESOURCE))
+            or (self.run_id and (contract.retrieval or self.tool.kind is _RESOURCE))
         )
 
 

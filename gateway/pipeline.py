@@ -1,14 +1,14 @@
 """The way of a call. Read this file first; docs/explanation/way-of-a-call.md has its table."""
 
-from asyncio import Future
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, assert_never
+from typing import Any, Final, assert_never
 
 from gateway.case import Case, Check, Finding, Verdict
 from gateway.crossing.belonging import Belonging, Stale
 from gateway.crossing.checks import Checks, NotRead, Old
 from gateway.crossing.operate import Operate, Work
+from gateway.crossing.owner import Owner
 from gateway.crossing.ticket import Ticket
 from gateway.operations import refusals
 from gateway.policy.methods import USE
@@ -43,6 +43,7 @@ from gateway.types.outcomes import Answer, Finished, Refusal, Status
 from gateway.types.values import maker, replaced
 
 _verdict = maker(Verdict)
+_HELD: Final = DecisionEffect.REQUIRE_APPROVAL  # to find a member takes longer than to compare it
 
 CHECKS: tuple[Check, ...] = (
     contract.check,
@@ -154,18 +155,6 @@ def _told(case: Case, refusal: Refusal) -> Refusal:
     return refusal if shown else replace(refusal, hidden=True)
 
 
-class Owner(Protocol):
-    """The process as the owner of work that must not end with the request that asked for it."""
-
-    async def run(self, work: Callable[[], Awaitable[Finished]]) -> Finished:
-        """Carry `work` out; when the waiter is cancelled, the work goes on."""
-        ...
-
-    def start(self, work: Callable[[], Awaitable[Finished]]) -> "Future[Finished]":
-        """Begin to carry `work` out; the future is settled at its end."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
     """The acting steps, wired; `handle` is the way of a call from the first to the last of them."""
@@ -229,7 +218,7 @@ class Pipeline:
 
     def _is_held(self, case: Case) -> bool:
         """Whether people decide about it first."""
-        return case.decision.effect is DecisionEffect.REQUIRE_APPROVAL
+        return case.decision.effect is _HELD
 
     async def _crossed(
         self,
@@ -241,7 +230,8 @@ class Pipeline:
         ticket = self.record.open(call)
         try:
             case = await judged(call, ticket)
-            self.belonging.noted(ticket.record.run_id, call.received_at)
+            if ticket.record.run_id:
+                self.belonging.noted(ticket.record.run_id, call.received_at)
             if isinstance(case, Case) and self._is_held(case):
                 case = await self._approved(case, ticket)
         except Exception as error:  # here and in _finish, faults become refusals
@@ -268,9 +258,12 @@ class Pipeline:
                 return case
             verdict = self.precedents.judged(case)
             ticket.judged(verdict)
-            if verdict.refusal is not None or verdict.case.is_claimed:
-                return verdict.refusal or verdict.case
-            entered = await self.belonging.entered(verdict.case)
+            judged = verdict.case
+            if verdict.refusal is not None or judged.is_claimed:
+                return verdict.refusal or judged
+            if judged.passage is None:  # without a run there is none to move
+                return judged
+            entered = await self.belonging.entered(judged)
             if not isinstance(entered, Stale):
                 return entered
         return refusals.run_changing()
@@ -293,19 +286,21 @@ class Pipeline:
             judged = await self._judged(case.call, ticket)
             if not isinstance(judged, Case):
                 return judged
-            if judged.decision.effect is not DecisionEffect.REQUIRE_APPROVAL:
+            if judged.decision.effect is not _HELD:
                 return judged
             case = judged
         return self.holding.later(held) if held is not None else rejoining.no_such_state()
 
     async def _finish(self, case: Case, ticket: Ticket) -> Finished:
-        is_taken = case.is_plain_read or case.operation is not None
         try:
-            ready = case if is_taken else await self._taken(case, ticket)
-            if isinstance(ready, Case) and ready.operation is not None:
-                return await self.operate.carry(ready, ticket, self._work(ready, ticket))
-            outcome = await self._carry_out(ready, ticket) if isinstance(ready, Case) else ready
-            return ticket.closed(outcome)
+            if case.operation is None and not case.is_plain_read:
+                ready = await self._taken(case, ticket)
+                if not isinstance(ready, Case):
+                    return ticket.closed(ready)
+                case = ready
+            if case.operation is not None:
+                return await self.operate.carry(case, ticket, self._work(case, ticket))
+            return ticket.closed(await self._carry_out(case, ticket))
         except Exception as error:
             return ticket.closed(self.record.fault(case.call, error))
         except BaseException:

@@ -18,11 +18,10 @@ from gateway.steps import constrain, policy, risk
 from gateway.steps.contract import injected
 from gateway.types.actors import Actor
 from gateway.types.calls import Method
-from gateway.types.decisions import Decision
 from gateway.types.guarantees import InjectPlace
 from gateway.types.json import JsonObject
 from gateway.types.runs import Phase
-from gateway.types.tools import Contract, Effect, Risk, Tool
+from gateway.types.tools import Contract, Tool
 from gateway.types.values import maker, replaced
 
 _MOST: Final = 4096  # precedents; all go when there are more
@@ -43,10 +42,8 @@ class _Precedent:
     actor: Actor
     schema: Schema
     names: frozenset[str]  # of arguments, as the schema has them at the top
-    effect: Effect
-    risk: Risk
-    risk_reason: str
-    decision: Decision | None  # None: a rule has to be asked
+    said: Mapping[str, object]  # what they wrote into the case, beside its arguments
+    is_settled: bool  # else a rule has to be asked
 
     def admits(self, arguments: JsonObject) -> bool:
         """Whether arguments are what `contract.check` lets in."""
@@ -88,23 +85,9 @@ class Precedents:
         arguments = call.arguments
         if call.input_error or not found.admits(arguments):
             return self.judge(case, self.checks[_CALL])
-        if found.decision is None:
-            classified = replaced(
-                case,
-                arguments=arguments,
-                effect=found.effect,
-                risk=found.risk,
-                risk_reason=found.risk_reason,
-            )
-            return self.judge(classified, BY_RULES)
-        like = replaced(
-            case,
-            arguments=arguments,
-            effect=found.effect,
-            risk=found.risk,
-            risk_reason=found.risk_reason,
-            decision=found.decision,
-        )
+        like = replaced(case, arguments=arguments, **found.said)
+        if not found.is_settled:
+            return self.judge(like, BY_RULES)
         return _verdict(case=like, refusal=None, findings=())
 
     def _first(self, case: Case, key: tuple[int, int, int, Phase]) -> Verdict:
@@ -129,16 +112,21 @@ def _reads_arguments(contract: Contract) -> bool:
 def _precedent(case: Case, classified: Case) -> _Precedent:
     schema = case.revision.schemas_for(case.contract).input
     properties = schema.source.get("properties")
-    asked = policy.request(classified)
-    is_settled = case.revision.policy.is_settled(asked)
+    rules, asked = case.revision.policy, policy.request(classified)
+    said: dict[str, object] = {
+        "effect": classified.effect,
+        "risk": classified.risk,
+        "risk_reason": classified.risk_reason,
+    }
+    is_settled = rules.is_settled(asked)
+    if is_settled:
+        said["decision"] = rules.decide(asked)
     return _Precedent(
         tool=case.tool,
         contract=case.contract,
         actor=case.actor,
         schema=schema,
         names=frozenset(properties) if isinstance(properties, dict) else frozenset(),
-        effect=classified.effect,
-        risk=classified.risk,
-        risk_reason=classified.risk_reason,
-        decision=case.revision.policy.decide(asked) if is_settled else None,
+        said=said,
+        is_settled=is_settled,
     )

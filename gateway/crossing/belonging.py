@@ -96,9 +96,16 @@ class Belonging:
         enabled = self.is_enabled
         return bool(self.revision().templates) if enabled is None else enabled
 
+    def places(self, case: Case) -> bool:
+        """Whether the run of a call has to be looked up."""
+        if case.call.run is not None:
+            return True
+        enabled = self.is_enabled
+        return bool(case.revision.templates) if enabled is None else enabled
+
     async def placed(self, case: Case) -> Case | Refusal:
         """Return a call's case in its run, as it was without one, or why the run can't be had."""
-        if case.call.run is None and not self.is_on:
+        if not self.places(case):
             return case
         places: tuple[Place, ...] = ()
         try:

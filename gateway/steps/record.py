@@ -15,7 +15,7 @@ from gateway.store.sealing import NoSealer
 from gateway.store.times import microseconds
 from gateway.types.actors import Actor
 from gateway.types.audit import Level
-from gateway.types.calls import ProposedCall, actor_of
+from gateway.types.calls import ProposedCall
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Refusal, Status
@@ -71,7 +71,7 @@ class Record:
             client_span=trace.client_span,
             sampled=trace.sampled,
             received_ns=self.clock.time_ns(),
-            actor=actor_of(call.principal),
+            actor=call.principal.actor,
             level=self.level,
         )
         return Ticket(owner=self, record=record, traceparent=self.telemetry.outgoing(trace))

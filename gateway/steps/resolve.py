@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, assert_never
 
-from gateway.case import Case, Facts, Traced
+from gateway.case import Case, Facts, Origin, Traced
 from gateway.clock import Clock
 from gateway.contracts import draft
 from gateway.crossing.belonging import Belonging
@@ -13,8 +13,8 @@ from gateway.revision import Revision, Unreviewed
 from gateway.runs.origins import Asked
 from gateway.steps import provenance
 from gateway.types.actors import Actor
-from gateway.types.calls import Method, ProposedCall, actor_of
-from gateway.types.json import JsonPointer
+from gateway.types.calls import Method, ProposedCall
+from gateway.types.json import Json, JsonPointer
 from gateway.types.outcomes import Refusal, Status
 from gateway.types.runs import Phase
 from gateway.types.tools import Ambiguous, Contract, Effect, Kind, Risk, SourceTrust, Tool
@@ -52,6 +52,9 @@ READ_ONLY: Final = Contract(
 
 
 _NOTHING: Final = Traced(origins={}, near={})
+# One for all calls of which nothing is looked up.
+_NO_ORIGINS: Final[Mapping[JsonPointer, tuple[Origin, ...]]] = {}
+_NO_NEAR: Final[Mapping[JsonPointer, Json]] = {}
 
 
 class Catalogue(Protocol):
@@ -112,11 +115,15 @@ class Resolve:
         case = self.case_for(call, tool)
         if case is None:
             return unknown(call, code="unreviewed")
-        placed = await self.belonging.placed(case)
-        if isinstance(placed, Refusal):
-            return placed if self.sees(case) else replace(placed, hidden=True)
-        asks = case.contract.asks_origins or case.revision.reads_taint
-        return await self.traced(placed) if asks else placed
+        if self.belonging.places(case):
+            placed = await self.belonging.placed(case)
+            if isinstance(placed, Refusal):
+                return placed if self.sees(case) else replace(placed, hidden=True)
+            case = placed
+        contract = case.contract
+        if contract.provenance or contract.when_tainted is not None or case.revision.reads_taint:
+            return await self.traced(case)
+        return case
 
     async def traced(self, case: Case) -> Case:
         """Look up what was given before, as far as the contract asks for it."""
@@ -149,9 +156,9 @@ class Resolve:
             call=call,
             tool=tool,
             contract=contract,
-            actor=actor_of(call.principal),
+            actor=call.principal.actor,
             phase=self.default_phase,
-            facts=_facts(now=call.received_at),
+            facts=_facts(now=call.received_at, origins=_NO_ORIGINS, near=_NO_NEAR),
             revision=revision,
         )
 

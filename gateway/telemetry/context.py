@@ -18,6 +18,7 @@ _TRACEPARENT: Final = re.compile(
 _MEMBER: Final = re.compile(
     r"[a-z0-9][_0-9a-z*/-]{0,240}(@[a-z][_0-9a-z*/-]{0,13})?=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}"
 )
+_IGNORE: Final = IncomingContext.IGNORE  # to find a member takes longer than to compare it
 _MAX_TRACEPARENT: Final = 256
 _MAX_STATE: Final = 512  # 3.3.1.5: at least this much is passed on; we pass on no more
 _MAX_STATE_READ: Final = 8192
@@ -110,7 +111,9 @@ def begin(call: ProposedCall, treatment: IncomingContext, sampler: Sampler) -> T
     link: TraceContext | None = None
     if call.cause:
         link = parse(call.trace_header)
-    elif treatment is not IncomingContext.IGNORE:
+    elif treatment is not _IGNORE and (
+        call.trace_header or "traceparent" in call.meta  # most callers send neither
+    ):
         caller, around = incoming(call)
         parent, link = (caller, around) if treatment is IncomingContext.PARENT else (None, caller)
     trace_id = parent.trace_id if parent is not None else ids.trace_id()

@@ -75,23 +75,28 @@ class Principal:
     roles: frozenset[str]
     scopes: frozenset[str]
     method: AuthMethod
+    owner: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    """What stays the same when a credential is renewed: who may come back to an open call."""
+    actor: Actor = field(init=False, compare=False, repr=False)
+    """Who acts, for whatever is asked by this credential."""
 
-    @property
-    def owner(self) -> tuple[str, ...]:
-        """What stays the same when a credential is renewed: who may come back to an open call."""
-        return _owner(self)
-
-
-@by_identity(1024)
-def _owner(principal: Principal) -> tuple[str, ...]:
-    return (
-        principal.issuer,
-        principal.subject,
-        principal.client,
-        principal.tenant,
-        principal.user,
-        str(principal.method),
-    )
+    def __post_init__(self) -> None:
+        """Make both once: every call asks for them, and a principal is kept for many calls."""
+        owner = (
+            *(self.issuer, self.subject, self.client, self.tenant, self.user),
+            str(self.method),
+        )
+        object.__setattr__(self, "owner", owner)
+        actor = Actor(
+            user=self.user,
+            tenant=self.tenant,
+            roles=self.roles,
+            scopes=self.scopes,
+            client=self.client,
+            method=self.method.value,
+            issuer=self.issuer,
+        )
+        object.__setattr__(self, "actor", actor)
 
 
 class Caller(Protocol):
@@ -199,18 +204,9 @@ class TraceContext:
     state: str = ""
 
 
-@by_identity(1024)  # a credential's principal is one object for as long as it is kept
 def actor_of(principal: Principal) -> Actor:
     """Say who acts: from the verified credential and from nothing else."""
-    return Actor(
-        user=principal.user,
-        tenant=principal.tenant,
-        roles=principal.roles,
-        scopes=principal.scopes,
-        client=principal.client,
-        method=principal.method.value,
-        issuer=principal.issuer,
-    )
+    return principal.actor
 
 
 @by_identity(1024)  # calls that nobody makes are judged by the thousand for the same few

@@ -1,8 +1,11 @@
 """Methods, and who proposes a call."""
 
+from dataclasses import replace
+
 import pytest
 
-from gateway.types.calls import AuthMethod, Method, Nobody
+from gateway.types.actors import Actor
+from gateway.types.calls import AuthMethod, Method, Nobody, actor_of
 from tests.helpers.cases import a_principal
 
 
@@ -44,3 +47,21 @@ async def test_nobody_can_be_told_everything_and_asked_nothing() -> None:
     assert nobody.capabilities == {}
     with pytest.raises(NotImplementedError):
         await nobody.ask("roots/list", {}, within_s=1)
+
+
+def test_who_acts_is_told_once_and_is_no_part_of_what_a_principal_is() -> None:
+    principal = a_principal(roles=frozenset({"agent"}))
+    assert actor_of(principal) is principal.actor
+    assert principal.actor == Actor(
+        user=principal.user,
+        tenant=principal.tenant,
+        roles=frozenset({"agent"}),
+        scopes=principal.scopes,
+        client=principal.client,
+        method="api_key",
+        issuer=principal.issuer,
+    )
+    other = replace(principal, tenant="initech")
+    assert (other.actor.tenant, other.owner == principal.owner) == ("initech", False)
+    assert hash(principal) == hash(a_principal(roles=frozenset({"agent"})))
+    assert "actor" not in repr(principal)
