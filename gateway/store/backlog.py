@@ -48,7 +48,7 @@ class Entry(NamedTuple):  # made for every call: a frozen dataclass takes longer
 class Bounds:
     """How much may wait; ends of calls that were sent may use a quarter more."""
 
-    events: int = 10_000
+    events: int = 50_000  # of usual ones, about as many bytes as below
     bytes: int = 64 << 20
 
 
