@@ -204,6 +204,8 @@ async def storm(house: House, kills: int) -> tuple[Seen, Counter[str]]:
         async for process in lives(house, board, kills):
             counts["kills"] += 1
             process.kill()
+            if counts["kills"] % 50 == 0:  # some two thirds of a second each
+                print(f"{counts['kills']} of {kills} kills", file=sys.stderr, flush=True)
         board.closing = True
         last = house.start()
     counts["seconds"] = round(time.monotonic() - began)

@@ -2,7 +2,8 @@
 
 Beside this file: `events.jsonl` (an event a line, byte for byte), `proofs.txt` (its number and its
 way to the root of the tree), `checkpoint.txt` (root and size, signed) and `keys.txt` (who may sign;
-give the KEY that you got from elsewhere instead). Python 3.9 or later. Exit code 0: all is proven.
+give the KEY that you got from elsewhere instead: its text, NAME+HASH+KEY). Python 3.9 or later.
+Exit code 0: all is proven; 1: it is not; 2: what was given is no key.
 """
 
 from __future__ import annotations
@@ -104,8 +105,20 @@ def signed_head(note: str, keys: list[str]) -> tuple[str, int, bytes] | None:
     return None
 
 
+def is_key(text: str) -> bool:
+    """Whether a text has the form of a key, which is not that of a file's name."""
+    try:
+        _, _, data = text.strip().split("+", 2)
+        return len(base64.b64decode(data, validate=True)) == 33
+    except ValueError:
+        return False
+
+
 def main(folder: Path, given: list[str]) -> tuple[str, int]:
     """Verify everything in a folder; return what to say and the exit code."""
+    for each in given:
+        if not is_key(each):
+            return f"`{each}` is no key: give its text, NAME+HASH+KEY, and no file", 2
     keys = given or (folder / "keys.txt").read_text("utf-8").split()
     head = signed_head((folder / "checkpoint.txt").read_text("utf-8"), keys)
     if head is None:

@@ -77,7 +77,8 @@ def command(
     if as_json:
         output.as_json({**as_document(report), "depth": depth.value})
     else:
-        for line in (*lines(report), *_left_out(depth)):
+        copied = bool(files or sealed)
+        for line in (*lines(report, is_given=copied), *_left_out(depth)):
             output.one_line(line)
     if not report.is_whole:
         raise SystemExit(output.EXIT_FAILED)
@@ -186,8 +187,8 @@ def as_document(report: Report) -> JsonObject:
     }
 
 
-def lines(report: Report) -> Iterator[str]:
-    """Yield what was found, for people."""
+def lines(report: Report, *, is_given: bool = False) -> Iterator[str]:
+    """Yield what was found, for people; with `is_given` they have brought checkpoints."""
     for fault in report.faults[:_MOST_SHOWN]:
         place = _range(fault.first, fault.last)
         if not fault.last and fault.kind is not FaultKind.STRAY:
@@ -213,13 +214,18 @@ def lines(report: Report) -> Iterator[str]:
         yield "there are no events"
     whole = "whole" if report.is_whole else "NOT WHOLE"
     yield (
-        f"{whole}: {_range(report.first, report.last)} read, {report.checked} checkpoints held "
-        "against them"
+        f"{whole}: {_range(report.first, report.last)} read, {report.checked} checkpoints could be "
+        "held against them"
     )
     if outside is None or outside.size < report.first:
+        missing = (
+            "no checkpoint from outside bears any of this out"
+            if is_given
+            else "no checkpoint of this came from outside (give a copy with `--checkpoint`)"
+        )
         yield (
-            "no checkpoint of this came from outside, so whoever owns the database and the key "
-            "could have written all of this anew; give a copy with `--checkpoint`"
+            f"{missing}, so whoever owns the database and the key could have written all of this "
+            "anew"
         )
 
 

@@ -55,6 +55,12 @@ def test_a_good_export_is_true(tmp_path: Path) -> None:
     assert verified(folder) == (0, own)
 
 
+@pytest.mark.parametrize("given", ["keys.txt", "a+b+c", "a+b", "log+1+AAAA"])
+def test_what_is_no_key_is_told_as_that(tmp_path: Path, given: str) -> None:
+    code, said = verified(an_export(tmp_path), str(SIGNER.key), given)
+    assert (code, said) == (2, f"`{given}` is no key: give its text, NAME+HASH+KEY, and no file")
+
+
 def test_what_follows_the_last_event_is_not_passed_over(tmp_path: Path) -> None:
     folder = an_export(tmp_path)
     events = folder / "events.jsonl"

@@ -53,6 +53,7 @@ def test_without_a_copy_it_says_what_that_leaves_open(place: Workspace) -> None:
     done = verified(place)
     assert done.exit_code == 0
     assert "and no copy outside" in done.stdout
+    assert "no checkpoint of this came from outside" in done.stdout
     assert "could have written all of this anew" in done.stdout
 
 
@@ -104,6 +105,8 @@ def test_a_change_is_found_and_named(place: Workspace) -> None:
     assert done.exit_code == output.EXIT_FAILED
     assert "FAULT    event 7: columns: " in done.stdout
     assert "NOT WHOLE" in done.stdout
+    assert "no checkpoint from outside bears any of this out" in done.stdout
+    assert "came from outside" not in done.stdout, "one was given"
 
 
 def test_many_faults_are_cut_short_for_people(place: Workspace) -> None:
