@@ -107,6 +107,8 @@ class Authenticator:
         The names of the headers are in small letters, and each is there once.
         """
         shown = headers.get(_AUTHORIZATION)
+        if shown is None and self._open:
+            return self._local
         try:
             return self._found(None if shown is None else _token(shown))
         except Rejected as rejected:

@@ -1,10 +1,15 @@
 """Reads an HTTP request body once, within a size and a time."""
 
 import asyncio
+from typing import Final
 
 from starlette.types import Message, Receive
 
-from gateway.listen.direct import Direct
+from gateway.listen.headers import HeaderView
+from gateway.listen.options import HttpOptions
+from gateway.listen.replies import Asgi, send_empty
+
+_CLOSE: Final = [(b"connection", b"close")]
 
 
 class BodyRefused(Exception):
@@ -13,14 +18,6 @@ class BodyRefused(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
-
-
-def arrived(direct: Direct | None, max_bytes: int) -> bytes | None:
-    """Return the body if all of it is there, else None: it has to be read; raises BodyRefused."""
-    body = direct.take() if direct is not None else None
-    if body is not None and len(body) > max_bytes:
-        raise BodyRefused(413)
-    return body
 
 
 async def read_body(
@@ -60,3 +57,27 @@ async def _rest(message: Message, receive: Receive, max_bytes: int) -> bytes:
             return bytes(parts)
         message = await receive()
     raise BodyRefused(0)
+
+
+async def body_of(
+    http: Asgi, headers: HeaderView, arrived: bytes | None, options: HttpOptions
+) -> bytes | None:
+    """Return a body within its limits; None for one that was refused, which is answered then.
+
+    What has arrived as a whole needs this only if it is too large.
+    """
+    try:
+        if arrived is None:
+            return await read_body(
+                http.receive,
+                content_length=headers.get(b"content-length"),
+                max_bytes=options.max_body_bytes,
+                deadline_s=options.body_deadline_s,
+            )
+        if len(arrived) > options.max_body_bytes:
+            raise BodyRefused(413)
+    except BodyRefused as refused:
+        if refused.status:
+            await send_empty(http.send, refused.status, _CLOSE)
+        return None
+    return arrived

@@ -53,7 +53,8 @@ class CycleDirect:
         # As after `receive`: who asks again waits for the client's leaving.
         cycle.body = bytearray()
         cycle.message_event.clear()
-        cycle.flow.resume_reading()
+        if cycle.flow.read_paused:
+            cycle.flow.resume_reading()
         return body
 
     def answer(self, body: bytes) -> bool:

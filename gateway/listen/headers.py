@@ -71,5 +71,5 @@ class HeaderView:
     @property
     def idempotency_key(self) -> str | None:
         """Return the host's key for this request as it came, or None."""
-        found = self.get(_KEY)
-        return None if found is None else found.decode("latin-1")
+        found = self.values.get(_KEY)
+        return None if found is None else found.strip(_BLANKS).decode("latin-1")

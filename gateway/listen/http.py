@@ -97,7 +97,7 @@ class HttpFront:
         # A GET is the one stream of a session, and sessions have a cap of their own.
         is_counted = scope["method"] != "GET"
         self._in_flight += is_counted
-        owner: Owner | None = None
+        held: Owner | None = None  # whoever has a place now
         try:
             who = self._authenticator.at_once(headers.values) if headers.is_plain else None
             if who is None:  # hardly ever: most are known, and nothing has to be waited for
@@ -108,19 +108,20 @@ class HttpFront:
                 return
             introduce(scope)
             if is_counted:
-                if not self._shares.take(who.owner):
+                owner = who.owner
+                if not self._shares.take(owner):
                     self._gate.turned_away(of_scope(scope, TurnedAwayFor.OVERLOADED))
                     again = [(b"retry-after", b"1")]
                     await send_error(send, _SHARE_USED, status=429, headers=again)
                     return
-                owner = who.owner
+                held = owner
             front = self._legacy if manner.is_handshake else self._modern
             http = Asgi(scope, receive, WatchedSend(send, scope, self._gate))
             await front(http, headers, manner, who)
         finally:
             self._in_flight -= is_counted
-            if owner is not None:
-                self._shares.give_back(owner)
+            if held is not None:
+                self._shares.give_back(held)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep sessions for as long as the context is open, for whoever answers lifespans himself.

@@ -8,7 +8,7 @@ from starlette.types import Scope
 from gateway.clock import Clock
 from gateway.errors import BadCursor
 from gateway.listen.arrivals import WEIGHED
-from gateway.listen.body import BodyRefused, arrived, read_body
+from gateway.listen.body import body_of
 from gateway.listen.callers import ModernHttpCaller, progress_token
 from gateway.listen.direct import direct_of
 from gateway.listen.faults import log_fault
@@ -60,7 +60,6 @@ _envelope = maker(Envelope)
 
 _POST_ONLY: Final = [(b"allow", b"POST")]
 _BOTH: Final = (True, True)  # JSON and event streams: the server chooses
-_CLOSE: Final = [(b"connection", b"close")]
 
 
 Handshake = Callable[[Asgi, Manner, Principal], Awaitable[None]]
@@ -102,30 +101,22 @@ class ModernFront:
         self, http: Asgi, headers: HeaderView, manner: Manner, principal: Principal
     ) -> None:
         """Serve one HTTP request."""
-        scope, receive, send = http
+        scope = http.scope
         if scope["method"] != "POST" or not manner.is_json or manner.takes != _BOTH:
             await _refuse(http, manner)
             return
         most, direct = self._options.max_body_bytes, direct_of(scope)
-        try:
-            body = arrived(direct, most)
+        body = direct.take() if direct is not None else None
+        if body is None or len(body) > most:
+            body = await body_of(http, headers, body, self._options)
             if body is None:
-                body = await read_body(
-                    receive,
-                    content_length=headers.get(b"content-length"),
-                    max_bytes=most,
-                    deadline_s=self._options.body_deadline_s,
-                )
-        except BodyRefused as refused:
-            if refused.status:
-                await send_empty(send, refused.status, _CLOSE)
-            return
+                return
         hand_over = self._elsewhere(body)
         if hand_over is not None and await hand_over(http.replayed(body)):
             return
         incoming = decode(body, max_bytes=most)
         if isinstance(incoming, RpcError):
-            await send_error(send, incoming)
+            await send_error(http.send, incoming)
             return
         asked = None
         if manner.is_served and headers.is_plain:
@@ -144,7 +135,7 @@ class ModernFront:
             run_header=headers.run,
             peer=client[0] if client else "",
         )
-        with Exchange(receive, send, self._overdue, direct) as exchange:
+        with Exchange(http, self._overdue, direct) as exchange:
             await self._serve(exchange, asked, envelope, headers, scope)
 
     async def _climbed(

@@ -17,7 +17,7 @@ from gateway import jsontext
 from gateway.clock import Clock
 from gateway.listen import responses
 from gateway.listen.arrivals import ARRIVAL, Arrival, stand_in
-from gateway.listen.body import BodyRefused, arrived, read_body
+from gateway.listen.body import body_of
 from gateway.listen.direct import direct_of
 from gateway.listen.faults import log_fault
 from gateway.listen.gate import Gate, ServerInfo
@@ -27,7 +27,7 @@ from gateway.listen.manners import Manner
 from gateway.listen.methods import CANCELLED
 from gateway.listen.options import HttpOptions
 from gateway.listen.owned import OwnedSessions
-from gateway.listen.replies import Asgi, send_empty, send_error
+from gateway.listen.replies import Asgi, send_error
 from gateway.listen.rpc import OVERLOADED, RequestId, RpcError
 from gateway.listen.straight import Straight, Visit
 from gateway.listen.strict import Incoming, check_request, decode, is_request, usable_id
@@ -167,20 +167,12 @@ class LegacySessions:
             error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
             await send_error(http.send, error)
             return None
-        most = self._options.max_body_bytes
-        try:
-            body = arrived(direct_of(http.scope), most)
+        most, direct = self._options.max_body_bytes, direct_of(http.scope)
+        body = direct.take() if direct is not None else None
+        if body is None or len(body) > most:
+            body = await body_of(http, headers, body, self._options)
             if body is None:
-                body = await read_body(
-                    http.receive,
-                    content_length=headers.get(b"content-length"),
-                    max_bytes=most,
-                    deadline_s=self._options.body_deadline_s,
-                )
-        except BodyRefused as refused:
-            if refused.status:
-                await send_empty(http.send, refused.status, [(b"connection", b"close")])
-            return None
+                return None
         read, visit = _understood(body, most), self._visit(session_id, principal)
         if read.error is not None:
             if read.question is not None and visit is not None:

@@ -4,11 +4,9 @@ import asyncio
 from types import TracebackType
 from typing import Final, Self
 
-from starlette.types import Receive, Send
-
 from gateway.listen.direct import Direct
 from gateway.listen.overdue import Overdue
-from gateway.listen.replies import Headers, send_bytes
+from gateway.listen.replies import Asgi, Headers, send_bytes
 from gateway.listen.stream import KEEPALIVE_S, EventStream
 
 # Most calls are over by then and never pay for a task that watches their client.
@@ -25,34 +23,26 @@ class Exchange:
 
     __slots__ = (
         "_direct",
+        "_http",
         "_keepalive",
-        "_loop",
-        "_overdue",
         "_owner",
-        "_receive",
-        "_send",
         "_stream",
         "_watcher",
         "client_gone",
         "has_ended",
     )
 
-    def __init__(
-        self, receive: Receive, send: Send, overdue: Overdue, direct: Direct | None = None
-    ) -> None:
+    def __init__(self, http: Asgi, overdue: Overdue, direct: Direct | None = None) -> None:
         self.client_gone = self.has_ended = False
-        self._overdue = overdue
-        self._receive = receive
-        self._send = send
+        self._http = http
         self._direct = direct
-        self._loop = asyncio.get_running_loop()
         self._owner = asyncio.current_task()
         self._keepalive: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._stream: EventStream | None = None  # which most answers don't become
+        overdue.watch(self)
 
     def __enter__(self) -> Self:
-        self._overdue.watch(self)
         return self
 
     def __exit__(
@@ -103,24 +93,25 @@ class Exchange:
         if self._stream is not None:
             await self._stream.end(body)
         else:
-            await send_bytes(self._send, status, body, headers)
+            await send_bytes(self._http.send, status, body, headers)
 
     def _begin(self) -> EventStream:
         if self._stream is None:
-            self._stream = EventStream(self._send)  # owned: closed in __exit__
+            self._stream = EventStream(self._http.send)  # owned: closed in __exit__
         return self._stream
 
     def is_overdue(self) -> None:
         """Watch the client from now on, and let the connection not stay silent for too long."""
-        self._watcher = self._loop.create_task(self._await_leaving())  # owned, as above
-        self._keepalive = self._loop.call_later(KEEPALIVE_S, self._break_silence)
+        loop = asyncio.get_running_loop()
+        self._watcher = loop.create_task(self._await_leaving())  # owned, as above
+        self._keepalive = loop.call_later(KEEPALIVE_S, self._break_silence)
 
     def _break_silence(self) -> None:
         if not self.has_ended:
             self._begin()
 
     async def _await_leaving(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
+        while (await self._http.receive())["type"] != "http.disconnect":
             pass
         if not self.has_ended and self._owner is not None:
             self.client_gone = True

@@ -6,7 +6,10 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from gateway.listen.body import BodyRefused, arrived, read_body
+from gateway.listen.body import BodyRefused, body_of, read_body
+from gateway.listen.headers import HeaderView
+from gateway.listen.options import HttpOptions
+from gateway.listen.replies import Asgi
 
 
 def _receiving(*messages: Message | None) -> "Feed":
@@ -60,26 +63,35 @@ async def test_what_is_too_much_or_too_slow_is_refused(
     assert refused.value.status == status
 
 
-class _Door:
-    """The short way of a request whose body is there, or is not."""
+async def test_what_has_arrived_is_the_body_unless_it_is_too_large() -> None:
+    sent: list[Message] = []
 
-    is_left = False
+    async def receive() -> Message:
+        return _part(b"ab", more=False)
 
-    def __init__(self, body: bytes | None) -> None:
-        self._body = body
+    async def send(message: Message) -> None:
+        sent.append(message)
 
-    def take(self) -> bytes | None:
-        return self._body
+    http, options = Asgi({"type": "http"}, receive, send), HttpOptions(max_body_bytes=4)
+    headers = HeaderView([])
+    assert await body_of(http, headers, None, options) == b"ab"
+    assert await body_of(http, headers, b"", options) == b""
+    assert await body_of(http, headers, b"abcd", options) == b"abcd"
+    assert sent == []
+    assert await body_of(http, headers, b"abcde", options) is None
+    assert sent[0]["status"] == 413
+    assert (b"connection", b"close") in sent[0]["headers"]
+    long = HeaderView([(b"content-length", b"5")])
+    assert await body_of(http, long, None, options) is None
+    assert sent[2]["status"] == 413
 
-    def answer(self, body: bytes) -> bool:
-        raise AssertionError(body)
 
+async def test_nobody_is_answered_who_has_left_before_the_end_of_a_body() -> None:
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
 
-def test_a_body_that_is_there_needs_no_waiting_and_may_be_as_long_as_any() -> None:
-    assert arrived(None, 4) is None
-    assert arrived(_Door(None), 4) is None
-    assert arrived(_Door(b""), 4) == b""
-    assert arrived(_Door(b"abcd"), 4) == b"abcd"
-    with pytest.raises(BodyRefused) as refused:
-        arrived(_Door(b"abcde"), 4)
-    assert refused.value.status == 413
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    http = Asgi({"type": "http"}, receive, send)
+    assert await body_of(http, HeaderView([]), None, HttpOptions()) is None

@@ -6,6 +6,7 @@ from starlette.types import Message
 
 from gateway.listen import sse, stream
 from gateway.listen.overdue import Overdue
+from gateway.listen.replies import Asgi
 from gateway.listen.sse import Exchange
 from gateway.listen.stream import event
 from tests.listen.house import LIMIT_S
@@ -29,6 +30,10 @@ class Wire:
             self.pinged.set()
 
     @property
+    def http(self) -> Asgi:
+        return Asgi({"type": "http"}, self.receive, self.send)
+
+    @property
     def body(self) -> bytes:
         return b"".join(message.get("body", b"") for message in self.sent)
 
@@ -38,7 +43,7 @@ async def test_a_silent_stream_is_kept_open_by_comments(monkeypatch: pytest.Monk
     for module in (sse, stream):
         monkeypatch.setattr(module, "KEEPALIVE_S", 0.01)
     wire = Wire()
-    with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
+    with Exchange(wire.http, Overdue(0.0)) as exchange:
         with anyio.fail_after(LIMIT_S):
             await wire.pinged.wait()
         assert exchange.is_stream
@@ -51,7 +56,7 @@ async def test_a_client_that_leaves_cancels_only_the_exchange() -> None:
     wire = Wire()
     reached = False
     with anyio.fail_after(LIMIT_S):
-        with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
+        with Exchange(wire.http, Overdue(0.0)) as exchange:
             wire.left.set()
             await anyio.sleep_forever()
             reached = True
@@ -65,7 +70,7 @@ async def test_any_other_cancellation_passes_through() -> None:
     wire = Wire()
     after = False
     with anyio.move_on_after(0.01) as scope:
-        with Exchange(wire.receive, wire.send, Overdue(0.0)):
+        with Exchange(wire.http, Overdue(0.0)):
             await anyio.sleep_forever()
         after = True
     assert scope.cancelled_caught
@@ -74,7 +79,7 @@ async def test_any_other_cancellation_passes_through() -> None:
 
 async def test_a_client_that_reads_slowly_loses_the_oldest_news() -> None:
     wire = Wire()
-    with Exchange(wire.receive, wire.send, Overdue(0.0)) as exchange:
+    with Exchange(wire.http, Overdue(0.0)) as exchange:
         for number in range(300):
             exchange.push(b"%d" % number)
         await exchange.finish(b"end")
@@ -107,7 +112,7 @@ class _Door:
 @pytest.mark.parametrize("is_open", [True, False])
 async def test_an_answer_goes_the_short_way_once_or_the_other(is_open: bool) -> None:
     wire, door = Wire(), _Door(is_open=is_open)
-    with Exchange(wire.receive, wire.send, Overdue(60.0), door) as exchange:
+    with Exchange(wire.http, Overdue(60.0), door) as exchange:
         assert exchange.answer(b"{}") is is_open
         await exchange.finish(b"{}")
         assert not exchange.answer(b"again")
@@ -118,7 +123,7 @@ async def test_an_answer_goes_the_short_way_once_or_the_other(is_open: bool) -> 
 
 async def test_a_stream_that_has_begun_takes_the_answer() -> None:
     wire, door = Wire(), _Door(is_open=True)
-    with Exchange(wire.receive, wire.send, Overdue(60.0), door) as exchange:
+    with Exchange(wire.http, Overdue(60.0), door) as exchange:
         exchange.push(b"news")
         assert not exchange.answer(b"{}")
         await exchange.finish(b"{}")
@@ -128,7 +133,7 @@ async def test_a_stream_that_has_begun_takes_the_answer() -> None:
 
 async def test_an_error_under_another_status_needs_the_long_way() -> None:
     wire, door = Wire(), _Door(is_open=True)
-    with Exchange(wire.receive, wire.send, Overdue(60.0), door) as exchange:
+    with Exchange(wire.http, Overdue(60.0), door) as exchange:
         await exchange.finish(b"{}", status=403)
     assert door.answers == []
     assert wire.sent[0]["status"] == 403
