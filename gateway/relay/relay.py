@@ -54,10 +54,13 @@ class Relay:
         caller = case.call.caller
         # A server asks what it was not told to as well: that is refused by the rule, and recorded.
         declared = caller.capabilities
-        can_be_asked = bool(declared) and not _ASKED.isdisjoint(declared)
-        listens = caller.wants_progress or can_be_asked or outbound.log_level
-        # Clients of the handshake era get log messages without having set a level.
-        if not listens and not (caller.era is Era.LEGACY and self.questions.hears_logs(case)):
+        if not (
+            caller.wants_progress
+            or (declared and not _ASKED.isdisjoint(declared))
+            or outbound.log_level
+            # Clients of the handshake era get log messages without having set a level.
+            or (caller.era is Era.LEGACY and self.questions.hears_logs(case))
+        ):
             return None
         return CallerEar(
             case=case,

@@ -43,12 +43,13 @@ class Shaping:
     def shaped(self, case: Case, delivered: Delivered) -> Answer | Refusal:
         """Check what came back and let through what may leave."""
         method = case.call.method
-        ended = delivered.result.get("result") if method is Method.GET_TASK else None
-        if isinstance(ended, dict):
-            return self._task_ended(case, replace(delivered, result=ended), delivered.result)
-        if ended is not None:
-            reason = f"`{case.tool.server}` answered with a task whose result is no object"
-            return Refusal(status=Status.RESULT_INVALID, code="result", reason=reason)
+        if method is Method.GET_TASK:
+            ended = delivered.result.get("result")
+            if isinstance(ended, dict):
+                return self._task_ended(case, replace(delivered, result=ended), delivered.result)
+            if ended is not None:
+                reason = f"`{case.tool.server}` answered with a task whose result is no object"
+                return Refusal(status=Status.RESULT_INVALID, code="result", reason=reason)
         verified = verify.check(case, delivered)
         if isinstance(verified, Refusal):
             return verified

@@ -58,7 +58,7 @@ class PipeWriter:
         outgoing = Outgoing(data)
         if self._fd >= 0:
             self._queue.append(outgoing)
-            if not self._waiting:
+            if not self._waiting:  # else some are before it
                 self._flush()
         return outgoing
 
@@ -82,8 +82,9 @@ class PipeWriter:
     def _flush(self) -> None:
         while self._queue:
             first = self._queue[0]
+            data = memoryview(first.data)[first.sent :] if first.sent else first.data
             try:
-                first.sent += os.write(self._fd, memoryview(first.data)[first.sent :])
+                first.sent += os.write(self._fd, data)
             except BlockingIOError:
                 self._listen(True)
                 return
@@ -93,7 +94,8 @@ class PipeWriter:
                 return
             if first.has_left:
                 self._queue.popleft()
-        self._listen(False)
+        if self._waiting:
+            self._listen(False)
 
     def _listen(self, wanted: bool) -> None:
         if wanted and not self._waiting:

@@ -1,6 +1,5 @@
 """What every connection to a downstream can do, and the words that both transports share."""
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -234,15 +233,19 @@ def stamp(
     log_level: str = "",
 ) -> JsonObject:
     """Add the `_meta` that belongs to this hop; the caller's own object stays as it is."""
-    is_modern = spoken is not None and spoken.era is Era.MODERN
-    if not is_modern and progress_token is None:
-        return params
     given = params.get("_meta")
-    meta: JsonObject = {**given} if isinstance(given, dict) else {}
-    if is_modern and spoken is not None:
-        meta[VERSION_KEY] = spoken.version
-        meta[CLIENT_KEY] = CLIENT_INFO
-        meta[CAPABILITIES_KEY] = capabilities
+    own = given if isinstance(given, dict) else NOTHING
+    if spoken is None or spoken.era is Era.LEGACY:
+        if progress_token is None:
+            return params
+        meta: JsonObject = {**own}
+    else:
+        meta = {
+            **own,
+            VERSION_KEY: spoken.version,
+            CLIENT_KEY: CLIENT_INFO,
+            CAPABILITIES_KEY: capabilities,
+        }
         if log_level:
             meta[LOG_LEVEL_KEY] = log_level
     if progress_token is not None:
@@ -365,34 +368,3 @@ def too_large(server: str, size: int, limit: int) -> Undelivered:
         executed=Execution.UNKNOWN,
         detail=f"the answer of `{server}` is too large: {size} bytes, the limit is {limit}",
     )
-
-
-class Rising:
-    """Lets progress through only while it rises (MCP, basic/utilities/progress)."""
-
-    __slots__ = ("_last",)
-
-    def __init__(self) -> None:
-        self._last = -math.inf
-
-    def accept(self, params: Json) -> tuple[float, float | None, str | None] | None:
-        """Return progress, total and message, or None for a note that isn't passed on."""
-        if not isinstance(params, dict):
-            return None
-        progress = _number(params.get("progress"))
-        if progress is None or not progress > self._last:
-            return None
-        self._last = progress
-        message = params.get("message")
-        return progress, _number(params.get("total")), message if isinstance(message, str) else None
-
-
-def _number(value: Json) -> float | None:
-    """Return a JSON number as a float, unless it can't be one."""
-    if isinstance(value, bool) or value is None or isinstance(value, str | list | dict):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None

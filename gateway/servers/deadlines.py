@@ -3,14 +3,24 @@
 import asyncio
 import math
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
+
+
+class Timed(Protocol):
+    """What ends at a time that may be moved."""
+
+    when: float  # on the loop's clock
+
+    def passed(self) -> None:
+        """End: the time is over."""
+        ...
 
 
 class Deadlines:
-    """Ends what takes too long; for tasks of one event loop."""
+    """Ends what takes too long; for one event loop."""
 
     def __init__(self) -> None:
-        self.due: dict[Deadline, None] = {}  # what is looked after
+        self.due: dict[Timed, None] = {}  # what is looked after
         self.next = math.inf  # when the timer looks, on the loop's clock
         self._timer: asyncio.TimerHandle | None = None
 
@@ -22,11 +32,15 @@ class Deadlines:
         """
         return Deadline(self, when)
 
-    def add(self, deadline: "Deadline") -> None:
+    def add(self, deadline: Timed) -> None:
         """Look after one, from now on or at another time than before."""
         self.due[deadline] = None
         if deadline.when < self.next:
             self.look_at(deadline.when)
+
+    def drop(self, deadline: Timed) -> None:
+        """Look after it no more."""
+        self.due.pop(deadline, None)
 
     def look_at(self, when: float) -> None:
         """Look at a time that comes before all others."""
@@ -38,25 +52,26 @@ class Deadlines:
     def _look(self) -> None:
         self._timer, self.next = None, math.inf
         now = asyncio.get_running_loop().time()
-        for deadline in [each for each in self.due if each.when <= now]:
+        over = [each for each in self.due if each.when <= now]
+        for deadline in over:
             del self.due[deadline]
-            deadline.passed()
         soonest = min((each.when for each in self.due), default=math.inf)
         if soonest < math.inf:
             self.look_at(soonest)
+        for deadline in over:
+            deadline.passed()
 
 
 class Deadline:
     """One of them; to be entered once, by the task that it is about."""
 
-    __slots__ = ("_cancelling", "_deadlines", "_has_passed", "_task", "when")
+    _task: "asyncio.Task[object] | None" = None
+    _cancelling: int = 0  # requests to cancel the task that came before
+    _has_passed: bool = False
 
     def __init__(self, deadlines: Deadlines, when: float) -> None:
         self.when = when
         self._deadlines = deadlines
-        self._task: asyncio.Task[object] | None = None
-        self._cancelling = 0  # requests to cancel the task that came before
-        self._has_passed = False
 
     def move(self, when: float | None) -> None:
         """Put it off, bring it forward, or take it away (None); too late once it has passed."""

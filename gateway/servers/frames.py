@@ -1,7 +1,7 @@
 """Line framing: bytes in pieces become whole lines, in bounded memory and linear time."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _KEPT = 512  # bytes of each end of an oversized line that are kept to find its id
@@ -42,8 +42,14 @@ class LineFrames:
         self._head = b""
         self._tail = b""
 
-    def feed(self, data: bytes) -> Iterator[bytes | Oversized]:
-        """Yield the lines that `data` completes, without their line feed."""
+    def feed(self, data: bytes) -> Iterable[bytes | Oversized]:
+        """Return the lines that `data` completes, without their line feed."""
+        size = len(data) - 1
+        if not self._size and 0 <= size <= self._cap and data.find(b"\n") == size:
+            return (data[:size],)  # one whole line, as most pieces are
+        return self._ended(data)
+
+    def _ended(self, data: bytes) -> Iterator[bytes | Oversized]:
         *ended, rest = data.split(b"\n")
         for piece in ended:
             self._add(piece)

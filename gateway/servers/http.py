@@ -264,12 +264,13 @@ class HttpConnection:
         token = number if ear is not None and ear.wants_progress else None
         params = stamp(call.params, spoken, token, call.capabilities, call.log_level)
         try:
-            body = jsontext.dump(request(number, call.method, params))
-            head = self._heads.written(call.method, params, spoken, session, call.extra)
+            method = call.method
+            body = jsontext.dump(request(number, method, params))
+            head = self._heads.written(method, params, spoken, session, call.extra)
             stays = not call.may_cancel  # a closed response is how a request is cancelled
             with await self._wire.post(body, head, stays=stays) as response:
                 call.answered = True
-                if call.method == "initialize" and not self._take_session(response):
+                if method == "initialize" and not self._take_session(response):
                     return malformed(self._entry.name, "with two different session ids")
                 whole = read_whole(response, number, self._asides.reader, self._cap)
                 if whole is not None:

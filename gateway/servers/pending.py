@@ -1,14 +1,17 @@
 """One call over a pipe, from its start to its end, in the task that made it."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
 
 from gateway.servers.child import Outgoing
-from gateway.servers.connection import NOTHING, Rising, Start
+from gateway.servers.connection import NOTHING, Start
+from gateway.servers.deadlines import Deadlines
 from gateway.servers.elicited import Elicited
 from gateway.servers.hearing import Hearing, Rest, reschedule
+from gateway.servers.rising import Rising
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivery
 from gateway.types.relay import Ear
@@ -22,48 +25,43 @@ _News: TypeAlias = tuple[float, float | None, str | None] | JsonObject
 class Pending:
     """Waits for an answer; `expire` is called when the deadline passes without one."""
 
-    __slots__ = (
-        "_deadline",
-        "_ear",
-        "_expire",
-        "_limit",
-        "_loop",
-        "_news",
-        "_rising",
-        "_timer",
-        "_wake",
-        "capabilities",
-        "delivery",
-        "hearing",
-        "logs",
-        "may_tell",
-        "outgoing",
-        "told",
-    )
+    # As it begins: set where something happens, which of most of these is never.
+    delivery: Delivery | None = None
+    outgoing: Outgoing | None = None
+    hearing: Hearing | None = None  # on a connection whose server may ask
+    capabilities: JsonObject = NOTHING  # that the request declared
+    logs: bool = False  # the request asked for log messages
+    may_tell: bool = True  # the server may learn that nobody waits
+    told: bool = False  # the server was told that nobody waits
+    _limit: asyncio.Timeout | None = None  # of an ear that doesn't take its news
+    _ear: Ear | None = None
+    _news: deque[_News]  # where there is an ear
+    _rising: Rising
 
     def __init__(
-        self, deadline: float, expire: Callable[[], None], *, logs: bool, may_tell: bool = True
+        self,
+        deadlines: Deadlines,
+        when: float,
+        expire: "Callable[[Pending], None]",
+        number: int = 0,
+        method: str = "",
     ) -> None:
-        self.delivery: Delivery | None = None
-        self.outgoing: Outgoing | None = None
-        self.hearing: Hearing | None = None  # on a connection whose server may ask
-        self.capabilities = NOTHING  # that the request declared
-        self.logs = logs  # the request asked for log messages
-        self.may_tell = may_tell  # the server may learn that nobody waits
-        self.told = False  # and it has
-        self._loop = asyncio.get_running_loop()
-        self._wake: asyncio.Future[None] = self._loop.create_future()
-        self._deadline = deadline
+        self.number = number  # its id
+        self.method = method
+        self.when = when  # the deadline, which may be moved
+        self._deadlines = deadlines
+        self._deadline = when
         self._expire = expire
-        self._timer = self._loop.call_at(deadline, expire)
-        self._limit: asyncio.Timeout | None = None  # of an ear that doesn't take its news
-        self._ear: Ear | None = None
-        self._news: deque[_News] = deque(maxlen=0)
-        self._rising = Rising()
+        self._wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        deadlines.add(self)
+
+    def passed(self) -> None:
+        """End, as far as nothing else has: the deadline is over."""
+        self._expire(self)
 
     def lend(self, ear: Ear, most_news: int) -> None:
         """Let the call hear what the server says before it answers."""
-        self._ear, self._news = ear, deque(maxlen=most_news)
+        self._ear, self._news, self._rising = ear, deque(maxlen=most_news), Rising()
 
     def let_ask(
         self,
@@ -110,7 +108,7 @@ class Pending:
                     if self.delivery is not None:
                         return
                     await self._wake
-                    self._wake = self._loop.create_future()
+                    self._wake = asyncio.get_running_loop().create_future()
         except TimeoutError:
             return
         finally:
@@ -118,11 +116,11 @@ class Pending:
 
     def hurry(self, seconds: float) -> None:
         """Wait no longer than given from now on."""
-        self._move(min(self._loop.time() + seconds, self._timer.when()))
+        self._move(min(asyncio.get_running_loop().time() + seconds, self.when))
 
     def close(self) -> None:
-        """Let go of the timer and of open questions."""
-        self._timer.cancel()
+        """Let go of the deadline and of open questions."""
+        self._deadlines.drop(self)
         if self.hearing is not None:
             self.hearing.end(self.delivery)
 
@@ -131,9 +129,9 @@ class Pending:
             self._wake.set_result(None)
 
     def _move(self, when: float | None) -> None:
-        self._timer.cancel()
+        self.when = math.inf if when is None else when
         if when is not None:
-            self._timer = self._loop.call_at(when, self._expire)
+            self._deadlines.add(self)
         if self._limit is not None:
             reschedule(self._limit, None if when is None else when + _LIMIT_S)
 

@@ -9,14 +9,29 @@ from gateway.types.operations import Execution, Failure, Undelivered
 from gateway.types.relay import Ear
 
 
+class _Slots(asyncio.Semaphore):
+    def take_free(self) -> bool:
+        """Do what `acquire` does where it need not wait, without a coroutine for that."""
+        if self.locked():
+            return False
+        self._value -= 1
+        return True
+
+
 class Places:
     """The places of one server: `max_calls`, with a bounded queue for them."""
 
     def __init__(self, entry: Entry) -> None:
         self.taken = 0
         self._entry = entry
-        self._slots = asyncio.Semaphore(entry.max_calls)
+        self._slots = _Slots(entry.max_calls)
         self._queued = 0
+
+    def take_free(self) -> bool:
+        """Take a place if one is free now, and nobody waits for it."""
+        free = self._slots.take_free()
+        self.taken += free
+        return free
 
     async def take(self, deadline: float) -> Undelivered | None:
         """Take a place, waiting for one until the deadline; say so when there is none."""

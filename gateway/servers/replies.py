@@ -11,7 +11,6 @@ from gateway.servers.connection import (
     PROGRESS,
     NotMcp,
     Reply,
-    Rising,
     malformed,
     outcome_of,
 )
@@ -20,6 +19,7 @@ from gateway.servers.frames import id_in
 from gateway.servers.hearing import Hearing
 from gateway.servers.reading import Reader
 from gateway.servers.response import JSON, Response
+from gateway.servers.rising import Rising
 from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import (
@@ -32,6 +32,7 @@ from gateway.types.operations import (
 )
 from gateway.types.relay import Ear
 
+_USUAL = frozenset({"jsonrpc", "id", "result"})  # members of an answer
 _REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC error
 _MOST_BAD_EVENTS = 10
 # A stream may bring so many times the size of one message: a server that never comes to its answer
@@ -95,12 +96,12 @@ def read_whole(response: Response, number: int, reader: Reader, cap: int) -> Del
         message, redactions = reader.read(body)
     except JsonError:
         return None
-    if not isinstance(message, dict) or "method" in message or "error" in message:
+    if not isinstance(message, dict) or message.keys() != _USUAL:
         return None
-    answers, result = message.get("id"), message.get("result")
+    answers, result = message["id"], message["result"]
     if type(answers) is not int or answers != number or not isinstance(result, dict):
         return None
-    if "resultType" in result and result["resultType"] != "complete":
+    if result.get("resultType", "complete") != "complete":
         return None
     return Delivered(result=result, size=len(body), redactions=redactions)
 

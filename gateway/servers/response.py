@@ -90,7 +90,7 @@ class Response:
     plain: bytes | None = None  # the body of a JSON answer that is here as a whole, in one piece
     _waiting: int = 0
     _fault: Exception | None = None
-    _news: "asyncio.Future[None] | None" = None
+    news: "asyncio.Future[None] | None" = None  # done once there is something new
     headers = Headers()  # nobody adds to these: they are replaced when the first is read
 
     def __init__(self, connection: Line, *, stays: bool) -> None:
@@ -131,8 +131,8 @@ class Response:
         return b"".join([piece async for piece in self.iter_any()])
 
     async def _more(self) -> None:
-        self._news = asyncio.get_running_loop().create_future()
-        await self._news
+        self.news = asyncio.get_running_loop().create_future()
+        await self.news
 
     async def begun(self) -> None:
         """Wait until it can be handled; a short JSON answer is then here as a whole."""
@@ -140,8 +140,8 @@ class Response:
         while not self.began:
             if self._fault is not None:
                 raise self._fault
-            self._news = loop.create_future()
-            await self._news
+            self.news = loop.create_future()
+            await self.news
 
     def take(self, piece: bytes) -> None:
         """Add a piece of the body."""
@@ -186,7 +186,7 @@ class Response:
 
     def tell(self) -> None:
         """Wake whoever waits."""
-        news = self._news
+        news = self.news
         if news is not None and not news.done():
             news.set_result(None)
 

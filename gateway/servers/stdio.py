@@ -31,6 +31,7 @@ from gateway.servers.connection import (
     timed_out,
     too_large,
 )
+from gateway.servers.deadlines import Deadlines
 from gateway.servers.elicited import COMPLETED, Elicited
 from gateway.servers.entry import Entry
 from gateway.servers.environment import Launch
@@ -82,6 +83,8 @@ class StdioConnection:
         self._bad_lines = 0
         self._lost: Lost | None = None
         self._spoken: Spoken | None = None
+        self._is_modern = False
+        self._deadlines = Deadlines()
         self._child: Child | None = None
 
     async def start(self, launch: Launch) -> None:
@@ -113,7 +116,7 @@ class StdioConnection:
 
     def adopt(self, spoken: Spoken) -> None:
         """Use what the handshake settled from now on."""
-        self._spoken = spoken
+        self._spoken, self._is_modern = spoken, spoken.era is Era.MODERN
 
     async def heard(self) -> None:
         """A pipe is open from the start."""
@@ -157,13 +160,10 @@ class StdioConnection:
         if self._lost is not None:
             return self._closed(Execution.NO)
         number = self._next_id()
-        pending = self._pending[number] = Pending(
-            deadline,
-            lambda: self._expire(number, method),
-            logs=bool(log_level),
-            may_tell=is_read or may_cancel,
-        )
-        pending.capabilities = capabilities
+        pending = Pending(self._deadlines, deadline, self._expire, number, method)
+        self._pending[number] = pending
+        pending.capabilities, pending.logs = capabilities, bool(log_level)
+        pending.may_tell = is_read or may_cancel
         if ear is not None:
             pending.lend(ear, self._entry.caps.progress)
             if self.declared is not NOBODY:
@@ -173,10 +173,10 @@ class StdioConnection:
             params = stamp(params, self._spoken, token, capabilities, log_level)
             pending.outgoing = self._send(request(number, method, params))
             if presence is not None:
-                presence.on_left(lambda: self._left(number, pending))
+                presence.on_left(lambda: self._left(pending))
             await pending.ended()
         except asyncio.CancelledError:
-            self._abandon(number, pending, method, "the caller went away")
+            self._abandon(pending, "the caller went away")
             raise
         finally:
             self._pending.pop(number, None)
@@ -278,13 +278,12 @@ class StdioConnection:
             if type(number) is int:
                 self._given_up.discard(number)
             return
-        modern = self._spoken is not None and self._spoken.era is Era.MODERN
         pending.settle(
             outcome_of(
                 message,
                 server=self._entry.name,
                 size=size,
-                modern=modern,
+                modern=self._is_modern,
                 capabilities=pending.capabilities,
                 redactions=redactions,
             )
@@ -340,44 +339,43 @@ class StdioConnection:
 
     # How calls end without an answer
 
-    def _expire(self, number: int, method: str) -> None:
-        pending = self._pending.get(number)
-        if pending is not None and pending.delivery is None:
-            executed = self._abandon(number, pending, method, "the deadline passed")
+    def _expire(self, pending: Pending) -> None:
+        if pending.number in self._pending and pending.delivery is None:
+            executed = self._abandon(pending, "the deadline passed")
             pending.settle(timed_out(self._entry.name, executed))
 
-    def _left(self, number: int, pending: Pending) -> None:
+    def _left(self, pending: Pending) -> None:
         """Tell the server of a write that may be cancelled that its caller has left."""
         if pending.delivery is not None or self._lost is not None:
             return
         if self._is_withdrawn(pending):
             pending.settle(timed_out(self._entry.name, Execution.NO))
             return
-        self._tell(number, pending, "the caller went away")
+        self._tell(pending, "the caller went away")
         pending.hurry(GRACE_S)
 
-    def _abandon(self, number: int, pending: Pending, method: str, reason: str) -> Execution:
+    def _abandon(self, pending: Pending, reason: str) -> Execution:
         """Wait no longer; a server that may know of that is told, unless it never got the call."""
         outgoing = pending.outgoing
         if pending.delivery is not None or outgoing is None or self._lost is not None:
             return Execution.NO if outgoing is None else Execution.UNKNOWN
         if self._is_withdrawn(pending):
             return Execution.NO
-        self._tell(number, pending, reason)
-        if method not in _HANDSHAKE:
-            modern = self._spoken is not None and self._spoken.era is Era.MODERN
+        self._tell(pending, reason)
+        if pending.method not in _HANDSHAKE:
             # A stateless server that was told to stop owes no answer, and no word to this call.
-            self._given_up.add(number, briefly=modern and pending.told and not pending.logs)
+            briefly = self._is_modern and pending.told and not pending.logs
+            self._given_up.add(pending.number, briefly=briefly)
         return Execution.UNKNOWN
 
     def _is_withdrawn(self, pending: Pending) -> bool:
         child, outgoing = self._child, pending.outgoing
         return child is not None and outgoing is not None and child.stdin.withdraw(outgoing)
 
-    def _tell(self, number: int, pending: Pending, reason: str) -> None:
+    def _tell(self, pending: Pending, reason: str) -> None:
         if pending.may_tell and not pending.told:
             pending.told = True
-            self._send(notification(CANCELLED, {"requestId": number, "reason": reason}))
+            self._send(notification(CANCELLED, {"requestId": pending.number, "reason": reason}))
 
     def _exited(self) -> None:
         end = self._child.end if self._child else "closed its output"

@@ -1,8 +1,7 @@
 """Which way a request takes to a server: the connection that everybody shares, or a lane."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 from gateway.protocol import mirroring
 from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Mask, Spoken
@@ -41,11 +40,13 @@ class Ways:
         calling task is cancelled, `CancelledError` goes on; the server is told if it may be.
         """
         deadline = asyncio.get_running_loop().time() + outbound.deadline_s
-        delivery = await self._send(outbound, ear, deadline)
+        is_own = outbound.capabilities or outbound.log_level
+        send = self._send_for if is_own else self._over
+        delivery = await send(outbound, ear, deadline)
         if isinstance(delivery, Delivered):  # there is nothing to repeat or to mask
             return delivery
         if self._may_repeat(outbound, delivery) and await self._life.back(deadline):
-            delivery = await self._send(outbound, ear, deadline)
+            delivery = await send(outbound, ear, deadline)
         return masked(delivery, self._mask)
 
     def _may_repeat(self, outbound: Outbound, delivery: Delivery) -> bool:
@@ -60,24 +61,17 @@ class Ways:
             and (outbound.is_read or delivery.executed is Execution.NO)
         )
 
-    def _send(
-        self, outbound: Outbound, ear: Ear | None, deadline: float
-    ) -> Coroutine[Any, Any, Delivery]:
-        if outbound.capabilities or outbound.log_level:
-            return self._send_for(outbound, ear, deadline)
-        return self._over(None, outbound, ear, deadline)
-
     async def _send_for(self, outbound: Outbound, ear: Ear | None, deadline: float) -> Delivery:
         """Send what is sent for a certain caller: on a lane, where it needs one."""
         lanes = await self._lanes_for(outbound, deadline)
         if isinstance(lanes, Undelivered):
             return lanes
         if lanes is None:
-            return await self._over(None, outbound, ear, deadline)
+            return await self._over(outbound, ear, deadline)
         async with lanes.lent(outbound, deadline) as connection:
             if isinstance(connection, Undelivered):
                 return connection
-            return await self._over(connection, outbound, ear, deadline)
+            return await self._over(outbound, ear, deadline, connection)
 
     async def _lanes_for(self, outbound: Outbound, deadline: float) -> Lanes | Undelivered | None:
         """Return the lanes when a request needs one, None when it goes the way of everybody."""
@@ -94,12 +88,13 @@ class Ways:
         return lanes if mirrors else None
 
     async def _over(
-        self, lane: Connection | None, outbound: Outbound, ear: Ear | None, deadline: float
+        self, outbound: Outbound, ear: Ear | None, deadline: float, lane: Connection | None = None
     ) -> Delivery:
         """Send a request from a place of its own; without a lane over the shared connection."""
-        refused = await self.places.take(deadline)
-        if refused is not None:
-            return refused
+        if not self.places.take_free():
+            refused = await self.places.take(deadline)
+            if refused is not None:
+                return refused
         # Only who is asked something, or let go, leaves its place before the end.
         place = Place(self.places) if ear is not None or outbound.patience is not None else None
         if place is not None and outbound.patience is not None:

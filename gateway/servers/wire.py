@@ -249,7 +249,10 @@ class Pool:
         connection = self._kept() or await self._connect()
         response = connection.send(data, stays=stays)
         try:
-            await response.begun()
+            response.news = news = asyncio.get_running_loop().create_future()
+            await news  # the first news are mostly all
+            if not response.began:
+                await response.begun()
         except asyncio.CancelledError:
             response.leave()
             raise

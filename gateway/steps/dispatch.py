@@ -155,7 +155,11 @@ class Dispatch:
         if first.may_cancel:
             first = replace(first, presence=self.callers.of(case))
         ear = relay.ear(case, first, intent)
-        delivered = await self._send(case, intent, server, ear, first)
+        if case.operation is None:  # as `_send` does, where there is nothing to hold
+            intent.sending()
+            delivered = self._answered(case, intent, await server.request(first, ear))
+        else:
+            delivered = await self._send(case, intent, server, ear, first)
         if isinstance(delivered, Refusal) or relay.is_settled(case, delivered):
             return delivered
         underway = Underway(outbound=first, ear=ear, turns=intent)
@@ -176,10 +180,7 @@ class Dispatch:
             )
         else:
             return _given_up(operation)
-        intent.answered(delivery)
-        if isinstance(delivery, Delivered):
-            return delivery
-        return self._heard(case, intent, delivery)
+        return self._answered(case, intent, delivery)
 
     async def _waited(
         self, case: Case, intent: Intent, server: Downstream, outbound: Outbound, ear: Ear | None
@@ -191,7 +192,10 @@ class Dispatch:
             intent.goes_on(waited.late)
         return waited.delivery
 
-    def _heard(self, case: Case, intent: Intent, delivery: Delivery) -> Delivered | Refusal:
+    def _answered(self, case: Case, intent: Intent, delivery: Delivery) -> Delivered | Refusal:
+        intent.answered(delivery)
+        if isinstance(delivery, Delivered):  # as `classify` says
+            return delivery
         if isinstance(delivery, Rejected) and delivery.code == URL_REQUIRED:
             held = self.relay.visits(case, intent, delivery)
             return held if isinstance(held, Refusal) else classify(case, held)

@@ -1,11 +1,10 @@
 """Words that both transports share."""
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from gateway.servers.connection import Rising, Spoken, answer_to, outcome_of, stamp
+from gateway.servers.connection import Spoken, answer_to, outcome_of, stamp
 from gateway.types.calls import Era
 from gateway.types.operations import Delivered, Failure, Rejected, Undelivered
 
@@ -92,12 +91,3 @@ def test_pings_are_answered_and_everything_else_is_refused() -> None:
 @pytest.mark.parametrize("number", ["x" * 257, None, True, 1.5, [1], {"a": 1}])
 def test_a_request_with_an_id_that_is_none_gets_no_answer(number: Any) -> None:
     assert answer_to({"id": number, "method": "ping"}) is None
-
-
-def test_only_rising_numbers_are_progress() -> None:
-    rising = Rising()
-    assert rising.accept({"progress": Decimal("0.5"), "total": 2, "message": 5}) == (0.5, 2.0, None)
-    for value in (0.5, 0.4, True, "1", None, 10**400):
-        assert rising.accept({"progress": value}) is None
-    assert rising.accept(None) is None
-    assert rising.accept({"progress": 1}) == (1.0, None, None)

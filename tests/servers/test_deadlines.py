@@ -37,6 +37,29 @@ async def test_a_time_that_is_over_already_ends_the_next_wait() -> None:
         await anyio.sleep(60)
 
 
+async def test_what_ends_with_a_fault_keeps_nobody_else_waiting() -> None:
+    ended: list[str] = []
+
+    class Timed:
+        def __init__(self, name: str, after_s: float) -> None:
+            self.name, self.when = name, now() + after_s
+
+        def passed(self) -> None:
+            ended.append(self.name)
+            if self.name == "bad":
+                raise ValueError(self.name)
+
+    deadlines = Deadlines()
+    said: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: said.append(told))
+    for each in (Timed("gone", 0.01), Timed("bad", 0.02), Timed("later", 0.04)):
+        deadlines.add(each)
+        if each.name == "gone":
+            deadlines.drop(each)
+    await anyio.sleep(0.1)
+    assert (ended, len(said)) == (["bad", "later"], 1)
+
+
 async def test_what_ends_in_time_is_left_alone_afterwards() -> None:
     deadlines = Deadlines()
     with deadlines.at(now() + 0.01):

@@ -3,6 +3,8 @@
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.servers.frames import LineFrames, Oversized, id_in
 
@@ -16,6 +18,13 @@ def test_pieces_of_any_size_give_the_same_lines(size: int) -> None:
     data = 'first\n{"ř":"\u2028"}\n\nlast\nunfinished'.encode()
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     assert lines(LineFrames(100), *pieces) == [b"first", '{"ř":"\u2028"}'.encode(), b"", b"last"]
+
+
+@given(st.lists(st.text("\nxy", max_size=8), max_size=6))
+def test_lines_are_the_same_however_they_come(pieces: list[str]) -> None:
+    data = [piece.encode() for piece in pieces]
+    one_by_one = [bytes([byte]) for piece in data for byte in piece]
+    assert lines(LineFrames(5), *data) == lines(LineFrames(5), *one_by_one)
 
 
 def test_a_line_as_long_as_the_cap_passes_and_one_byte_more_does_not() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import anyio
 
+from gateway.servers.deadlines import Deadlines
 from gateway.servers.elicited import Elicited
 from gateway.servers.pending import Pending
 from gateway.types.operations import Delivered
@@ -19,7 +20,7 @@ def _soon(seconds: float) -> float:
 
 async def test_the_first_end_counts_and_the_deadline_then_means_nothing() -> None:
     expired: list[int] = []
-    pending = Pending(_soon(0.05), lambda: expired.append(1), logs=False)
+    pending = Pending(Deadlines(), _soon(0.05), lambda _: expired.append(1))
     pending.settle(_DONE)
     pending.settle(Delivered(result={"late": True}, size=1))
     await pending.ended()
@@ -36,7 +37,7 @@ async def test_news_are_told_in_order_before_the_end() -> None:
         told.append(news)
 
     ear = Listener(report=report)
-    pending = Pending(_soon(5), lambda: None, logs=True)
+    pending = Pending(Deadlines(), _soon(5), lambda _: None)
     pending.lend(ear, 10)
     pending.progressed({"progress": 1})
     pending.progressed({"progress": 1})
@@ -53,7 +54,7 @@ async def test_an_ear_that_takes_no_news_ends_with_the_deadline() -> None:
     async def hangs(*_: Any) -> None:
         await anyio.sleep_forever()
 
-    pending = Pending(_soon(0.05), lambda: None, logs=False)
+    pending = Pending(Deadlines(), _soon(0.05), lambda _: None)
     pending.lend(Listener(report=hangs), 10)
     pending.progressed({"progress": 1})
     with anyio.fail_after(15):
@@ -75,7 +76,7 @@ async def test_the_deadline_rests_with_a_question_and_has_as_much_left_as_before
             return True
 
         ear = Listener(answer=answer)
-        pending = Pending(_soon(0.2), expired.set, logs=False)
+        pending = Pending(Deadlines(), _soon(0.2), lambda _: expired.set())
         pending.lend(ear, 10)
         hearing = pending.let_ask(ear, start, answers.append, Elicited(start))
         hearing.asked({"id": 1, "method": "roots/list"})

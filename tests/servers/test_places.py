@@ -41,6 +41,20 @@ async def test_a_full_server_is_busy(queue: int, said: str) -> None:
     assert places.taken == 1
 
 
+async def test_a_free_place_is_taken_at_once_unless_somebody_waits_for_it() -> None:
+    places, now = _places(), asyncio.get_running_loop().time()
+    assert places.take_free()
+    assert not places.take_free()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(places.take, now + 5)
+        await anyio.lowlevel.checkpoint()
+        places.leave()
+        assert not places.take_free()  # it is the other's, who has not come to run yet
+    assert places.taken == 1
+    places.leave()
+    assert (places.take_free(), places.taken) == (True, 1)
+
+
 async def test_a_place_is_lent_while_anything_is_asked_and_taken_back_after() -> None:
     places, now = _places(), asyncio.get_running_loop().time()
     await places.take(now)

@@ -1,12 +1,23 @@
 """Responses as ends of requests; most of it is shown in test_http."""
 
-import pytest
+import asyncio
+from typing import Any
 
-from gateway.servers.entry import Caps
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gateway import jsontext
+from gateway.servers.entry import Caps, Entry
+from gateway.servers.reading import Reader
+from gateway.servers.replies import Exchange, read_reply, read_whole
+from gateway.servers.response import Headers, Response
+from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Execution, Failure
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script
 from tests.helpers.fleets import call, failed, http_entry, running
+from tests.servers.test_response import Line
 
 
 @pytest.mark.parametrize(
@@ -61,3 +72,71 @@ async def test_an_answer_counts_after_notes_that_are_larger_than_it_might_be() -
         async with running(http_entry(fake, caps=Caps(message_bytes=1_024))) as servers:
             got = await call(servers.server("alpha"), deadline_s=4)
     assert isinstance(got, Delivered)
+
+
+_IDS = st.sampled_from([7, 8, 7.0, "7", True, None])
+_RESULTS = st.one_of(
+    st.sampled_from([None, [], "x", {}, {"content": ["it is s3cret"]}]),
+    st.fixed_dictionaries(
+        {}, optional={"resultType": st.sampled_from(["complete", "input_required", "task", 1])}
+    ),
+)
+_MESSAGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0"),
+        "id": _IDS,
+        "result": _RESULTS,
+        "error": st.sampled_from([None, {"code": 1, "message": "no"}]),
+        "method": st.sampled_from(["x", None]),
+        "more": st.just(1),
+    },
+)
+
+
+def _arrived(body: bytes) -> Response:
+    response = Response(Line(), stays=False)
+    response.arrived(Headers(), body)
+    return response
+
+
+def _nothing(message: JsonObject) -> None:
+    del message
+
+
+@given(
+    message=_MESSAGES,
+    modern=st.booleans(),
+    cut=st.sampled_from([0, 1, 5]),
+    cap=st.sampled_from([20, 50, 1_000]),
+    credentials=st.sampled_from([(), ("s3cret",)]),
+)
+@example(
+    message={"jsonrpc": "2.0", "id": 7, "result": {"content": ["it is s3cret"]}},
+    modern=False,
+    cut=0,
+    cap=1_000,
+    credentials=("s3cret",),
+)
+def test_a_result_that_is_seen_at_once_is_the_one_that_is_read_at_length(
+    message: Any, modern: bool, cut: int, cap: int, credentials: tuple[str, ...]
+) -> None:
+    body = jsontext.dump(message)
+    body = body[: len(body) - cut]
+    reader = Reader(credentials)
+    exchange = Exchange(
+        entry=Entry(name="a", caps=Caps(message_bytes=cap)),
+        number=7,
+        reader=reader,
+        modern=modern,
+        in_session=False,
+        take=_nothing,
+        capabilities={"roots": {}, "extensions": {}},
+    )
+    seen = read_whole(_arrived(body), 7, reader, cap)
+    at_length = asyncio.run(read_reply(_arrived(body), exchange))
+    if seen is not None:
+        assert seen == at_length
+    elif isinstance(at_length, Delivered):  # of what is usual, all is seen at once
+        is_complete = at_length.result.get("resultType", "complete") == "complete"
+        assert message.keys() != {"jsonrpc", "id", "result"} or not is_complete
