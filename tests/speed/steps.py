@@ -1,8 +1,8 @@
 """How many steps of the interpreter a call takes, from the front to the front.
 
 Steps don't depend on how busy a machine is: the same code takes the same number, give or take who
-waits for whom. What C and Rust do is not counted, nor asyncio, nor other threads. A call's count is
-the median of many; what functions took is that of the call in the middle.
+waits for whom. What C and Rust do is not counted, nor asyncio, uvicorn and other threads. A call's
+count is the median of many; what functions took is that of the call in the middle.
 
     python -m tests.speed.steps             show the counts beside those that are kept
     python -m tests.speed.steps --renew     keep the counts of now, for this version of Python
@@ -11,6 +11,7 @@ the median of many; what functions took is that of the call in the middle.
 import argparse
 import asyncio
 import json
+import logging
 import statistics
 import sys
 import tempfile
@@ -20,17 +21,21 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Any, Final, cast
 from unittest.mock import patch
 
 from starlette.types import Message
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.app import start
 from gateway.app.gateway import Gateway
 from gateway.clock import SystemClock
 from gateway.config.settings import Settings
 from gateway.identity.authenticate import Authenticator
+from gateway.listen.direct import CycleDirect, let_pass
 from gateway.listen.http import HttpFront
+from gateway.listen.joined import Joined
 from gateway.types.tools import Contract, Effect
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, tool
@@ -53,6 +58,7 @@ _RULE: Final = (
     "  - {{id: other-{n}, decision: deny, code: other, match: {{tools: [alpha.find], "
     "roles: {{any: [role-{n}]}}}}, when: size(args.text) > 90000}}\n"
 )
+_SERVER_HEADERS: Final[list[tuple[bytes, bytes]]] = []  # the same list for each request of a second
 _ALL: Final = "  - {id: all, decision: allow, match: {tools: ['*']}}\n"
 
 
@@ -99,7 +105,8 @@ class Trace:
 
 
 def _is_counted(file: str) -> bool:
-    return file.startswith(_ROOT) or "site-packages" in file
+    # What the HTTP server does is no part of it: the front begins where a request is there.
+    return file.startswith(_ROOT) or ("site-packages" in file and "/uvicorn/" not in file)
 
 
 def _named(code: CodeType) -> str:
@@ -108,12 +115,48 @@ def _named(code: CodeType) -> str:
     return f"{path}:{code.co_qualname}"
 
 
+class Wire(asyncio.Transport):
+    """A connection that takes whatever is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def is_closing(self) -> bool:
+        return False
+
+
+def _arrived(scope: dict[str, Any], body: bytes, wire: Wire) -> RequestResponseCycle:
+    """Return a request of uvicorn's all of which is there before it is looked at, as most are."""
+    logger = logging.getLogger("uvicorn.error")
+    cycle = RequestResponseCycle(
+        scope=cast("Any", scope),
+        transport=wire,
+        flow=FlowControl(wire),
+        logger=logger,
+        access_logger=logger,
+        access_log=False,
+        default_headers=_SERVER_HEADERS,
+        message_event=asyncio.Event(),
+        expect_100_continue=False,
+        keep_alive=True,
+        on_response=_nothing,
+    )
+    cycle.body += body
+    cycle.more_body = False
+    return cycle
+
+
 @dataclass
 class World:
     """A gateway in this process, its front, and a server in another thread."""
 
     gateway: Gateway
     front: HttpFront
+    connection: tuple[Wire, Joined]
     session: str = ""
     asked: int = 0
 
@@ -178,10 +221,16 @@ class World:
         async def send(event: Message) -> None:
             answered.append(event)
 
+        wire, joined = self.connection
+        wire.written = b""
+        let_pass(scope, CycleDirect(_arrived(scope, body, wire), joined))
         await self.front(scope, receive, send)
-        found = dict(answered[0]["headers"]).get(b"mcp-session-id")
-        self.session = found.decode() if found else self.session
-        said = b"".join(event.get("body", b"") for event in answered).decode()
+        if answered:  # by ASGI, as the handshake is
+            found = dict(answered[0]["headers"]).get(b"mcp-session-id")
+            self.session = found.decode() if found else self.session
+            said = b"".join(event.get("body", b"") for event in answered).decode()
+        else:
+            said = wire.written.partition(b"\r\n\r\n")[2].decode()
         if not said.startswith("{"):
             said = [line[5:] for line in said.splitlines() if line.startswith("data: {")][-1]
         reply: house.Json = json.loads(said)
@@ -220,7 +269,9 @@ async def a_world(folder: Path, *, rules: int = 0, tools: int = 0) -> AsyncGener
             )
             front = HttpFront(gateway, authenticator, clock=clock)
             async with front.running():
-                world = World(gateway, front)
+                wire = Wire()
+                connection = (wire, Joined(wire, asyncio.get_running_loop()))
+                world = World(gateway, front, connection)
                 await world.begin_session()
                 yield world
 
