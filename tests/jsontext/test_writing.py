@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import JsonError
 from gateway.jsontext import canonical, digest, dump, writing
-from gateway.jsontext.writing import has_fractions, writes_back
+from gateway.jsontext.writing import writes_back
 from gateway.types.json import Json
 
 
@@ -122,8 +122,9 @@ def outcome(value: Json) -> bytes | str:
         return str(error)
 
 
-@given(LIKELY)
-def test_the_looks_that_save_spelling_a_value_change_nothing(value: Json) -> None:
+@given(LIKELY, st.sampled_from(["", "x" * 2_000]))
+def test_the_looks_that_save_spelling_a_value_change_nothing(value: Json, padding: str) -> None:
+    value = [value, padding]
     quick = outcome(value)
     # What is in all bytes, so that every value is spelled.
     signs = patch.multiple(writing, _EXPONENT=b"", _SPELLED_OTHERWISE=re.compile(b""))
@@ -134,20 +135,23 @@ def test_the_looks_that_save_spelling_a_value_change_nothing(value: Json) -> Non
 def test_what_the_bytes_show_to_be_canonical_is_not_walked() -> None:
     with patch.object(writing, "has_fractions", None):
         assert canonical({"text": "x y", "n": [7, True, {}]}) == b'{"n":[7,true,{}],"text":"x y"}'
+        assert canonical({"b": [0.5], "a": "v-1.5"}) == b'{"a":"v-1.5","b":[0.5]}'
 
 
-@pytest.mark.parametrize("number", [1e16, 1e-7, 1.5, -0.0, 5e-324, 1e300, float("nan")])
-def test_every_number_that_is_no_integer_is_looked_for_by_a_walk(number: float) -> None:
-    """What the bytes are looked through for: another writer of floats would need other signs."""
-    assert has_fractions([{"a": number}])
+@pytest.mark.parametrize("number", [1e16, 1e-7, 1e-6, 1.0, -0.0, 5e-324, 1e300, float("nan")])
+@pytest.mark.parametrize("padding", ["", "x" * 2_000])
+def test_every_number_that_is_spelled_otherwise_is_walked_to(number: float, padding: str) -> None:
+    """Another writer of floats would need other looks."""
+    value: Json = [padding, number]
     with patch.object(writing, "has_fractions", return_value=False) as walked:
-        assert canonical([number]) == orjson.dumps([number])
+        assert canonical(value) == orjson.dumps(value)
     walked.assert_called_once()
 
 
 def test_fractions_that_are_written_as_rfc_8785_asks_are_not_spelled() -> None:
+    text = "1.5" * 1_000
     with patch.object(writing, "_spelled", None):
-        assert canonical({"b": [0.5, -12.25], "a": "v 1.5"}) == b'{"a":"v 1.5","b":[0.5,-12.25]}'
+        assert canonical([[0.5, -12.25], text]) == f'[[0.5,-12.25],"{text}"]'.encode()
         with pytest.raises(TypeError):
             canonical({"b": [0.5, 1.0]})
 
