@@ -9,6 +9,7 @@ from gateway.relay.ears import CallerEar
 from gateway.relay.outbound import Outbounds
 from gateway.relay.questions import CAPABILITY_OF, Questions
 from gateway.relay.rounds import Rounds, Send, brought
+from gateway.relay.states import RESPONSES
 from gateway.types.calls import Era, Method
 from gateway.types.operations import Delivered, Rejected
 from gateway.types.outcomes import Answer, Refusal
@@ -73,7 +74,8 @@ class Relay:
 
     def keep_answers(self, case: Case, turns: Turns) -> None:
         """Keep what became of questions that a stateless caller brings answers to."""
-        brought(case, turns)
+        if RESPONSES in case.call.params:
+            brought(case, turns)
 
     def is_settled(self, case: Case, delivered: Delivered) -> bool:
         """Say whether a result is one, as most are; else `settle` has to look."""

@@ -192,6 +192,7 @@ class Connection(Protocol):
         ear: Ear | None = None,
         capabilities: JsonObject = NOTHING,
         log_level: str = "",
+        traceparent: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
         may_cancel: bool = False,
@@ -231,13 +232,20 @@ def stamp(
     progress_token: int | None,
     capabilities: JsonObject = NOTHING,
     log_level: str = "",
+    *,
+    traceparent: str = "",
 ) -> JsonObject:
-    """Add the `_meta` that belongs to this hop; the caller's own object stays as it is."""
+    """Add the `_meta` that belongs to this hop; the caller's own object stays as it is.
+
+    Servers look for the trace context there (SEP-414).
+    """
     given = params.get("_meta")
     own = given if isinstance(given, dict) else NOTHING
+    if traceparent:
+        own = {**own, "traceparent": traceparent}
     if spoken is None or spoken.era is Era.LEGACY:
         if progress_token is None:
-            return params
+            return {**params, "_meta": own} if traceparent else params
         meta: JsonObject = {**own}
     else:
         meta = {

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 
 import aiohttp
@@ -37,9 +36,10 @@ from gateway.servers.deadlines import Deadline, Deadlines
 from gateway.servers.elicited import COMPLETED, Elicited
 from gateway.servers.entry import Entry
 from gateway.servers.heads import Heads
-from gateway.servers.hearing import Hearing, Rest, may_ask
+from gateway.servers.hearing import Rest, may_ask
 from gateway.servers.replies import Exchange, read_reply, read_whole
 from gateway.servers.response import Response
+from gateway.servers.sending import Sending
 from gateway.servers.talks import Talks
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
@@ -64,28 +64,6 @@ def client_session(entry: Entry) -> aiohttp.ClientSession:
         auto_decompress=False,
         trust_env=False,
     )
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Call:
-    """One request with all its attempts: what is asked, and how far that has got."""
-
-    method: str
-    params: JsonObject
-    ear: Ear | None = None
-    hearing: Hearing | None = None
-    capabilities: JsonObject = field(default_factory=lambda: NOTHING)
-    log_level: str = ""
-    extra: Mapping[str, str] = field(default_factory=dict[str, str])
-    may_cancel: bool = True  # the server may learn that nobody waits
-    number: int = 0  # the id of the attempt that was sent last; 0: nothing was sent
-    answered: bool = False  # the server has begun to answer
-    told: bool = False  # the server was told that nobody waits
-
-    @property
-    def executed(self) -> Execution:
-        """Whether the server may have acted, when nobody waits for it any more."""
-        return Execution.UNKNOWN if self.number else Execution.NO
 
 
 class HttpConnection:
@@ -161,7 +139,7 @@ class HttpConnection:
         """Send a handshake request; `initialize` starts a new session."""
         if method == "initialize":
             self._session, self._spoken = "", None
-        call = _Call(method=method, params=params)
+        call = Sending(method=method, params=params)
         try:
             with self._deadlines.at(deadline):
                 return await self._attempt(call)
@@ -181,6 +159,7 @@ class HttpConnection:
         ear: Ear | None = None,
         capabilities: JsonObject = NOTHING,
         log_level: str = "",
+        traceparent: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
         may_cancel: bool = False,
@@ -191,12 +170,13 @@ class HttpConnection:
         Repeated at most once: after a 404 that proves that the session is gone, and for a read
         whose connection broke before anything was answered.
         """
-        call = _Call(
+        call = Sending(
             method=method,
             params=params,
             ear=ear,
             capabilities=capabilities,
             log_level=log_level,
+            traceparent=traceparent,
             extra=headers or {},
             may_cancel=is_read or may_cancel,
         )
@@ -206,8 +186,12 @@ class HttpConnection:
                     presence.on_left(lambda: self._left(call, timer))
                 if self.declared is not NOBODY:
                     reply = await self._talk(call, Rest(deadline, timer.move), is_read)
-                else:
+                elif self._doubtful or self._renewing.locked():
                     reply = await self._settle(call, is_read)
+                else:  # nearly always: as `_settle` does then
+                    session, reply = self._session, await self._attempt(call)
+                    if not isinstance(reply, Delivered):
+                        reply = await self._once_more(call, session, reply, is_read)
         except TimeoutError:
             self._tell_cancelled(call, "the deadline passed")
             return timed_out(self._entry.name, call.executed)
@@ -225,7 +209,7 @@ class HttpConnection:
 
     # One call and its attempts
 
-    async def _talk(self, call: _Call, rest: Rest, is_read: bool) -> Reply:
+    async def _talk(self, call: Sending, rest: Rest, is_read: bool) -> Reply:
         """Send a request in the course of which the server may ask."""
         talk = self._talks.begin(call.ear, rest)
         call.hearing, reply = talk.hearing, None
@@ -238,15 +222,16 @@ class HttpConnection:
         finally:
             self._talks.end(talk, reply)
 
-    async def _settle(self, call: _Call, is_read: bool) -> Reply:
+    async def _settle(self, call: Sending, is_read: bool) -> Reply:
         if self._doubtful or self._renewing.locked():
             fault = await self._renew(self._session if self._doubtful else None)
             if fault is not None:
                 return fault
         session = self._session
-        reply = await self._attempt(call)
-        if isinstance(reply, Delivered):
-            return reply
+        return await self._once_more(call, session, await self._attempt(call), is_read)
+
+    async def _once_more(self, call: Sending, session: str, reply: Reply, is_read: bool) -> Reply:
+        """Return the end of a request, which may be sent again; it was sent in `session`."""
         if isinstance(reply, NotMcp) and session and reply.status in (400, 404):
             self._doubtful = True
             if reply.status == 400 and not is_read:
@@ -258,11 +243,14 @@ class HttpConnection:
             return await self._attempt(call)
         return reply
 
-    async def _attempt(self, call: _Call) -> Reply:
+    async def _attempt(self, call: Sending) -> Reply:
         self._last_id = number = call.number = self._last_id + 1
         ear, spoken, session = call.ear, self._spoken, self._session
         token = number if ear is not None and ear.wants_progress else None
-        params = stamp(call.params, spoken, token, call.capabilities, call.log_level)
+        trace = call.traceparent
+        params = stamp(
+            call.params, spoken, token, call.capabilities, call.log_level, traceparent=trace
+        )
         try:
             method = call.method
             body = jsontext.dump(request(number, method, params))
@@ -283,7 +271,7 @@ class HttpConnection:
         except (wire.Unreachable, OSError, ValueError) as error:
             return self._broken(error, call)
 
-    def _exchange(self, call: _Call, spoken: Spoken | None, *, in_session: bool) -> Exchange:
+    def _exchange(self, call: Sending, spoken: Spoken | None, *, in_session: bool) -> Exchange:
         return Exchange(
             entry=self._entry,
             number=call.number,
@@ -296,7 +284,7 @@ class HttpConnection:
             capabilities=call.capabilities,
         )
 
-    def _broken(self, error: Exception, call: _Call) -> Undelivered:
+    def _broken(self, error: Exception, call: Sending) -> Undelivered:
         """Say whether a request that failed on the way may have arrived."""
         name = self._entry.name
         if isinstance(error, wire.Unreachable):
@@ -373,14 +361,14 @@ class HttpConnection:
             if answer is not None:
                 self._asides.post_soon(answer, "")
 
-    def _left(self, call: _Call, timer: Deadline) -> None:
+    def _left(self, call: Sending, timer: Deadline) -> None:
         """Tell the server of a write that may be cancelled that its caller has left."""
         self._tell_cancelled(call, "the caller went away")
         # By a note it can be told and still answer; a closed response is both.
         soon = asyncio.get_running_loop().time() + (GRACE_S if call.told else 0.0)
         timer.move(min(soon, timer.when))
 
-    def _tell_cancelled(self, call: _Call, reason: str) -> None:
+    def _tell_cancelled(self, call: Sending, reason: str) -> None:
         """In the handshake era a closed response is no cancellation; a note is."""
         if not call.may_cancel or call.told or not call.number:
             return

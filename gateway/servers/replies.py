@@ -31,7 +31,9 @@ from gateway.types.operations import (
     Undelivered,
 )
 from gateway.types.relay import Ear
+from gateway.types.values import maker
 
+_delivered = maker(Delivered)
 _USUAL = frozenset({"jsonrpc", "id", "result"})  # members of an answer
 _REFUSAL_BYTES = 64 * 1024  # of an error page that are read to find a JSON-RPC error
 _MOST_BAD_EVENTS = 10
@@ -103,7 +105,7 @@ def read_whole(response: Response, number: int, reader: Reader, cap: int) -> Del
         return None
     if result.get("resultType", "complete") != "complete":
         return None
-    return Delivered(result=result, size=len(body), redactions=redactions)
+    return _delivered(result=result, size=len(body), redactions=redactions)
 
 
 async def read_reply(response: Response, exchange: Exchange) -> Reply:

@@ -151,6 +151,7 @@ class StdioConnection:
         ear: Ear | None = None,
         capabilities: JsonObject = NOTHING,
         log_level: str = "",
+        traceparent: str = "",
         headers: Mapping[str, str] | None = None,
         is_read: bool = False,
         may_cancel: bool = False,
@@ -170,7 +171,8 @@ class StdioConnection:
                 self._let_ask(pending, ear)
         token = number if ear is not None and ear.wants_progress else None
         try:
-            params = stamp(params, self._spoken, token, capabilities, log_level)
+            spoken = self._spoken
+            params = stamp(params, spoken, token, capabilities, log_level, traceparent=traceparent)
             pending.outgoing = self._send(request(number, method, params))
             if presence is not None:
                 presence.on_left(lambda: self._left(pending))

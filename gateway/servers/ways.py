@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from gateway.protocol import mirroring
-from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Mask, Spoken
+from gateway.servers.connection import METHOD_NOT_FOUND, Connection, Mask, Spoken, stamp
 from gateway.servers.entry import Entry
 from gateway.servers.lanes import Lanes
 from gateway.servers.life import Life
@@ -12,7 +12,6 @@ from gateway.servers.masking import masked
 from gateway.servers.places import Lending, Place, Places
 from gateway.servers.subscriptions import Subscriptions
 from gateway.types.calls import Era, Method
-from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery, Execution, Failure, Rejected, Undelivered
 from gateway.types.relay import Ear, Outbound, Told
 
@@ -107,11 +106,12 @@ class Ways:
                 return _too_late(self._entry.name)
             return await connection.call(
                 outbound.method,
-                _traced(outbound.params, outbound.traceparent),
+                outbound.params,
                 deadline=deadline + outbound.late_s,
                 ear=ear if ear is None or place is None else _lending(ear, place, outbound),
                 capabilities=outbound.capabilities,
                 log_level=outbound.log_level,
+                traceparent=outbound.traceparent,
                 headers=self._headers(outbound),
                 is_read=outbound.is_read,
                 may_cancel=outbound.may_cancel,
@@ -145,7 +145,7 @@ class Ways:
     async def _join(
         self, uri: str, outbound: Outbound, told: Callable[[], None], deadline: float
     ) -> Callable[[], None] | Rejected | Undelivered:
-        params = _traced(outbound.params, outbound.traceparent)
+        params = stamp(outbound.params, None, None, traceparent=outbound.traceparent)
         # Over HTTP one process serves all sessions, and tells of what any of them does.
         has_lanes = bool(outbound.lane) and not self._is_http
         lanes = await self._lanes_for(outbound, deadline) if has_lanes else None
@@ -218,16 +218,3 @@ def _too_late(server: str) -> Undelivered:
         executed=Execution.NO,
         detail=f"it was too late to send anything to `{server}`: the gateway had been halted",
     )
-
-
-def _traced(params: JsonObject, traceparent: str) -> JsonObject:
-    """Put the trace context where servers look for it (SEP-414)."""
-    if not traceparent:
-        return params
-    meta = params.get("_meta")
-    if meta is None:
-        return {**params, "_meta": {"traceparent": traceparent}}
-    return {
-        **params,
-        "_meta": {**(meta if isinstance(meta, dict) else {}), "traceparent": traceparent},
-    }

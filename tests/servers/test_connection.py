@@ -1,15 +1,42 @@
 """Words that both transports share."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from gateway.servers.connection import Spoken, answer_to, outcome_of, stamp
+from gateway.servers.connection import CLIENT_INFO, Spoken, answer_to, outcome_of, stamp
 from gateway.types.calls import Era
 from gateway.types.operations import Delivered, Failure, Rejected, Undelivered
 
 MODERN = Spoken(era=Era.MODERN, version="2026-07-28")
 LEGACY = Spoken(era=Era.LEGACY, version="2025-11-25")
+
+
+@pytest.mark.parametrize("spoken", [MODERN, LEGACY, None])
+@pytest.mark.parametrize("token", [7, None])
+@pytest.mark.parametrize("own", [{"own": 1}, None])
+@pytest.mark.parametrize("trace", ["00-a-b-01", ""])
+def test_a_request_says_of_this_hop_what_there_is_to_say(
+    spoken: Spoken | None, token: int | None, own: Any, trace: str
+) -> None:
+    given: Any = {"name": "x"} | ({"_meta": own} if own else {})
+    before = deepcopy(given)
+    stamped = stamp(given, spoken, token, {"roots": {}}, "info", traceparent=trace)
+    assert given == before
+    modern = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+        "io.modelcontextprotocol/logLevel": "info",
+    }
+    wanted: Any = {
+        **(own or {}),
+        **({"traceparent": trace} if trace else {}),
+        **(modern if spoken is MODERN else {}),
+        **({"progressToken": token} if token is not None else {}),
+    }
+    assert stamped == {"name": "x", **({"_meta": wanted} if wanted else {})}
 
 
 def test_the_modern_era_stamps_every_request_and_leaves_the_given_object_alone() -> None:
