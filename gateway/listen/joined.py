@@ -34,7 +34,8 @@ class Joined:
 
     def write_whole(self, data: bytes) -> None:
         """Send an answer that is whole, after what is held back."""
-        self._flush()
+        if self._held:
+            self._flush()
         self._transport.write(data)
 
     def close(self) -> None:

@@ -184,15 +184,15 @@ class ModernFront:
             if handled is None:
                 answer = await self._other(exchange, asked, envelope)
             else:
-                answer = propose(
-                    handled, asked.params, envelope, _caller(exchange, asked), self._clock
-                )
-                if not isinstance(answer, RpcError):
-                    answer = self._mismatch(answer, headers) or answer
-                if not isinstance(answer, RpcError):
-                    answer = self._told(
-                        await self._gate.handle(answer), handled, exchange, envelope
-                    )
+                caller = _caller(exchange, asked)
+                call = propose(handled, asked.params, envelope, caller, self._clock)
+                if isinstance(call, RpcError):
+                    answer = call
+                else:
+                    answer = self._mismatch(call, headers)
+                    if answer is None:
+                        finished = await self._gate.handle(call)
+                        answer = self._told(finished, handled, exchange, envelope)
         except Exception as error:
             log_fault("a request", error)
             answer = RpcError(code=INTERNAL_ERROR, message="Internal error")
@@ -230,7 +230,7 @@ class ModernFront:
         self, finished: Finished, method: Method, exchange: Exchange, envelope: Envelope
     ) -> JsonObject | RpcError:
         """Return what the client is told of a call."""
-        if finished.status is Status.FORBIDDEN and finished.scopes and not exchange.is_stream:
+        if finished.scopes and finished.status is Status.FORBIDDEN and not exchange.is_stream:
             step_up = self._step_up(finished, envelope.principal)
             if step_up is not None:
                 return step_up

@@ -30,7 +30,8 @@ class Incoming:
     @property
     def request_id(self) -> RequestId | None:
         """The request's id, or None for a notification or when the id itself is unusable."""
-        return usable_id(self.message.get("id"))
+        found = self.message.get("id")
+        return found if type(found) is str or type(found) is int else usable_id(found)
 
 
 _incoming = maker(Incoming)

@@ -71,7 +71,8 @@ class UnderWay:
                 await self._end(error_bytes(self._request_id, self._instead))
         finally:
             self.has_ended = True
-            self._end_silence()
+            if self._silence is not None:
+                self._end_silence()
             if self._stream is not None:
                 self._stream.close()
         return is_cut and kind is asyncio.CancelledError
@@ -100,7 +101,8 @@ class UnderWay:
         if direct is None or not direct.answer(body):
             return False
         self.has_ended = True
-        self._end_silence()
+        if self._silence is not None:
+            self._end_silence()
         return True
 
     async def finish(self, body: bytes) -> None:
