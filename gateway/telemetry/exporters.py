@@ -5,7 +5,7 @@ something is exported. All that is needed from `OTEL_*` comes as values, not fro
 """
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -35,7 +35,8 @@ from gateway.telemetry.moulds import Pseudonym
 from gateway.telemetry.readable import readable
 from gateway.telemetry.scrub import ScrubbingExporter
 from gateway.telemetry.sending import NotingSession, Sender
-from gateway.telemetry.spans import Span, SpanBuilder
+from gateway.telemetry.spans import SpanBuilder
+from gateway.telemetry.usual import CallWriter
 from gateway.telemetry.wire import SCOPE, SpanEncoder
 
 _COMPRESSIONS: Final = {
@@ -57,7 +58,7 @@ def _whole(attributes: Mapping[str, str]) -> dict[str, str]:
 class SpanExport(Protocol):
     """Where the spans of a batch go; used by one thread, but for `close`."""
 
-    def add(self, spans: Iterable[Span]) -> None:
+    def add(self, facts: CallFacts | ApprovalFacts) -> None:
         """Take the spans of one call along with the next sending, all or, raising, none."""
         ...
 
@@ -73,14 +74,15 @@ class SpanExport(Protocol):
 class OtlpSpans:
     """Spans to a collector; see `SpanExport`."""
 
-    def __init__(self, encoder: SpanEncoder, sender: Sender) -> None:
+    def __init__(self, writer: CallWriter, encoder: SpanEncoder, sender: Sender) -> None:
+        self._writer = writer
         self._encoder = encoder
         self._sender = sender
         self._added: list[bytes] = []
 
-    def add(self, spans: Iterable[Span]) -> None:
-        """Encode them."""
-        self._added += [self._encoder.span(span) for span in spans]
+    def add(self, facts: CallFacts | ApprovalFacts) -> None:
+        """Write them."""
+        self._added += self._writer.written(facts)
 
     def send(self) -> str:
         """Send them in one request."""
@@ -95,14 +97,15 @@ class OtlpSpans:
 class ConsoleSpans:
     """Spans to standard error, as the SDK prints them; see `SpanExport`."""
 
-    def __init__(self, resource: Resource, exporter: SpanExporter) -> None:
+    def __init__(self, builder: SpanBuilder, resource: Resource, exporter: SpanExporter) -> None:
+        self._builder = builder
         self._resource = resource
         self._exporter = exporter
         self._added: list[ReadableSpan] = []
 
-    def add(self, spans: Iterable[Span]) -> None:
+    def add(self, facts: CallFacts | ApprovalFacts) -> None:
         """Make them the SDK's."""
-        self._added += [readable(span, self._resource) for span in spans]
+        self._added += [readable(span, self._resource) for span in self._builder.build(facts)]
 
     def send(self) -> str:
         """Print them."""
@@ -114,10 +117,9 @@ class ConsoleSpans:
 
 
 class SpanSink:
-    """Builds the spans of a batch and sends them; see `lane.Sink`."""
+    """Sends the spans of a batch; see `lane.Sink`."""
 
-    def __init__(self, builder: SpanBuilder, export: SpanExport, health: Health) -> None:
-        self._builder = builder
+    def __init__(self, export: SpanExport, health: Health) -> None:
         self._export = export
         self._health = health
 
@@ -134,7 +136,7 @@ class SpanSink:
 
     def _add(self, facts: CallFacts | ApprovalFacts) -> bool:
         try:
-            self._export.add(self._builder.build(facts))
+            self._export.add(facts)
         except Exception as error:  # one odd call must not take its whole batch along
             self._health.failed(type(error).__name__, lost=1)
             return False
@@ -216,14 +218,16 @@ def open_spans(
 ) -> SpanSink:
     """Make the sink for traces."""
     destination = environment.traces.destination
-    whole = _whole(resource)
+    whole, builder = _whole(resource), SpanBuilder(pseudonym)
     if environment.traces.exporter is ExporterKind.CONSOLE or destination is None:
         # Standard output is the protocol's when the gateway speaks stdio.
         printing = ScrubbingExporter(ConsoleSpanExporter(out=sys.stderr), value_length=value_length)
-        export: SpanExport = ConsoleSpans(Resource(whole), printing)
+        export: SpanExport = ConsoleSpans(builder, Resource(whole), printing)
     else:
-        export = OtlpSpans(SpanEncoder(whole, value_length), Sender(destination, SystemClock()))
-    return SpanSink(SpanBuilder(pseudonym), export, health)
+        encoder = SpanEncoder(whole, value_length)
+        writer = CallWriter(builder, encoder, value_length)
+        export = OtlpSpans(writer, encoder, Sender(destination, SystemClock()))
+    return SpanSink(export, health)
 
 
 def open_metrics(

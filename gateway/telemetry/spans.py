@@ -71,7 +71,7 @@ class SpanBuilder:
         """
         if isinstance(facts, ApprovalFacts):
             return [_approval(facts)]
-        mould = self._mould(alike(facts))
+        mould = self.mould(alike(facts))
         spans: list[Span] = []
         if facts.judged_ns:
             spans.append(_authorize(facts, mould))
@@ -80,7 +80,8 @@ class SpanBuilder:
         spans.append(_server(facts, mould))
         return spans
 
-    def _mould(self, key: Alike) -> Mould:
+    def mould(self, key: Alike) -> Mould:
+        """Return what the spans of calls are made with that have this in common."""
         found = self._moulds.get(key)
         if found is None:
             found = mould_of(key, self._pseudonym)

@@ -19,7 +19,7 @@ from gateway.telemetry import attributes as keys
 from gateway.telemetry.attributes import SPAN_ATTRIBUTES
 from gateway.telemetry.facts import CODES
 from gateway.telemetry.moulds import Shared, Value, Values
-from gateway.telemetry.spans import Span
+from gateway.telemetry.spans import Span, SpanKind
 from gateway.types.calls import TraceContext
 
 SCOPE: Final = "weighbridge"
@@ -30,7 +30,7 @@ _MOST_KEPT: Final = 4096  # attributes; all go when there are more
 _LONGEST_KEPT: Final = 256  # bytes
 
 # Tags are the field's number and how its value is written (`opentelemetry/proto/trace/v1`).
-_TIMES: Final = Struct("<cQcQ")
+TIMES: Final = Struct("<cQcQ")
 _FLAGS: Final = Struct("<BBI")
 _LINK_FLAGS: Final = Struct("<BI")
 _DOUBLE: Final = Struct("<Bd")
@@ -40,7 +40,7 @@ _ERROR: Final = 2
 _TRACE_BYTES: Final = 16
 _SPAN_BYTES: Final = 8
 _INT64: Final = range(-(2**63), 2**63)
-_NO_STATUS: Final = b"\x7a\x00"  # it is there, and empty: unset
+NO_STATUS: Final = b"\x7a\x00"  # it is there, and empty: unset
 
 
 def _varint(number: int) -> bytes:
@@ -55,16 +55,32 @@ def _varint(number: int) -> bytes:
 _VARINTS: Final = tuple(_varint(number) for number in range(4096))
 
 
-def _length(number: int) -> bytes:
+def length(number: int) -> bytes:
+    """Return a length as it stands before what is so long."""
     return _VARINTS[number] if number < len(_VARINTS) else _varint(number)
 
 
 def _field(tag: bytes, body: bytes) -> bytes:
-    return tag + _length(len(body)) + body
+    return tag + length(len(body)) + body
 
 
 def _text(text: str) -> bytes:
     return text.encode("utf-8", "replace")  # half a surrogate pair is no reason to lose a span
+
+
+def text_head(key: str, size: int) -> bytes:
+    """Return all of an attribute that stands before its text of so many bytes."""
+    inner = b"\x0a" + length(size)
+    head = _head(key) + length(len(inner) + size) + inner
+    return b"\x4a" + length(len(head) + size) + head
+
+
+def flags(*, is_remote: bool) -> bytes:
+    """Return what a span says of its parent."""
+    return _FLAGS.pack(0x85, 0x01, _HAS_IS_REMOTE | _IS_REMOTE if is_remote else _HAS_IS_REMOTE)
+
+
+_FLAGS_OF: Final = (flags(is_remote=False), flags(is_remote=True))
 
 
 class SpanEncoder:
@@ -86,9 +102,9 @@ class SpanEncoder:
     def request(self, spans: Sequence[bytes]) -> bytes:
         """Return the request that carries these encoded spans."""
         scope = len(self._scope) + sum(map(len, spans))
-        scope_head = b"\x12" + _length(scope)
+        scope_head = b"\x12" + length(scope)
         resource = len(self._resource) + len(scope_head) + scope
-        head = b"\x0a" + _length(resource) + self._resource + scope_head + self._scope
+        head = b"\x0a" + length(resource) + self._resource + scope_head + self._scope
         return b"".join((head, *spans))
 
     def span(self, span: Span) -> bytes:
@@ -102,23 +118,25 @@ class SpanEncoder:
         if span.parent:
             parts += (b"\x22\x08", bytes.fromhex(span.parent))
         parts += (
-            self._names.get(span.name) or self._name(span.name),
-            b"\x30",
-            _VARINTS[span.kind],
-            _TIMES.pack(b"\x39", span.start_ns, b"\x41", span.end_ns),
+            self.named(span.name, span.kind),
+            TIMES.pack(b"\x39", span.start_ns, b"\x41", span.end_ns),
         )
         shared = self._shared.get(span.shared)
         parts.append(self._share(span.shared) if shared is None else shared)
         parts += self._attributes(span.values)
         for link in span.links:
             parts.append(_link(link))
-        flags = _HAS_IS_REMOTE | _IS_REMOTE if span.is_parent_remote else _HAS_IS_REMOTE
-        parts += (
-            _status(span.failure) if span.failure else _NO_STATUS,
-            _FLAGS.pack(0x85, 0x01, flags),
-        )
+        parts += (status(span.failure), _FLAGS_OF[span.is_parent_remote])
         body = b"".join(parts)
-        return b"\x12" + _length(len(body)) + body
+        return b"\x12" + length(len(body)) + body
+
+    def named(self, name: str, kind: SpanKind) -> bytes:
+        """Return a span's name and kind."""
+        return (self._names.get(name) or self._name(name)) + b"\x30" + _VARINTS[kind]
+
+    def attributes(self, values: Values) -> bytes:
+        """Return attributes as they stand in a span, those that say something."""
+        return b"".join(self._attributes(values))
 
     def _name(self, name: str) -> bytes:
         found = _field(b"\x2a", _text(name[: self._value_length]))
@@ -130,7 +148,7 @@ class SpanEncoder:
         return found
 
     def _share(self, shared: Shared) -> bytes:
-        found = b"".join(self._attributes(shared.values))
+        found = self.attributes(shared.values)
         if len(self._shared) >= _MOST_KEPT:
             self._shared.clear()
         self._shared[shared] = found
@@ -150,10 +168,7 @@ class SpanEncoder:
             return b""
         if type(value) is str and value:  # nearly all of them: written without a detour
             text = _text(value[: self._value_length])
-            size = _length(len(text))
-            text_size = 1 + len(size) + len(text)
-            found = b"\x0a".join((head + _length(text_size), size + text))
-            found = b"\x4a" + _length(len(found)) + found
+            found = text_head(key, len(text)) + text
         elif _says(value):
             found = _field(b"\x4a", head + _any_value(self._cut(value)))
         else:
@@ -192,10 +207,13 @@ def _any_value(value: Value) -> bytes:
     else:
         items = b"".join(_field(b"\x0a", _field(b"\x0a", _text(each))) for each in value)
         body = _field(b"\x2a", items)
-    return _length(len(body)) + body
+    return length(len(body)) + body
 
 
-def _status(failure: str) -> bytes:
+def status(failure: str) -> bytes:
+    """Return a span's status: unset, or an error of such a code."""
+    if not failure:
+        return NO_STATUS
     code = bytes((0x18, _ERROR))
     if failure in CODES or failure.removeprefix("-").isdecimal():
         code = _field(b"\x12", _text(failure)) + code
