@@ -38,6 +38,13 @@ class Journal(Protocol):
         """
         ...
 
+    def catch_up(self) -> None:
+        """Have what was put off made as soon as the caller gives way: nobody else is to be served.
+
+        Never raises.
+        """
+        ...
+
     async def kept(self) -> None:
         """Return once everything handed over so far is committed. Raises StoreUnavailable."""
         ...
@@ -88,6 +95,13 @@ class SeenValue:
     form: Form = Form.ID
 
 
+@dataclass(slots=True)
+class UnderWay:
+    """How many calls are between their beginning and their end."""
+
+    calls: int = 0
+
+
 class Books(Protocol):
     """What tickets are written with, the same for all of them."""
 
@@ -119,6 +133,11 @@ class Books(Protocol):
     @property
     def level(self) -> Level:
         """How much events keep of a call whose contract does not say."""
+        ...
+
+    @property
+    def under_way(self) -> UnderWay:
+        """How many calls there are just now."""
         ...
 
     @property

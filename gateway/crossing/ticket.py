@@ -138,6 +138,8 @@ class Ticket:
             else:
                 at = self.owner.clock.now()
                 self.owner.journal.append_later(lambda: [self._authorization(self._denial, at)], 1)
+                if self.owner.under_way.calls == 1:  # its server is waited for, and nobody waits
+                    self.owner.journal.catch_up()
         else:
             self.owner.journal.append(self.intent(case), durable=True)
             await self.owner.journal.kept()
@@ -280,6 +282,7 @@ class Ticket:
 
     def _ended(self, outcome: Answer | Refusal) -> None:
         self._done = True
+        self.owner.under_way.calls -= 1
         record = self.record
         record.closed_ns = self.owner.clock.time_ns()
         record.status = outcome.status

@@ -7,7 +7,15 @@ from typing import Protocol
 
 from gateway.case import Case
 from gateway.clock import Clock
-from gateway.crossing.books import Journal, Sealing, SeenValue, Telemetry, documents_of, yielded
+from gateway.crossing.books import (
+    Journal,
+    Sealing,
+    SeenValue,
+    Telemetry,
+    UnderWay,
+    documents_of,
+    yielded,
+)
 from gateway.crossing.ticket import Ticket
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
@@ -57,6 +65,7 @@ class Record:
     sealer: Sealing = field(default_factory=NoSealer)
     level: Level = Level.REQUEST  # where a contract says nothing
     reads_wait_for_log: bool = False  # reads are refused as soon as the log fails
+    under_way: UnderWay = field(default_factory=UnderWay)
 
     def open(self, call: ProposedCall) -> Ticket:
         """Begin the record of a call."""
@@ -74,6 +83,7 @@ class Record:
             actor=call.principal.actor,
             level=self.level,
         )
+        self.under_way.calls += 1
         return Ticket(owner=self, record=record, traceparent=self.telemetry.outgoing(trace))
 
     def fault(self, call: ProposedCall, error: Exception) -> Refusal:

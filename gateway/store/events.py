@@ -177,13 +177,19 @@ class EventLog:
         else:
             self.append(make(), owed=owed)
 
+    def catch_up(self) -> None:
+        """Make what was put off as soon as the loop can: for when it has little else to do."""
+        loop = asyncio._get_running_loop()
+        if self._gathered and not self._is_making and loop is not None and loop is self._gatherer:
+            self._is_making = True
+            loop.call_soon(self._go_on)
+
     def _gather(self, make: _Made, most: int, *, owed: bool) -> None:
         self._backlog.admit(most, ahead=self._ahead, owed=owed, now=self._clock.now)
         self._gathered.append((make, most))
         self._ahead += most
-        if self._ahead >= _TOGETHER and not self._is_making and self._gatherer is not None:
-            self._is_making = True
-            self._gatherer.call_soon(self._go_on)  # behind the answer that is about to leave
+        if self._ahead >= _TOGETHER:
+            self.catch_up()  # behind the answer that is about to leave
 
     def _gathers(self) -> bool:
         """Whether this is the loop that will write down what is gathered."""

@@ -1,5 +1,6 @@
 """Step 14: record, seen through the whole pipeline."""
 
+import anyio
 import pytest
 
 from gateway.errors import StoreUnavailable
@@ -7,9 +8,9 @@ from gateway.results import envelope
 from gateway.types.calls import Method
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
-from gateway.types.operations import Delivered
+from gateway.types.operations import Delivered, Delivery
 from gateway.types.outcomes import Answer, Finished, Status
-from gateway.types.relay import AskOutcome, Inquiry
+from gateway.types.relay import AskOutcome, Ear, Inquiry, Outbound
 from tests.helpers.cases import (
     a_call,
     a_contract,
@@ -71,6 +72,47 @@ async def test_what_is_refused_unclassified_has_the_effect_that_people_reviewed(
     assert log.events[-1].body["status"] == Status.INVALID_ARGUMENTS
     told = {(event.body.get("effect"), event.body.get("risk")) for event in log.events}
     assert told == {(contract.effect, contract.risk)}
+
+
+class Slow(Answering):
+    """A server that answers once it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_answer = anyio.Event()
+
+    async def request(self, outbound: Outbound, ear: Ear | None) -> Delivery:
+        await self.may_answer.wait()
+        return await super().request(outbound, ear)
+
+
+async def test_only_a_call_that_is_alone_leaves_its_time_of_waiting_to_the_log() -> None:
+    tool, log, server = a_tool(), Log(), Slow()
+    pipeline = a_pipeline(Shelf((tool,)), Law(a_revision([a_contract(tool)])), server, log)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(pipeline.handle, a_call())
+        await anyio.wait_all_tasks_blocked()
+        assert (log.caught_up, pipeline.record.under_way.calls) == (1, 1)
+        tasks.start_soon(pipeline.handle, a_call())
+        await anyio.wait_all_tasks_blocked()
+        assert (log.caught_up, pipeline.record.under_way.calls) == (1, 2)
+        tasks.start_soon(pipeline.handle, a_call("crm__nothing"))
+        await anyio.wait_all_tasks_blocked()
+        assert pipeline.record.under_way.calls == 2, "what is refused is over"
+        server.may_answer.set()
+    assert pipeline.record.under_way.calls == 0
+    await pipeline.handle(a_call())
+    assert log.caught_up == 2
+
+
+async def test_a_call_whose_caller_left_is_none_that_is_under_way() -> None:
+    tool, log, server = a_tool(), Log(), Slow()
+    pipeline = a_pipeline(Shelf((tool,)), Law(a_revision([a_contract(tool)])), server, log)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(pipeline.handle, a_call())
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert pipeline.record.under_way.calls == 0
 
 
 async def test_a_read_resource_is_authorised_ended_and_retrieved() -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway import jsontext
-from gateway.crossing.books import Sealing
+from gateway.crossing.books import Sealing, UnderWay
 from gateway.events.envelope import Origin as Writer
 from gateway.events.envelope import to_bytes
 from gateway.events.redact import Redactor
@@ -88,6 +88,9 @@ class Journal:
         assert len(made) <= most
         self.append(made, owed=owed)
 
+    def catch_up(self) -> None:
+        """Nothing was put off."""
+
     async def kept(self) -> None:
         """Everything is."""
 
@@ -122,6 +125,7 @@ class Books:
         self.clock = clock
         self.reads_wait_for_log = False
         self.level = Level.FULL
+        self.under_way = UnderWay()
         self.sealer: Sealing = Unsealed()
 
     def digest(self, tenant: str, value: Json) -> str:

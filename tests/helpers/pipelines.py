@@ -53,6 +53,7 @@ class Log:
 
     events: list[Event] = field(default_factory=list[Event])
     failing: str = ""
+    caught_up: int = 0  # how often somebody had nothing else to do
 
     def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
         del durable, owed
@@ -64,6 +65,9 @@ class Log:
         made = make()
         assert len(made) <= most
         self.append(made, owed=owed)
+
+    def catch_up(self) -> None:
+        self.caught_up += 1
 
     async def kept(self) -> None:
         """Everything is."""

@@ -113,6 +113,39 @@ async def test_many_that_are_made_later_do_not_wait_for_the_time(store: Store) -
     assert max(turns) < 20, "calls that came meanwhile had to wait for all of them"
 
 
+async def test_what_was_put_off_is_made_when_the_caller_gives_way(store: Store) -> None:
+    made: list[int] = []
+
+    def make() -> list[Event]:
+        made.append(1)
+        return [an_event()]
+
+    store.events.catch_up()  # there is nothing yet
+    store.events.append_later(make, 1)
+    await asyncio.sleep(0)
+    assert made == []
+    store.events.catch_up()
+    store.events.catch_up()
+    assert made == []
+    await asyncio.sleep(0)
+    assert made == [1]
+    await store.events.kept()
+    assert len(await ids_of(store.events)) == 1
+
+
+async def test_another_thread_does_not_make_what_a_loop_has_put_off(store: Store) -> None:
+    made: list[int] = []
+
+    def make() -> list[Event]:
+        made.append(threading.get_ident())
+        return [an_event()]
+
+    store.events.append_later(make, 1)
+    await asyncio.to_thread(store.events.catch_up)
+    await store.events.kept()
+    assert made == [threading.get_ident()]
+
+
 async def test_events_that_can_not_be_made_leave_a_gap_that_is_told(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
