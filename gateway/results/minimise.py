@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from gateway import jsontext
@@ -17,6 +18,7 @@ from gateway.types.values import value
 Digest: TypeAlias = Callable[[Json], str]  # keyed: the same value, the same digest, in one tenant
 
 _MASK = "[redacted]"
+_SPACE = " \t\r\n"  # that may stand before JSON
 _SHORTEST_TOLD = 4  # shorter values would black out unrelated text
 
 
@@ -206,12 +208,13 @@ class _Minimising:
 
     def text(self, text: str) -> str:
         """Minimise a text."""
-        try:
-            value = jsontext.parse_result(text.encode())
-        except (JsonError, UnicodeEncodeError):
-            value = None
-        if isinstance(value, dict | list):
-            return self.json(text, value)
+        if text.lstrip(_SPACE).startswith(("{", "[")):  # nothing else has fields
+            try:
+                value = jsontext.parse_result(text.encode())
+            except (JsonError, UnicodeEncodeError):
+                value = None
+            if isinstance(value, dict | list):
+                return self.json(text, value)
         if not self.is_structured:
             self.tally.count += 1
             return "[text removed by policy: its fields can't be told apart]"
@@ -233,8 +236,7 @@ class _Minimising:
     def value(self, value: Json, tally: _Tally) -> Json:
         """Minimise a structure."""
         if self.output.keep:
-            patterns = [jsontext.tokens(pattern) for pattern in self.output.keep]
-            value = _keep(value, patterns, tally)
+            value = _keep(value, _patterns(self.output.keep), tally)
         for redaction in self.output.redact:
             value = _redact(value, redaction, self.digest, tally)
         return value
@@ -245,6 +247,11 @@ _PARTS: Final[Mapping[str, Callable[[_Minimising, Json], Json]]] = {
     "contents": _Minimising.document,
     "messages": _Minimising.message,
 }
+
+
+@lru_cache(maxsize=256)  # what the rules in force keep
+def _patterns(keep: tuple[str, ...]) -> Sequence[Sequence[str]]:
+    return [jsontext.tokens(pattern) for pattern in keep]
 
 
 def _keep(value: Json, patterns: Sequence[Sequence[str]], tally: _Tally) -> Json:
@@ -296,15 +303,15 @@ def _note(value: Json, tally: _Tally) -> None:
 
 
 def _texts(value: Json, told: list[str]) -> None:
-    if isinstance(value, str):
-        if len(value) >= _SHORTEST_TOLD:
-            told.append(value)
-    elif isinstance(value, dict):
-        for member in value.values():
-            _texts(member, told)
-    elif isinstance(value, list):
-        for member in value:
-            _texts(member, told)
+    found: list[Json] = [value]
+    for each in found:  # grows while it is gone through
+        if isinstance(each, str):
+            if len(each) >= _SHORTEST_TOLD:
+                told.append(each)
+        elif isinstance(each, dict):
+            found += each.values()
+        elif isinstance(each, list):
+            found += each
 
 
 def of_case(output: OutputPolicy, sensitive_results: Mapping[str, Sensitivity]) -> OutputPolicy:

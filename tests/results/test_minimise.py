@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import jsontext
+from gateway.errors import JsonError
 from gateway.results import minimise
 from gateway.results.minimise import Minimised
 from gateway.types.calls import Method
@@ -55,6 +56,22 @@ def test_prose_without_structure_is_replaced_since_nobody_can_tell() -> None:
     found = minimise.apply({"content": [block]}, KEEP, digest)
     assert "ann@example.org" not in str(found.result)
     assert found.count == 1
+
+
+@given(
+    st.text(alphabet=" \n\t\r\x0b\ufeff\xa0x", max_size=3),
+    st.sampled_from(["{}", "[]", '[{"id":1}]', "[1", "1", '"{}"']),
+)
+def test_prose_is_whatever_no_reader_of_json_finds_fields_in(before: str, json: str) -> None:
+    text = before + json
+    try:
+        has_fields = isinstance(jsontext.parse_result(text.encode()), dict | list)
+    except JsonError:
+        has_fields = False
+    policy = OutputPolicy(keep=("/*/id",))
+    found = minimise.apply({"content": [{"type": "text", "text": text}]}, policy, digest)
+    told = text if has_fields else "[text removed by policy: its fields can't be told apart]"
+    assert found.result["content"] == [{"type": "text", "text": told}]
 
 
 def test_a_removed_block_leaves_a_note() -> None:
