@@ -61,9 +61,10 @@ class Heads:
             head = head_of(fields)
         if not extra:
             return head
-        trace = extra.get(_TRACE) if len(extra) == 1 else None
-        if trace is not None and _TRACE not in fields and _IDS.fullmatch(trace) is not None:
-            return b"%btraceparent: %b\r\n" % (head, trace.encode())  # alone in most calls
+        if len(extra) == 1 and _TRACE in extra and _TRACE not in fields:  # in most calls
+            trace = extra[_TRACE]
+            if _IDS.fullmatch(trace) is not None:
+                return b"%btraceparent: %b\r\n" % (head, trace.encode())
         if fields.keys().isdisjoint(extra):
             return head + head_of(extra)
         return head_of({**fields, **extra})

@@ -50,6 +50,8 @@ class Likeness:
 
         With an empty body when nothing but the head is here: there is one to come.
         """
+        if not self._known:  # as long as a server answers with streams alone
+            return None
         end = data.find(_END) + 4
         head = data[:end]
         known = self._known.get(_VARYING.subn(_NAMES, head))

@@ -1,17 +1,19 @@
 """Event streams, read as the HTML standard says (server-sent events, parsing)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 _BOM = b"\xef\xbb\xbf"
+# One event, as servers write nearly all: at most a name, and data in one line that is not empty.
+_USUAL = re.compile(rb"(?:event:[^\r\n]*\r?\n)?data:(?: |(?! ))([^\r\n]+)\r?\n\r?\n")
 
 
 class EventTooLarge(Exception):
     """One event is larger than the cap; the stream can't be read any further."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamEvent:
+class StreamEvent(NamedTuple):
     """The data of one event as bytes, lines joined by LF, and the last id of the stream."""
 
     data: bytes
@@ -33,8 +35,20 @@ class EventReader:
         self.last_id = ""
         self.retry_ms: int | None = None
 
-    def feed(self, piece: bytes) -> Iterator[StreamEvent]:
-        """Yield the events that `piece` completes; raises EventTooLarge."""
+    def feed(self, piece: bytes) -> Iterable[StreamEvent]:
+        """Return the events that `piece` completes; raises EventTooLarge, maybe once asked for one.
+
+        Most pieces are one event of the usual form, which needs no look at each line.
+        """
+        is_between = not (self._size or self._partial or self._data or self._after_cr)
+        if is_between and len(piece) <= self._cap:
+            found = _USUAL.fullmatch(piece)
+            if found is not None:
+                self._fresh = False
+                return (StreamEvent(data=found[1], last_id=self.last_id),)
+        return self._events(piece)
+
+    def _events(self, piece: bytes) -> Iterator[StreamEvent]:
         if self._after_cr and piece:
             piece = piece.removeprefix(b"\n")
             self._after_cr = False

@@ -99,9 +99,12 @@ class Ways:
         if place is not None and outbound.patience is not None:
             outbound.patience.on_left(place.leave)
         try:
-            connection = lane or self._life.connection or await self._life.connected(deadline)
-            if isinstance(connection, Undelivered):
-                return connection
+            connection = lane or self._life.connection
+            if connection is None:
+                found = await self._life.connected(deadline)
+                if isinstance(found, Undelivered):
+                    return found
+                connection = found
             if outbound.may_leave is not None and not outbound.may_leave():
                 return _too_late(self._entry.name)
             return await connection.call(

@@ -24,19 +24,20 @@ def test_a_request_says_of_this_hop_what_there_is_to_say(
     before = deepcopy(given)
     stamped = stamp(given, spoken, token, {"roots": {}}, "info", traceparent=trace)
     assert given == before
-    modern = {
+    modern: Any = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
         "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
         "io.modelcontextprotocol/logLevel": "info",
     }
-    wanted: Any = {
-        **(own or {}),
-        **({"traceparent": trace} if trace else {}),
-        **(modern if spoken is MODERN else {}),
-        **({"progressToken": token} if token is not None else {}),
-    }
-    assert stamped == {"name": "x", **({"_meta": wanted} if wanted else {})}
+    wanted: dict[str, Any] = dict(own or {})
+    if trace:
+        wanted["traceparent"] = trace
+    if spoken is MODERN:
+        wanted.update(modern)
+    if token is not None:
+        wanted["progressToken"] = token
+    assert stamped == ({"name": "x", "_meta": wanted} if wanted else {"name": "x"})
 
 
 def test_the_modern_era_stamps_every_request_and_leaves_the_given_object_alone() -> None:

@@ -1,8 +1,10 @@
 """Event streams."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gateway.servers.sse import EventReader, EventTooLarge
+from gateway.servers.sse import EventReader, EventTooLarge, StreamEvent
 
 JSON = '{"a":"ř日本"}'
 
@@ -29,6 +31,34 @@ def test_every_legal_form_gives_the_same_event(form: str, size: int) -> None:
     data = form.replace("{J}", JSON).encode()
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     assert events(*pieces) == [JSON.encode()]
+
+
+_LINES = st.sampled_from(
+    [
+        *("data: {}", "data:{}", "data: ", "data:  ", "data:", "data", "data:x: y", "data: x\r"),
+        *("event: message", "event:", "event: a\r", ": hello", "id: 7", "retry: 5", "dato: x"),
+        *("", "\r", "\ufeffdata: y", "\ufeff", " data: x", "data: \x00\x0b\x0c\x1c\x85"),
+    ]
+)
+_PIECES = st.lists(_LINES, max_size=5).map(lambda lines: "".join(f"{each}\n" for each in lines))
+
+
+def _read(pieces: list[bytes], cap: int) -> tuple[list[StreamEvent], str, bool]:
+    reader, got = EventReader(cap), list[StreamEvent]()
+    try:
+        for piece in pieces:
+            for event in reader.feed(piece):
+                got.append(event)
+    except EventTooLarge:
+        return got, reader.last_id, True
+    return got, reader.last_id, False
+
+
+@given(st.lists(st.one_of(_PIECES, _LINES), max_size=6), st.sampled_from([9, 16, 1_000]))
+def test_events_are_the_same_however_they_come(pieces: list[str], cap: int) -> None:
+    data = [piece.encode() for piece in pieces]
+    one_by_one = [bytes([byte]) for piece in data for byte in piece]
+    assert _read(data, cap) == _read(one_by_one, cap)
 
 
 def test_lines_of_data_are_joined_by_a_line_feed() -> None:
