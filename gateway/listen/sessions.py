@@ -5,7 +5,7 @@ answers only to the principal that opened it (a session id is never a credential
 """
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from typing import Final
 
 import anyio
@@ -94,19 +94,26 @@ class LegacySessions:
             yield
             tasks.cancel_scope.cancel()
 
-    async def __call__(
+    def __call__(
         self, http: Asgi, headers: HeaderView, manner: Manner, principal: Principal
-    ) -> None:
+    ) -> Awaitable[None]:
         """Serve one HTTP request."""
-        scope, send = http.scope, http.send
         shown = headers.first(_SESSION)
         session_id = None if shown is None else shown.decode("latin-1")
-        read = _NOTHING
-        if scope["method"] == "POST":
-            found = await self._post(session_id, http, headers, manner, principal)
-            if found is None:
-                return
-            read = found
+        if http.scope["method"] == "POST":
+            return self._post(session_id, http, headers, manner, principal)
+        return self._by_sdk(_NOTHING, session_id, http, headers, principal)
+
+    async def _by_sdk(
+        self,
+        read: "_Read",
+        session_id: str | None,
+        http: Asgi,
+        headers: HeaderView,
+        principal: Principal,
+    ) -> None:
+        """Let the SDK answer, or refuse what belongs to no session of this principal."""
+        scope, send = http.scope, http.send
         client = scope.get("client")
         request_id = _request_id(read.message)
         arrival = Arrival(
@@ -161,31 +168,31 @@ class LegacySessions:
         headers: HeaderView,
         manner: Manner,
         principal: Principal,
-    ) -> "_Read | None":
-        """Read a POST's body, and answer what needs nothing of the SDK; then there is None."""
+    ) -> None:
+        """Serve a POST: what needs nothing of the SDK is answered past it."""
         if not manner.is_json:
             error = RpcError(code=INVALID_REQUEST, message="Content-Type must be application/json")
             await send_error(http.send, error)
-            return None
+            return
         most, direct = self._options.max_body_bytes, direct_of(http.scope)
         body = direct.take() if direct is not None else None
         if body is None or len(body) > most:
             body = await body_of(http, headers, body, self._options)
             if body is None:
-                return None
+                return
         read, visit = _understood(body, most), self._visit(session_id, principal)
         if read.error is not None:
             if read.question is not None and visit is not None:
                 visit.client.questions.answer(responses.instead(read.question))
             await send_error(http.send, read.error)
-            return None
+            return
         # Whatever is refused for its session is refused with the SDK, below.
         if visit is not None and manner.takes == _BOTH and not headers.differ(_SESSION):
             serving = self._straight.serve(read.incoming, headers, http, visit)
             if serving is not None:
                 await serving
-                return None
-        return read
+                return
+        await self._by_sdk(read, session_id, http, headers, principal)
 
     def _named(self, read: "_Read", session_id: str | None, name: str) -> bytes:
         """Return the body with the ids that the SDK knows in the place of those that are texts."""
@@ -302,6 +309,8 @@ def _understood(body: bytes, max_bytes: int) -> _Read:
     if isinstance(incoming, RpcError):
         return _Read(error=incoming, question=responses.question_in(body))
     message = incoming.message
+    if is_request(message) and not incoming.input_error:  # most are
+        return _read(incoming=incoming, body=body, error=_misplaced(message))
     if responses.is_response(message):
         question = responses.question_of(message)
         error = responses.fault(message) or _unfit(message)
@@ -312,14 +321,16 @@ def _understood(body: bytes, max_bytes: int) -> _Read:
 
 
 def _unfit(message: JsonObject) -> RpcError | None:
-    """Refuse what is no message, or a stateless request without its header (MCP 2026-07-28)."""
-    malformed = None
-    if not is_request(message) and not responses.is_response(message):
-        malformed = check_request(message)
+    malformed = None if responses.is_response(message) else check_request(message)
+    return malformed or _misplaced(message)
+
+
+def _misplaced(message: JsonObject) -> RpcError | None:
+    """Refuse a stateless request without its header (MCP 2026-07-28)."""
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
-    if malformed or not isinstance(meta, dict) or VERSION_KEY not in meta:
-        return malformed
+    if not isinstance(meta, dict) or VERSION_KEY not in meta:
+        return None
     if message.get("method") == "initialize":
         return None
     return RpcError(
