@@ -1,6 +1,7 @@
 """What an answer brought into play, as its event tells it: documents by name, never their text."""
 
 from datetime import datetime
+from typing import Final
 
 from gateway.case import Case
 from gateway.crossing.books import Books, documents_of, yielded
@@ -15,7 +16,12 @@ from gateway.types.json import JsonObject
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.records import CallRecord
 from gateway.types.tools import Effect
-from gateway.types.values import value
+from gateway.types.values import maker, value
+
+# Names of the module for what every call asks: to find a member takes longer than to compare it.
+_OK: Final = Status.OK
+_READ: Final = Effect.READ
+_CALL_TOOL: Final = Method.CALL_TOOL
 
 
 @value
@@ -39,22 +45,27 @@ class Retrieved:
         )
 
 
+_retrieved = maker(Retrieved)
+
+
 def retrieved(case: Case, outcome: Answer | Refusal, books: Books) -> Retrieved | None:
     """Name what an answer brought into play; None when it retrieved nothing."""
-    if not isinstance(outcome, Answer) or outcome.status is not Status.OK:
+    if not isinstance(outcome, Answer) or outcome.status is not _OK:
         return None  # what failed, or asks back, brought nothing into play
-    if case.effect is not Effect.READ:
+    if case.effect is not _READ:
         return None
-    match case.call.method:
-        case Method.READ_RESOURCE:
-            found = _resource(case, outcome.result, books)
-        case Method.CALL_TOOL:
-            found = _tool(case, outcome.result, books)
-        case _:
-            return None
-    has_sources = case.call.method is Method.READ_RESOURCE or case.contract.retrieval is not None
+    method, contract = case.call.method, case.contract
+    if method is _CALL_TOOL:
+        if contract.retrieval is None and not contract.yields:  # of most tools nothing is said
+            return _retrieved(documents=[], sources=[], rows=outcome.rows)
+        found = _tool(case, outcome.result, books)
+    elif method is Method.READ_RESOURCE:
+        found = _resource(case, outcome.result, books)
+    else:
+        return None
+    has_sources = method is not _CALL_TOOL or contract.retrieval is not None
     sources = [each.id for each in found] if has_sources else []
-    return Retrieved(documents=found, sources=sources, rows=outcome.rows)
+    return _retrieved(documents=found, sources=sources, rows=outcome.rows)
 
 
 def _tool(case: Case, result: JsonObject, books: Books) -> list[Document]:

@@ -166,6 +166,9 @@ class ApprovalFacts:
         return max(0, self.ended_ns - self.created_ns) / 1e9
 
 
+_unset: Final = object.__new__
+
+
 def approval_facts(
     approval: Approval, *, ended_at: int, asked_by: TraceContext | None, ids: tuple[str, str]
 ) -> ApprovalFacts:
@@ -196,55 +199,65 @@ def approval_facts(
 
 def facts_of(record: CallRecord, content: str = "") -> CallFacts:
     """Copy what spans and metrics are made of; the record itself is free to go."""
-    call, decision = record.call, record.decision
-    return CallFacts(
-        trace_id=record.trace_id,
-        server_span=record.server_span,
-        authorize_span=record.authorize_span,
-        client_span=record.client_span,
-        parent=record.parent,
-        link=record.link,
-        asked_by=context.parse(record.asked_by) if record.asked_by else None,
-        sampled=record.sampled,
-        received_ns=record.received_ns,
-        judged_ns=record.judged_ns,
-        sent_ns=record.sent_ns,
-        answered_ns=record.answered_ns,
-        closed_ns=record.closed_ns,
-        call_id=call.call_id,
-        request_id=call.request_id[:64],
-        cause=call.cause,
-        protocol=call.caller.protocol_version[:32],
-        transport=call.caller.transport,
-        peer=call.peer[:256],
-        method=call.method,
-        tool=record.tool,
-        resource=record.resource[:_URI],
-        actor=record.actor,
-        run_id=record.run_id[:128],
-        approval_id=record.approval_id,
-        phase=record.phase,
-        effect=record.effect or "",
-        risk=record.risk or "",
-        verdict=_verdict(record),
-        code=_code(record),
-        rule=decision.rule if decision is not None else "",
-        revision=decision.revision if decision is not None else "",
-        shadow=decision.shadow if decision is not None else (),
-        observed=record.observed.would if record.observed is not None else "",
-        status=record.status,
-        reason=record.code,
-        executed=record.executed,
-        error_code=record.error_code,
-        tool_error=record.tool_error,
-        downstream_transport=record.downstream_transport,
-        downstream_address=record.downstream_address,
-        downstream_version=record.downstream_version[:32],
-        digest=record.arguments_digest,
-        result_size=record.result_size,
-        redactions=record.redactions,
-        content=content if call.method is Method.CALL_TOOL else "",
-    )
+    call = record.call
+    # Field by field: a constructor takes forty keywords apart, which is five times the work.
+    facts = _unset(CallFacts)
+    facts.trace_id = record.trace_id
+    facts.server_span = record.server_span
+    facts.authorize_span = record.authorize_span
+    facts.client_span = record.client_span
+    facts.parent = record.parent
+    facts.link = record.link
+    facts.asked_by = context.parse(record.asked_by) if record.asked_by else None
+    facts.sampled = record.sampled
+    facts.received_ns = record.received_ns
+    facts.judged_ns = record.judged_ns
+    facts.sent_ns = record.sent_ns
+    facts.answered_ns = record.answered_ns
+    facts.closed_ns = record.closed_ns
+    facts.call_id = call.call_id
+    facts.request_id = call.request_id[:64]
+    facts.cause = call.cause
+    facts.protocol = call.caller.protocol_version[:32]
+    facts.transport = call.caller.transport
+    facts.peer = call.peer[:256]
+    facts.method = call.method
+    facts.digest = record.arguments_digest
+    facts.content = content if call.method is Method.CALL_TOOL else ""
+    _judged(facts, record)
+    _ended(facts, record)
+    return facts
+
+
+def _judged(facts: CallFacts, record: CallRecord) -> None:
+    decision = record.decision
+    facts.tool = record.tool
+    facts.resource = record.resource[:_URI]
+    facts.actor = record.actor
+    facts.run_id = record.run_id[:128]
+    facts.approval_id = record.approval_id
+    facts.phase = record.phase
+    facts.effect = record.effect or ""
+    facts.risk = record.risk or ""
+    facts.verdict = _verdict(record)
+    facts.code = _code(record)
+    facts.rule = decision.rule if decision is not None else ""
+    facts.revision = decision.revision if decision is not None else ""
+    facts.shadow = decision.shadow if decision is not None else ()
+    facts.observed = record.observed.would if record.observed is not None else ""
+
+
+def _ended(facts: CallFacts, record: CallRecord) -> None:
+    facts.status = record.status
+    facts.reason = record.code
+    facts.executed = record.executed
+    facts.error_code = record.error_code
+    facts.tool_error = record.tool_error
+    facts.downstream_transport = record.downstream_transport
+    facts.downstream_address = record.downstream_address
+    facts.downstream_version = record.downstream_version[:32]
+    facts.result_size = record.result_size
+    facts.redactions = record.redactions
 
 
 def _verdict(record: CallRecord) -> str:

@@ -31,6 +31,14 @@ def test_without_that_identifiers_are_told_and_no_sources() -> None:
     assert ([each.id for each in found.documents], found.sources) == (["a", "a"], [])
 
 
+def test_of_a_tool_of_which_nothing_is_said_its_rows_are_told() -> None:
+    rows = RowCount(kept=1)
+    case = a_case(effect=Effect.READ)
+    found = retrieved(case, Answer(result=HITS, rows=rows), BOOKS)
+    assert found is not None
+    assert (found.documents, found.sources, found.rows) == ([], [], rows)
+
+
 def test_a_resource_is_told_with_a_digest_of_what_left() -> None:
     case = a_case(
         tool=a_resource(),

@@ -1,12 +1,16 @@
 import sys
+from dataclasses import fields, replace
 
 import pytest
+from hypothesis import given
 
-from gateway.telemetry.facts import FAILURES, facts_of
+from gateway.telemetry.facts import FAILURES, CallFacts, facts_of
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision
 from gateway.types.outcomes import Status
+from gateway.types.records import CallRecord
 from tests.telemetry.builders import ALLOWED, a_call, a_denied_record, a_record
+from tests.telemetry.generated import records
 
 
 def test_success_has_no_error_type() -> None:
@@ -89,3 +93,10 @@ def test_arguments_of_other_methods_are_not_a_tools_arguments() -> None:
     call = a_call(method=Method.GET_PROMPT)
     assert facts_of(a_record(call=call), "content").content == ""
     assert facts_of(a_record(), "content").content == "content"
+
+
+@given(records())
+def test_no_field_is_left_unset(record: CallRecord) -> None:
+    facts = facts_of(record)
+    assert CallFacts(**{each.name: getattr(facts, each.name) for each in fields(facts)}) == facts
+    assert replace(facts) == facts
