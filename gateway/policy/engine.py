@@ -65,7 +65,8 @@ class CompiledPolicy:
         self.fallback = fallback
         self.revision = ""  # named in decisions; set once, before it is in force
         self._vocabulary = vocabulary
-        self._askable = frozenset[Method]().union(
+        # What some rule lets a server ask at all; nothing in most policies.
+        self.askable = frozenset[Method]().union(
             *(
                 rule.matcher.methods & ASKS
                 for rule in rules
@@ -223,8 +224,8 @@ class CompiledPolicy:
 
         Remembered for all that it depends on, of which the arguments are no part.
         """
-        if not self._askable:
-            return self._askable
+        if not self.askable:
+            return self.askable
         key = (
             request.target,
             request.actor,
@@ -239,7 +240,7 @@ class CompiledPolicy:
             if len(self._asks) >= _MOST_URIS:
                 self._asks.clear()
             found = self._asks[key] = frozenset(
-                method for method in self._askable if self.may(replace(request, method=method))
+                method for method in self.askable if self.may(replace(request, method=method))
             )
         return found
 
@@ -247,7 +248,7 @@ class CompiledPolicy:
         """Return what some rule could let a server ask of anybody, in whichever call."""
         return frozenset[Method]().union(
             *(
-                rule.matcher.methods & self._askable
+                rule.matcher.methods & self.askable
                 for rule in self.rules
                 if rule.effect is DecisionEffect.ALLOW
                 and not rule.shadow

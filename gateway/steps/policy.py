@@ -55,7 +55,8 @@ def may_list(case: Case) -> Case | Refusal:
 
 def asks(case: Case) -> frozenset[Method]:
     """Return what some rule could let this server ask of this caller during this call."""
-    return case.revision.policy.asks(request(case))
+    rules = case.revision.policy
+    return rules.asks(request(case)) if rules.askable else rules.askable
 
 
 def decide_ask(case: Case, method: Method, params: JsonObject) -> Decision:

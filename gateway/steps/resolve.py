@@ -52,6 +52,9 @@ READ_ONLY: Final = Contract(
 
 
 _NOTHING: Final = Traced(origins={}, near={})
+# Names of the module for what every call asks: to find a member takes longer than to compare it.
+_CALL: Final = Method.CALL_TOOL
+_TOOL: Final = Kind.TOOL
 # One for all calls of which nothing is looked up.
 _NO_ORIGINS: Final[Mapping[JsonPointer, tuple[Origin, ...]]] = {}
 _NO_NEAR: Final[Mapping[JsonPointer, Json]] = {}
@@ -107,7 +110,8 @@ class Resolve:
 
     async def __call__(self, call: ProposedCall) -> Case | Refusal:
         """Return the case, or the refusal that an unknown name gets."""
-        tool = self.find(call)
+        # At the first look what nearly all calls are about.
+        tool = self.catalogue.find(call.name) if call.method is _CALL else self.find(call)
         if isinstance(tool, Ambiguous):
             return self._ambiguous(call, tool)
         if tool is None:
@@ -149,9 +153,11 @@ class Resolve:
         With `observes` such a tool has its case as well, by a draft.
         """
         revision = self.revision()
-        contract = contract_of(tool, revision, self._drafted, observes=observes)
-        if contract is None:
-            return None
+        contract = revision.contracts.get(tool.key) if tool.kind is _TOOL else None
+        if contract is None or not contract.reviewed:  # `contract_of` would return any other
+            contract = contract_of(tool, revision, self._drafted, observes=observes)
+            if contract is None:
+                return None
         return _case(
             call=call,
             tool=tool,

@@ -1,6 +1,7 @@
 """Step 7: policy."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 
@@ -117,7 +118,9 @@ rules:
 
 def test_a_server_may_ask_what_some_rule_could_allow() -> None:
     assert policy.asks(a_case(policy=ASKS)) == {Method.ELICIT}
-    assert policy.asks(a_case(policy=SMALL_ONLY)) == frozenset()
+    with patch.object(policy, "request", side_effect=policy.request) as made:
+        assert policy.asks(a_case(policy=SMALL_ONLY)) == frozenset()
+    assert not made.called  # where no rule lets a server ask, nothing is put together to be asked
     elsewhere = a_case(tool=a_tool(server="hr"), policy=ASKS)
     assert policy.asks(elsewhere) == frozenset()
 
