@@ -47,6 +47,9 @@ class Siblings:
             if scope["type"] != "http":
                 await _live(receive, send)
                 return
+            if _SESSION not in dict(scope["headers"]):  # one look, and no stateless request has one
+                await front(scope, receive, self._marking(send))
+                return
             lines = self._lines.get(_worker_of(scope))
             if lines is None or not await lines.hand_over(Asgi(scope, receive, send)):
                 await self._here(front, scope, receive, send)
@@ -78,14 +81,19 @@ class Siblings:
     async def _here(self, front: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request in this process, with the ids that sessions have here."""
 
+        if _SESSION in dict(scope["headers"]):
+            scope = {**scope, "headers": [*map(self._bare, scope["headers"])]}
+        await front(scope, receive, self._marking(send))
+
+    def _marking(self, send: Send) -> Send:
+        """Return what sends an answer on, with our mark on the session that it opens."""
+
         async def marked(event: Message) -> None:
             if event["type"] == "http.response.start":
                 event = {**event, "headers": [*map(self._marked, event["headers"])]}
             await send(event)
 
-        if any(name == _SESSION for name, _ in scope["headers"]):
-            scope = {**scope, "headers": [*map(self._bare, scope["headers"])]}
-        await front(scope, receive, marked)
+        return marked
 
     def _marked(self, header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
         return (header[0], self._prefix + header[1]) if header[0] == _SESSION else header
