@@ -22,6 +22,7 @@ _WHOLE = re.compile(rb"\.0(?:[,}\]]|\Z|00000)")
 _EXPONENT = b"+" if b"+" in orjson.dumps(1e16) else b"e"  # once it wrote `1e16`
 _TINY = re.compile(rb"-(?<=[0-9]e-)")
 _SMALL = 1_024  # bytes
+_FROM, _BELOW = 1e-5, 1e16  # in between, orjson writes floats without an exponent
 _SPACE = b" \t\r\n"
 _INT64 = range(-(2**63), 2**64)  # what orjson writes
 
@@ -173,13 +174,20 @@ def _spelled(value: Json) -> object:
         case list():
             return [_spelled(member) for member in value]
         case float():
-            return orjson.Fragment(_float_text(value))
+            return _spelled_float(value)
         case Decimal():
             return orjson.Fragment(_decimal_text(value))
         case int() if value not in _INT64:
             return orjson.Fragment(str(value))
         case _:
             return value
+
+
+def _spelled_float(value: float) -> object:
+    """Return what orjson writes as RFC 8785 asks: most numbers themselves, whole ones as such."""
+    if abs(value) < _BELOW and value.is_integer():
+        return int(value)
+    return value if _FROM <= abs(value) < _BELOW else orjson.Fragment(_float_text(value))
 
 
 def _by_utf16(value: JsonObject) -> list[tuple[str, Json]]:
@@ -190,13 +198,6 @@ def _by_utf16(value: JsonObject) -> list[tuple[str, Json]]:
 
 
 def _float_text(value: float) -> str:
-    """Write a float as RFC 8785 asks; most are what Python shows, at a tenth of the time.
-
-    Both show the fewest digits that make the number; only where exponents begin they differ.
-    """
-    shown = repr(value)
-    if "e" not in shown and math.isfinite(value):
-        return shown.removesuffix(".0") if value else "0"
     try:
         return rfc8785.dumps(value).decode()
     except rfc8785.FloatDomainError:

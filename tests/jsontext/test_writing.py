@@ -133,9 +133,11 @@ def test_the_looks_that_save_spelling_a_value_change_nothing(value: Json, paddin
 
 
 def test_what_the_bytes_show_to_be_canonical_is_not_walked() -> None:
-    with patch.object(writing, "has_fractions", None):
-        assert canonical({"text": "x y", "n": [7, True, {}]}) == b'{"n":[7,true,{}],"text":"x y"}'
+    with patch.object(writing, "has_fractions", side_effect=AssertionError):
+        assert canonical({"b": [7, {}], "a": "x y"}) == b'{"a":"x y","b":[7,{}]}'
         assert canonical({"b": [0.5], "a": "v-1.5"}) == b'{"a":"v-1.5","b":[0.5]}'
+        with pytest.raises(AssertionError):
+            canonical([1.0])
 
 
 @pytest.mark.parametrize("number", [1e16, 1e-7, 1e-6, 1.0, -0.0, 5e-324, 1e300, float("nan")])
@@ -165,8 +167,12 @@ def test_fractions_that_are_written_as_rfc_8785_asks_are_not_spelled() -> None:
 @example(0.0001)
 @example(0.00001)
 @example(-0.0)
+@example(-9496306264962832.0)
+@example(9999999999999998.0)
+@example(9.999999999999999e-6)
 def test_a_float_is_spelled_as_rfc_8785_asks(number: float) -> None:
     assert canonical(number) == rfc8785.dumps(number)
+    assert canonical([number, 1.0]) == rfc8785.dumps([number, 1.0])  # which is spelled
 
 
 @given(safe)
