@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import sys
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,9 +30,8 @@ _POLL_S: Final = 0.25
 _PAGE: Final = 500
 # Events that nobody waits for are made and written down together: code and tables are at hand for
 # all but the first; between two steps of a call, others have pushed them out of the processor's
-# caches. So many at once that it pays, and so few that a call that comes meanwhile hardly waits.
+# caches. Not too many at once, since calls wait meanwhile.
 _TOGETHER: Final = 48
-_AT_ONCE: Final = 8  # of what is gathered, each of which makes one event or two
 _GATHER_S: Final = 0.02
 _log = logging.getLogger("weighbridge")
 _Made = Callable[[], Sequence[Event]]
@@ -118,9 +115,10 @@ class EventLog:
         self._clock = clock
         self._wait_s = wait_s
         self._backlog = Backlog(bounds or Bounds())
-        self._gathered: deque[tuple[_Made, int]] = deque()  # admitted, and how many they make
+        self._gathered: list[_Made] = []  # admitted, and not yet made
         self._ahead = 0  # how many events these are at most
-        self._is_making = False  # whether the loop will go on with them, without its timer
+        self._is_due = False  # whether the loop is about to make them, without its timer
+        self._has_timer = False
         self._given_up: float | None = None  # the commit that somebody waited for in vain
         self._gatherer: asyncio.AbstractEventLoop | None = None  # whose timer ends the wait
         self.key_destroyed: Callable[[str], None] | None = None
@@ -180,47 +178,39 @@ class EventLog:
     def catch_up(self) -> None:
         """Make what was put off as soon as the loop can: for when it has little else to do."""
         loop = asyncio._get_running_loop()
-        if self._gathered and not self._is_making and loop is not None and loop is self._gatherer:
-            self._is_making = True
-            loop.call_soon(self._go_on)
+        if self._gathered and not self._is_due and loop is not None and loop is self._gatherer:
+            self._is_due = True
+            loop.call_soon(self._write_down)
 
     def _gather(self, make: _Made, most: int, *, owed: bool) -> None:
         self._backlog.admit(most, ahead=self._ahead, owed=owed, now=self._clock.now)
-        self._gathered.append((make, most))
+        self._gathered.append(make)
         self._ahead += most
         if self._ahead >= _TOGETHER:
             self.catch_up()  # behind the answer that is about to leave
 
     def _gathers(self) -> bool:
         """Whether this is the loop that will write down what is gathered."""
-        if self._gathered:
-            return asyncio._get_running_loop() is self._gatherer
         loop = asyncio._get_running_loop()
+        if self._gathered:
+            return loop is self._gatherer
         if loop is None:  # a thread, or a program that has none
             return False
-        self._gatherer, self._is_making = loop, False
-        loop.call_later(_GATHER_S, self._begin)
+        if not self._has_timer or loop is not self._gatherer:
+            self._gatherer, self._has_timer, self._is_due = loop, True, False
+            loop.call_later(_GATHER_S, self._ring)
         return True
 
-    def _begin(self) -> None:
-        if not self._is_making:
-            self._go_on()
+    def _ring(self) -> None:
+        self._has_timer = False
+        self._write_down()
 
-    def _go_on(self) -> None:
-        """Write down some of what was gathered, and the rest when the loop has looked around."""
-        self._write_down(_AT_ONCE)
-        self._is_making = bool(self._gathered)
-        if self._gathered and self._gatherer is not None:
-            self._gatherer.call_soon(self._go_on)
-
-    def _write_down(self, most: int = sys.maxsize) -> None:
+    def _write_down(self) -> None:
         """Make what was gathered and hand it over; it was admitted, so there is room."""
-        gathered = self._gathered
+        gathered, self._gathered, self._ahead = self._gathered, [], 0
+        self._is_due = False
         rows: list[EventRow] = []
-        while gathered and most:
-            make, events = gathered.popleft()
-            self._ahead -= events
-            most -= 1
+        for make in gathered:
             try:
                 made = [self._row(event) for event in make()]
             except Exception as error:  # of one call, and no other may lose its events by that
