@@ -21,7 +21,6 @@ _VARYING: Final = re.compile(
     rb"|(content-length: )[1-9]\d{0,14})(?=\r\n)",
     re.IGNORECASE,
 )
-_NAMES: Final = rb"\r\n\1\2"
 # Lines whose ends nobody could see elsewhere.
 _PLAIN: Final = re.compile(
     rb"HTTP/1\.1 200 [ -~]*\r\n(?:[!#$%&'*+.^_`|~0-9a-z-]+:[\t -~]*\r\n)+\r\n", re.IGNORECASE
@@ -41,9 +40,8 @@ class Likeness:
     """The heads of one server's JSON answers that leave their connection open."""
 
     def __init__(self) -> None:
-        # By what is left of a head without the two values, and how many were taken out: an empty
-        # value would leave the same.
-        self._known: dict[tuple[bytes, int], Known] = {}
+        # By the pieces of a head between the two values, and whose values those are.
+        self._known: dict[tuple[bytes | None, ...], Known] = {}
 
     def look(self, data: bytes) -> tuple[Headers, bytes] | None:
         """Return headers and body of an answer whose head is known and that is here as a whole.
@@ -54,7 +52,7 @@ class Likeness:
             return None
         end = data.find(_END) + 4
         head = data[:end]
-        known = self._known.get(_VARYING.subn(_NAMES, head))
+        known = self._known.get(tuple(_VARYING.split(head)))
         if known is None:
             return None
         headers, length = known
@@ -92,4 +90,4 @@ class Likeness:
         if len(self._known) >= _MOST:
             self._known.clear()
         kept = headers.without("content-length", "date")
-        self._known[_VARYING.subn(_NAMES, head)] = Known(kept, length)
+        self._known[tuple(_VARYING.split(head))] = Known(kept, length)
