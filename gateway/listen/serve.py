@@ -22,6 +22,7 @@ from gateway.listen.joined import Joined, as_transport
 from gateway.listen.quiet import Quiet
 
 _HEADER_DEADLINE_S: Final = 10.0
+_TICK_S: Final = 0.001  # what timers of the event loop may be early
 _MOST_HEADERS: Final = 256
 # Bytes that may come without a step forward: the parser keeps them, and joins them again and again.
 _MOST_UNPARSED: Final = 64 << 10
@@ -143,7 +144,7 @@ class PromptProtocol(HttpToolsProtocol):
         if idle_since is None or self._in_head:
             return  # whoever waits for this request has a deadline of its own
         left = idle_since + self.timeout_keep_alive - self.loop.time()
-        if left > 0:
+        if left > _TICK_S:
             self._stay(left)
         else:
             super().timeout_keep_alive_handler()

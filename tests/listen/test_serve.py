@@ -237,23 +237,28 @@ class _Timers:
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.waiting: list[tuple[float, Callable[[], object]]] = []
+        self.made: list[tuple[asyncio.TimerHandle, Callable[[], object]]] = []
+
+    @property
+    def waiting(self) -> list[tuple[asyncio.TimerHandle, Callable[[], object]]]:
+        return [each for each in self.made if not each[0].cancelled()]
 
     def time(self) -> float:
         return self.now
 
     def call_later(self, delay: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
-        due = self.now + delay
-        self.waiting.append((due, callback))
-        return asyncio.TimerHandle(due, callback, (), asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        handle = asyncio.TimerHandle(self.now + delay, callback, (), loop)
+        self.made.append((handle, callback))
+        return handle
 
     def create_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         return asyncio.get_running_loop().create_task(work)
 
     def move(self, seconds: float) -> None:
         self.now += seconds
-        due = [each for each in self.waiting if each[0] <= self.now]
-        self.waiting = [each for each in self.waiting if each[0] > self.now]
+        due = [each for each in self.waiting if each[0].when() <= self.now]
+        self.made = [each for each in self.waiting if each[0].when() > self.now]
         for _, callback in due:
             callback()
 
@@ -272,7 +277,7 @@ def _connected(timers: _Timers, app: ASGIApp) -> tuple[PromptProtocol, _Wire]:
     protocol, wire = PromptProtocol(config, ServerState(), {}, loop), _Wire()
     protocol.connection_made(wire)
     protocol.introduced()
-    timers.waiting.clear()  # that of the headers
+    timers.made.clear()  # that of the headers
     return protocol, wire
 
 
@@ -298,6 +303,18 @@ async def test_one_timer_sees_to_it_that_no_connection_is_idle_for_too_long() ->
     timers.move(0.1)
     assert not wire.is_open
     assert timers.waiting == []
+
+
+async def test_a_line_end_that_begins_no_request_keeps_no_connection_open() -> None:
+    timers = _Timers()
+    protocol, wire = _connected(timers, _at_once)
+    protocol.data_received(_BEGUN + b"{}")
+    await _settled()
+    timers.move(74)
+    protocol.data_received(b"\r\n")
+    assert wire.is_open
+    timers.move(1)
+    assert not wire.is_open
 
 
 async def test_a_request_under_way_is_not_idle_however_long_it_takes() -> None:
