@@ -43,7 +43,7 @@ def _of_tool(result: JsonObject) -> ShapeFault | None:
     content = result.get("content", [])
     if not isinstance(content, list):
         return ShapeFault(pointer="/content", problem="not a list")
-    if not isinstance(result.get("isError", False), bool):
+    if "isError" in result and not isinstance(result["isError"], bool):
         return ShapeFault(pointer="/isError", problem="not a boolean")
     for index, block in enumerate(content):
         if (  # as nearly all are
