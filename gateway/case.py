@@ -61,6 +61,7 @@ _UNCLASSIFIED: Final = "unclassified"
 # Names of the module for what every call asks: to find a member takes longer than to compare it.
 _READ: Final = Effect.READ
 _ALLOW: Final = DecisionEffect.ALLOW
+_HELD: Final = DecisionEffect.REQUIRE_APPROVAL
 _CALL_TOOL: Final = Method.CALL_TOOL
 _EXTERNAL: Final = SourceTrust.EXTERNAL
 _RESOURCE: Final = Kind.RESOURCE
@@ -116,7 +117,7 @@ class Case:
         """Whether an operation is taken for it: anything but a read that is allowed."""
         if self.effect is not _READ and self.call.method is _CALL_TOOL:
             return True
-        return self.decision.effect is DecisionEffect.REQUIRE_APPROVAL
+        return self.decision.effect is _HELD
 
     @property
     def is_tainted(self) -> bool:
