@@ -368,18 +368,19 @@ class Pipeline:
             old = await self.checks.before(case)
             ticket.old = None if isinstance(old, NotRead) else old
         delivered = await self.dispatch(case, ticket)
+        if isinstance(delivered, Delivered):
+            if case.operation is None:
+                answer = self.shaping.shaped(case, delivered)
+            else:
+                answer = await self._checked(case, ticket, delivered, old)
+            return answer if isinstance(answer, Answer) else self.shaping.leaving(case, answer)
         if isinstance(delivered, Refusal):
             if delivered.executed is Execution.NO:
                 await self.claim.give_back(case)
             return self.shaping.leaving(case, delivered)
-        if isinstance(delivered, Answer):
-            if delivered.status is Status.INPUT_REQUIRED:
-                await self.claim.give_back(case)
-            return self.shaping.going_on(case, delivered)
-        if case.operation is not None:
-            answer = await self._checked(case, ticket, delivered, old)
-            return self.shaping.leaving(case, answer)
-        return self.shaping.leaving(case, self.shaping.shaped(case, delivered))
+        if delivered.status is Status.INPUT_REQUIRED:
+            await self.claim.give_back(case)
+        return self.shaping.going_on(case, delivered)
 
     async def _checked(
         self, case: Case, ticket: Ticket, delivered: Delivered, old: Old
