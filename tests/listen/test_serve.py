@@ -252,6 +252,9 @@ class _Timers:
         self.made.append((handle, callback))
         return handle
 
+    def call_soon(self, callback: Callable[[], object]) -> asyncio.Handle:
+        return asyncio.get_running_loop().call_soon(callback)
+
     def create_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         return asyncio.get_running_loop().create_task(work)
 
@@ -367,10 +370,11 @@ async def test_a_request_counts_as_a_task_until_it_is_over_and_no_longer(
             raise fault
         await _at_once(scope, receive, send)
 
-    protocol, _ = _connected(_Timers(), app)
+    protocol, wire = _connected(_Timers(), app)
     protocol.data_received(_BEGUN + b"{}")
     await begun.wait()
     assert len(protocol.tasks) == 1  # whom the end of the server waits for
     release.set()
     await _settled()
     assert protocol.tasks == set()
+    assert wire.written.startswith(b"HTTP/1.1 500" if fault is not None else b"HTTP/1.1 200")
