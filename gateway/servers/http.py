@@ -43,7 +43,14 @@ from gateway.servers.sending import Sending
 from gateway.servers.talks import Talks
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
-from gateway.types.operations import Delivered, Delivery, Execution, Failure, Undelivered
+from gateway.types.operations import (
+    Delivered,
+    Delivery,
+    Execution,
+    Failure,
+    Rejected,
+    Undelivered,
+)
 from gateway.types.relay import Ear, Presence
 
 _IDLE_S = 4.0  # common servers close an idle connection after 5 s; ours go before that
@@ -265,6 +272,7 @@ class HttpConnection:
                     return whole
                 exchange = self._exchange(call, spoken, in_session=bool(session))
                 reply = await read_reply(response, exchange)
+                response.is_read = isinstance(reply, Delivered | Rejected)
             if exchange.last_id and not exchange.modern:
                 return await resuming.finish(reply, exchange, self._asides.open_get)
             return reply

@@ -87,6 +87,7 @@ class Response:
     encoding: str = ""  # of the body; empty: none
     began: bool = False  # enough is here to say what kind of answer it is
     is_complete: bool = False  # all of it arrived
+    is_read: bool = False  # it has said what it was asked for; what is missing is its end
     plain: bytes | None = None  # the body of a JSON answer that is here as a whole, in one piece
     _waiting: int = 0
     _fault: Exception | None = None

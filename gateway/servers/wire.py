@@ -22,6 +22,8 @@ from gateway.servers.response import Headers, Response
 from gateway.servers.tls import reason_of
 
 _HEAD_BYTES: Final = 64 << 10  # of headers, and of anything else that comes before or after a body
+_LINGER_S: Final = 0.25  # the end of a stream comes a moment after its last event
+_MOST_LINGERING: Final = 64
 _MOST_DRIFTING: Final = 64  # responses of one server that nobody waits for, and that stay open
 
 
@@ -56,8 +58,10 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._head = 0
         self._idle = 0  # bytes since the request was sent, or since a step towards its answer
+        self._late = 0  # bytes while it lingers
         self._stays = False  # the parser can tell only while it ends a message
         self._drifts = False  # nobody waits for the response
+        self._lingers: asyncio.TimerHandle | None = None  # and only for its end
         self.usable = True
 
     def send(self, data: bytes, *, stays: bool) -> Response:
@@ -68,7 +72,13 @@ class Connection(asyncio.Protocol):
         return response
 
     def finish(self, response: Response) -> None:
-        """Take the connection back into the pool, or close it."""
+        """Take the connection back into the pool, at once or once the response has ended.
+
+        Or close it.
+        """
+        if self.usable and response.is_read and not response.is_complete:
+            self._linger()
+            return
         self._response = None
         if self.usable and self._stays and response.is_complete:
             self._stays = False
@@ -81,9 +91,28 @@ class Connection(asyncio.Protocol):
         else:
             self.close()
 
+    def _linger(self) -> None:
+        """Wait for the end of a response that has said all; a stream has one of its own."""
+        self._late, self._drifts = 0, True
+        self._lingers = asyncio.get_running_loop().call_later(_LINGER_S, self.close)
+        self.resume()
+        self._pool.let_linger(self)
+
+    def _lingered(self, response: Response) -> None:
+        """Look whether the response has ended, or goes on too long."""
+        if response.is_complete and self._lingers is not None:
+            self._lingers.cancel()
+            self._lingers, self._drifts = None, False
+            self._pool.lingered(self)
+            self.finish(response)
+        elif self._late > _HEAD_BYTES:
+            self.close()
+
     def close(self) -> None:
         """End the connection now; a server sees its response stream closed."""
         self.usable = False
+        if self._lingers is not None:
+            self._lingers.cancel()
         if self._transport is not None:
             self._transport.abort()
 
@@ -133,7 +162,10 @@ class Connection(asyncio.Protocol):
             self._is_new, self._begun = False, data
             response.headers = Headers()
         self._parse(data)
-        if response.is_complete and self._stays:
+        if self._lingers is not None:
+            self._late += len(data)
+            self._lingered(response)
+        elif response.is_complete and self._stays:
             self._pool.likeness.learn(self._begun, response)
 
     def _parse(self, data: bytes) -> None:
@@ -161,6 +193,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell whoever waits, and leave the pool."""
         self.usable = False
+        if self._lingers is not None:
+            self._lingers.cancel()
         self._pool.forget(self)
         if self._response is not None:
             self._response.fail(exc or ConnectionResetError("the connection was closed"))
@@ -205,7 +239,7 @@ class Connection(asyncio.Protocol):
         else:
             self._stays = self._parser.should_keep_alive()
             response.end()
-            if self._drifts:
+            if self._drifts and self._lingers is None:
                 self.close()
 
     def _broken(self, what: str) -> None:
@@ -232,6 +266,7 @@ class Pool:
         self.likeness = Likeness()
         self._idle: deque[tuple[Connection, float]] = deque()
         self._drifting: dict[Connection, None] = {}  # the oldest first
+        self._lingering: dict[Connection, None] = {}  # likewise
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         host = parts.netloc.rpartition("@")[2]
         self._start = (
@@ -267,6 +302,16 @@ class Pool:
         if len(self._drifting) > _MOST_DRIFTING:
             next(iter(self._drifting)).close()
 
+    def let_linger(self, connection: Connection) -> None:
+        """Hold a connection whose response is about to end; of too many the oldest is closed."""
+        self._lingering[connection] = None
+        if len(self._lingering) > _MOST_LINGERING:
+            next(iter(self._lingering)).close()
+
+    def lingered(self, connection: Connection) -> None:
+        """Hold it no more."""
+        self._lingering.pop(connection, None)
+
     def keep(self, connection: Connection) -> None:
         """Hold a connection for the next request."""
         self._idle.append((connection, asyncio.get_running_loop().time() + self._idle_s))
@@ -274,6 +319,7 @@ class Pool:
     def forget(self, connection: Connection) -> None:
         """Let go of a connection that is gone."""
         self._drifting.pop(connection, None)
+        self._lingering.pop(connection, None)
         for held in self._idle:
             if held[0] is connection:
                 self._idle.remove(held)
@@ -283,7 +329,7 @@ class Pool:
         """Close what is kept, and what drifts, unless it is to outlive the pool's use."""
         while self._idle:
             self._idle.pop()[0].close()
-        for connection in list(self._drifting) if drifting else ():
+        for connection in [*self._lingering, *(self._drifting if drifting else ())]:
             connection.close()
 
     def _kept(self) -> Connection | None:

@@ -1,9 +1,9 @@
 """The client for tool calls, against real sockets, on both event loops."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
-from typing import TypeAlias
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeAlias
 
 import pytest
 import uvloop
@@ -255,5 +255,127 @@ def test_a_response_that_nobody_waits_for_ends_with_its_last_byte(run: Loop) -> 
         asked.set()
         await over.wait()
         server.close()
+
+    run(work())
+
+
+STREAM = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    b"a\r\ndata: {}\n\n\r\n"
+)
+
+
+class Late:
+    """Answers with a stream whose end comes only when it is told, and counts connections."""
+
+    def __init__(self, end: bytes) -> None:
+        self.end = end
+        self.told, self.over = asyncio.Event(), asyncio.Event()
+        self.connections = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(STREAM)
+                await self.told.wait()
+                self.told.clear()
+                writer.write(self.end)
+                await writer.drain()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        self.over.set()
+
+    @asynccontextmanager
+    async def pool(self) -> AsyncGenerator[wire.Pool]:
+        server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        pool = wire.Pool(f"http://127.0.0.1:{port}/", connect_s=2, idle_s=2)
+        try:
+            yield pool
+        finally:
+            pool.close()
+            self.told.set()
+            server.close()
+            async with asyncio.timeout(5):
+                await self.over.wait()
+
+
+async def read(pool: wire.Pool, *, is_read: bool = True) -> None:
+    with await pool.post(b"") as response:
+        async for piece in response.iter_any():
+            assert piece == b"data: {}\n\n"
+            break
+        response.is_read = is_read
+
+
+async def free(pool: wire.Pool) -> None:
+    """Wait until a connection can be used again."""
+    idle: Any = pool
+    while not idle._idle:
+        await asyncio.sleep(0.001)
+
+
+def test_a_stream_that_has_said_all_gives_its_connection_back_with_its_end(
+    run: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "_LINGER_S", 60)
+
+    async def work() -> None:
+        late = Late(b"0\r\n\r\n")
+        async with late.pool() as pool:
+            for _ in range(3):
+                await read(pool)
+                late.told.set()
+                await free(pool)
+            assert late.connections == 1
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    "end",
+    [b"", b"x" * 9, b"10000\r\n" + b"x" * 65_536, STREAM, b"0\r\n\r\n" + JSON],
+    ids=["nothing", "no chunk", "more than is waited for", "another", "an answer to nothing"],
+)
+def test_a_stream_that_has_said_all_is_not_waited_for_at_any_price(
+    run: Loop, monkeypatch: pytest.MonkeyPatch, end: bytes
+) -> None:
+    monkeypatch.setattr(wire, "_LINGER_S", 60 if end else 0.01)
+
+    async def work() -> None:
+        late = Late(end)
+        async with late.pool() as pool:
+            await read(pool)
+            late.told.set()
+            held: Any = pool
+            async with asyncio.timeout(5):
+                while held._lingering:
+                    await asyncio.sleep(0.001)
+            assert not held._idle
+
+    run(work())
+
+
+@pytest.mark.parametrize("why", ["unread", "too many", "over"])
+def test_a_stream_is_closed_at_once_where_there_is_no_reason_to_wait(
+    run: Loop, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    monkeypatch.setattr(wire, "_LINGER_S", 60)
+    monkeypatch.setattr(wire, "_MOST_LINGERING", 0 if why == "too many" else 1)
+
+    async def work() -> None:
+        late = Late(b"")
+        async with late.pool() as pool:
+            await read(pool, is_read=why != "unread")
+            if why == "over":
+                pool.close(drifting=False)
+            held: Any = pool
+            async with asyncio.timeout(5):
+                while held._lingering:
+                    await asyncio.sleep(0.001)
+            assert not held._idle
 
     run(work())
