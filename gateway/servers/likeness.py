@@ -12,6 +12,7 @@ from gateway.servers.response import Headers, Response
 
 _MOST: Final = 16  # heads of one server that are known: of its kinds of answers, and of proxies
 _LONGEST: Final = 8 << 10  # bytes of one
+_LONGEST_HELD: Final = 64 << 10  # bytes of an answer that wait for its last chunk
 _END: Final = b"\r\n\r\n"
 _LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 # The two fields that differ between answers. Only in the form that nearly every server writes, in
@@ -46,7 +47,8 @@ class Likeness:
     def look(self, data: bytes) -> tuple[Headers, bytes] | None:
         """Return headers and body of an answer whose head is known and that is here as a whole.
 
-        With an empty body when nothing but the head is here: there is one to come.
+        With an empty body when nothing but the head is here, or all but the end of a body in a
+        chunk: more is to come, and nobody can do anything with it before.
         """
         if not self._known:  # as long as a server answers with streams alone
             return None
@@ -64,7 +66,11 @@ class Likeness:
             return (headers, b"") if len(data) == end else None
         begin = chunk.end()
         stop = begin + int(chunk[1], 16)
-        return (headers, data[begin:stop]) if data[stop:] == _LAST_CHUNK else None
+        rest = data[stop:]
+        if rest == _LAST_CHUNK:
+            return headers, data[begin:stop]
+        is_ending = stop <= len(data) <= _LONGEST_HELD and _LAST_CHUNK.startswith(rest)
+        return (headers, b"") if is_ending else None
 
     def learn(self, begun: bytes, response: Response) -> None:
         """Keep the head of a response that the parser has read, if others may be like it.
@@ -75,7 +81,8 @@ class Likeness:
         if not body:
             return
         head, headers = begun[: begun.find(_END) + 4], response.headers
-        if len(head) > _LONGEST or _PLAIN.fullmatch(head) is None:
+        key = tuple(_VARYING.split(head))
+        if key in self._known or len(head) > _LONGEST or _PLAIN.fullmatch(head) is None:
             return
         if headers.count != head.count(b"\r\n") - 2:  # there were trailers
             return
@@ -90,4 +97,4 @@ class Likeness:
         if len(self._known) >= _MOST:
             self._known.clear()
         kept = headers.without("content-length", "date")
-        self._known[tuple(_VARYING.split(head))] = Known(kept, length)
+        self._known[key] = Known(kept, length)
