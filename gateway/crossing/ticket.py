@@ -151,6 +151,7 @@ class Ticket:
         Raises StoreUnavailable where arguments can't be sealed that have to be.
         """
         changed = case.arguments if case.arguments is not case.call.arguments else None
+        self._digest()
         started = build.started(
             self.record,
             self.owner.redactor,
@@ -384,6 +385,7 @@ class Ticket:
 
     def _authorization(self, refusal: Refusal | None, at: datetime | None = None) -> Event:
         case, at = self._case, at or self.owner.clock.now()
+        self._digest()
         return build.authorization(
             self.record,
             self.owner.redactor,

@@ -1,16 +1,22 @@
 """Step 14: record, seen through the whole pipeline."""
 
+from contextlib import closing
+from pathlib import Path
+
 import anyio
 import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.results import envelope
+from gateway.store.events import EventFilter
+from gateway.store.store import Store
 from gateway.types.calls import Method
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Delivery
 from gateway.types.outcomes import Answer, Finished, Status
 from gateway.types.relay import AskOutcome, Ear, Inquiry, Outbound
+from gateway.types.tools import Effect
 from tests.helpers.cases import (
     a_call,
     a_contract,
@@ -20,6 +26,7 @@ from tests.helpers.cases import (
     a_revision,
     a_tool,
 )
+from tests.helpers.databases import ORIGIN
 from tests.helpers.pipelines import Answering, Log, a_pipeline, digest
 from tests.helpers.shelves import Law, Shelf
 
@@ -172,6 +179,22 @@ async def test_reads_of_different_resources_have_different_digests() -> None:
     _, other, _ = await handled(Method.READ_RESOURCE, "crm://keys/1")
     digests = [str(events[-1].body["arguments_digest"]) for events in (first, again, other)]
     assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.WRITE])
+async def test_every_event_of_a_call_says_over_which_arguments_it_was(
+    effect: Effect, tmp_path: Path
+) -> None:
+    tool = a_tool(a_definition(properties={"id": {"type": "string"}}))
+    law = Law(a_revision([a_contract(tool, effect=effect)]))
+    with closing(Store.open(f"sqlite:///{tmp_path}/s.db", origin=ORIGIN)) as store:
+        pipeline = a_pipeline(Shelf((tool,)), law, Answering(), Log(), store=store)
+        await pipeline.handle(a_call("crm__find", {"id": "c-1"}))
+        await store.events.kept()
+        told = [each.json()["body"] for each in await store.events.query(EventFilter())]
+    digests = {str(body["arguments_digest"]) for body in told if isinstance(body, dict)}
+    assert len(told) >= 3
+    assert digests == {digest("acme", {"id": "c-1"})}
 
 
 async def test_an_answer_of_another_form_does_not_pass() -> None:
