@@ -9,7 +9,9 @@ from gateway import ids, jsontext
 from gateway.case import Origin, Traced
 from gateway.clock import Clock, SystemClock
 from gateway.crossing.books import Sealing, SeenValue
+from gateway.crossing.usual import Usual
 from gateway.events import runs
+from gateway.events.redact import Redactor
 from gateway.revision import Revision
 from gateway.runs.origins import Asked
 from gateway.store.revisions import StoredRevision
@@ -34,6 +36,10 @@ class Keeping:
     _collected: set[tuple[str, str, str, str]] = field(
         default_factory=set[tuple[str, str, str, str]], repr=False, compare=False
     )
+
+    def usual(self, redactor: Redactor) -> Usual:
+        """Return what writes the events of most reads, as this store's log would."""
+        return Usual(self.store.events.origin, redactor)
 
     def digest(self, tenant: str, value: Json) -> str:
         """Return a keyed digest of a value's canonical form, comparable within one tenant."""

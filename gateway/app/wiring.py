@@ -337,6 +337,7 @@ class Wiring:
     def _record(self, redactor: Redactor) -> Record:
         return Record(
             journal=self.keeping.store.events,
+            usual=self.keeping.usual(redactor),
             telemetry=self.telemetry,
             redactor=redactor,
             digest=self.keeping.digest,

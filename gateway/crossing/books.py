@@ -6,12 +6,14 @@ from typing import Protocol
 
 from gateway.case import Case
 from gateway.clock import Clock
+from gateway.crossing.usual import Usual
 from gateway.events.redact import Redactor
 from gateway.results import documents, evidence, yields
 from gateway.results.evidence import Reference
 from gateway.telemetry.context import Trace
 from gateway.types.audit import Level
 from gateway.types.calls import Method, ProposedCall
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.records import CallRecord
@@ -29,7 +31,7 @@ class Journal(Protocol):
         ...
 
     def append_later(
-        self, make: Callable[[], Sequence[Event]], most: int, *, owed: bool = False
+        self, make: Callable[[], Sequence[Event | EventRow]], most: int, *, owed: bool = False
     ) -> None:
         """Have up to `most` events made a moment later, and handed over in order with the others.
 
@@ -133,6 +135,11 @@ class Books(Protocol):
     @property
     def level(self) -> Level:
         """How much events keep of a call whose contract does not say."""
+        ...
+
+    @property
+    def usual(self) -> Usual | None:
+        """Writes the events of most reads at once, if the journal takes what is written."""
         ...
 
     @property

@@ -2,15 +2,16 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from gateway import ids
 from gateway.case import Case, Verdict
+from gateway.crossing import endings
 from gateway.crossing.books import Books
 from gateway.crossing.effects import effect_of
-from gateway.crossing.retrieved import retrieved
 from gateway.crossing.settle import Ending
 from gateway.crossing.snapshots import snapshot_of
 from gateway.errors import StoreUnavailable
@@ -19,6 +20,7 @@ from gateway.events.envelope import timestamp
 from gateway.results import envelope
 from gateway.store.times import moment
 from gateway.types.approvals import Approval
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.observed import Observed
@@ -137,7 +139,7 @@ class Ticket:
                 self.owner.journal.append([self._sealed(self._authorization(self._denial))])
             else:
                 at = self.owner.clock.now()
-                self.owner.journal.append_later(lambda: [self._authorization(self._denial, at)], 1)
+                self.owner.journal.append_later(lambda: [self._passed(case, at)], 1)
                 if self.owner.under_way.calls == 1:  # its server is waited for, and nobody waits
                     self.owner.journal.catch_up()
         else:
@@ -296,7 +298,27 @@ class Ticket:
 
     def _told(self, outcome: Answer | Refusal, at: datetime) -> list[Event]:
         self._digest()
+        if isinstance(outcome, Answer):
+            self._digest_result(outcome)
         events = self._final_events(outcome, at)
+        self.owner.telemetry.record(self.record)
+        return events
+
+    def _passed(self, case: Case, at: datetime) -> Event | EventRow:
+        """Return the decision about a read that is sent."""
+        self._digest()
+        usual = self.owner.usual
+        written = usual.decided(self.record, case, at) if usual is not None else None
+        return written or self._authorization(self._denial, at)
+
+    def _behind(self, outcome: Answer | Refusal, at: datetime) -> Sequence[Event | EventRow]:
+        """Return what tells the end of a read."""
+        usual, case = self.owner.usual, self._case
+        if usual is None or case is None or not isinstance(outcome, Answer):
+            return self._told(outcome, at)
+        self._digest()
+        self._digest_result(outcome)
+        events = usual.ended(self.record, case, outcome, at) or self._final_events(outcome, at)
         self.owner.telemetry.record(self.record)
         return events
 
@@ -311,7 +333,7 @@ class Ticket:
         at = self.owner.clock.now()
         try:
             self.owner.journal.append_later(
-                lambda: self._told(outcome, at), _MOST_FINAL, owed=self._sent
+                lambda: self._behind(outcome, at), _MOST_FINAL, owed=self._sent
             )
         except StoreUnavailable as error:
             self.owner.telemetry.record(self.record)
@@ -323,6 +345,10 @@ class Ticket:
         if not self.record.arguments_digest:
             call = self.record.call
             self.record.arguments_digest = self.owner.digest(call.principal.tenant, call.asked)
+
+    def _digest_result(self, answer: Answer) -> None:
+        tenant = self.record.call.principal.tenant
+        self.record.result_digest = self.owner.digest(tenant, answer.result)
 
     def _append(self, events: list[Event]) -> bool:
         try:
@@ -336,34 +362,11 @@ class Ticket:
         return False
 
     def _final_events(self, outcome: Answer | Refusal, at: datetime) -> list[Event]:
-        case, record, redactor = self._case, self.record, self.owner.redactor
-        events: list[Event] = []
-        if not self._authorized and case is not None:
-            events.append(self._denied(self._denial))  # the verdict, not what became of it
-        reason, next_step, original, result = "", "", None, None
-        if isinstance(outcome, Answer):
-            result = outcome.result
-            tenant = record.call.principal.tenant
-            record.result_digest = self.owner.digest(tenant, outcome.result)
-        else:
-            reason, original = outcome.reason, outcome.original
-            # Where there is a word about single arguments, advice may name other values of theirs.
-            next_step = "" if outcome.details else outcome.next
-        events.append(
-            build.ended(
-                record,
-                redactor,
-                id=ids.ulid(),
-                at=at,
-                reason=reason,
-                next_step=next_step,
-                original=original,
-                result=result,
-            )
-        )
-        if case is not None and (found := retrieved(case, outcome, self.owner)) is not None:
-            events.append(found.event(record, redactor, id=ids.ulid(), at=at))
-        return events
+        case = self._case
+        ended = endings.events(self.record, case, outcome, at, self.owner)
+        if self._authorized or case is None:
+            return ended
+        return [self._denied(self._denial), *ended]  # the verdict, not what became of it
 
     def _sealed(self, event: Event, arguments: JsonObject | None = None) -> Event:
         """Seal arguments beside an event, those that came if none are given.

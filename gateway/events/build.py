@@ -91,7 +91,7 @@ def authorization(
             record.observed, text=lambda text: hiding.text(record, redactor, text)
         )
     if record.judged_ns:
-        body["duration_us"] = _elapsed_us(record.received_ns, record.judged_ns)
+        body["duration_us"] = elapsed_us(record.received_ns, record.judged_ns)
     return _event(
         record, body, EventKind.AUTHORIZATION, Stage.DECIDED, id=id, at=at, redacted=arguments
     )
@@ -140,7 +140,7 @@ def ended(
         "code": record.code,
         "executed": str(record.executed),
         "tool_error": record.tool_error,
-        "duration_us": _elapsed_us(record.received_ns, record.closed_ns),
+        "duration_us": elapsed_us(record.received_ns, record.closed_ns),
         "result_size": record.result_size,
         "redactions": record.redactions,
     }
@@ -159,7 +159,7 @@ def ended(
     if result is not None and record.level is Level.FULL:
         body["result"] = _result(record, redactor, result)
     if record.sent_ns:
-        body["downstream_us"] = _elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
+        body["downstream_us"] = elapsed_us(record.sent_ns, record.answered_ns or record.closed_ns)
     if record.observed_result is not None:
         body |= _observed(record, redactor, record.observed_result)
     stage = Stage.FINISHED if status in _UNHARMED else Stage.FAILED
@@ -377,5 +377,6 @@ def _repeats(record: CallRecord, redactor: Redactor) -> JsonObject:
     return {"repeats": {"op": asked.op_id, "reason": hiding.text(record, redactor, asked.reason)}}
 
 
-def _elapsed_us(start_ns: int, end_ns: int) -> int:
-    return max(0, end_ns - start_ns) // _US
+def elapsed_us(start_ns: int, end_ns: int) -> int:
+    """Return the whole microseconds between two times in nanoseconds."""
+    return (end_ns - start_ns) // _US if end_ns > start_ns else 0

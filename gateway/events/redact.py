@@ -88,6 +88,13 @@ class Redactor:
             count=walk.count,
         )
 
+    def is_clean(self, value: Json) -> bool:
+        """Whether one look shows that an event may have a value as it is, where nothing is tagged.
+
+        False only says that it has to be looked at more closely.
+        """
+        return self._looks[EVENTS][1].clean(value) is not None
+
     def digest(self, value: Json, *, tenant: str = "") -> str:
         """Return what stands for a value of which nothing is kept: keyed, 16 bytes.
 

@@ -17,6 +17,7 @@ from gateway.crossing.books import (
     yielded,
 )
 from gateway.crossing.ticket import Ticket
+from gateway.crossing.usual import Usual
 from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
 from gateway.store.sealing import NoSealer
@@ -65,6 +66,7 @@ class Record:
     sealer: Sealing = field(default_factory=NoSealer)
     level: Level = Level.REQUEST  # where a contract says nothing
     reads_wait_for_log: bool = False  # reads are refused as soon as the log fails
+    usual: Usual | None = None  # writes events of most reads, where the journal takes rows
     under_way: UnderWay = field(default_factory=UnderWay)
 
     def open(self, call: ProposedCall) -> Ticket:

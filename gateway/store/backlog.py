@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from gateway.errors import StoreUnavailable
 from gateway.store.changes import Change
 from gateway.store.engine import Transaction
-from gateway.store.event_rows import EventRow
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 
 _GROUP_EVENTS: Final = 1_000

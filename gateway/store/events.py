@@ -16,10 +16,11 @@ from gateway.events.envelope import Origin
 from gateway.store.backlog import Backlog, Bounds, Entry, Gap
 from gateway.store.changes import Change
 from gateway.store.engine import Engine, Transaction, Value
-from gateway.store.event_rows import EventRow, column, row_of
+from gateway.store.event_rows import column, row_of
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.store.writer import Health, Writer
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.json import JsonObject
 from gateway.types.values import maker, value
@@ -34,7 +35,7 @@ _PAGE: Final = 500
 _TOGETHER: Final = 48
 _GATHER_S: Final = 0.02
 _log = logging.getLogger("weighbridge")
-_Made = Callable[[], Sequence[Event]]
+_Made = Callable[[], Sequence[Event | EventRow]]
 
 _CONDITIONS: Final = {
     "tenant": "tenant = :tenant",
@@ -133,6 +134,11 @@ class EventLog:
         )
 
     @property
+    def origin(self) -> Origin:
+        """What its events say of the process that writes them."""
+        return self._origin
+
+    @property
     def health(self) -> Health:
         """Whether events are being kept, and how many wait."""
         return self._writer.health
@@ -142,7 +148,9 @@ class EventLog:
         """Why events are not being committed right now, or an empty text."""
         return self._writer.failing
 
-    def append(self, events: Sequence[Event], *, durable: bool = False, owed: bool = False) -> None:
+    def append(
+        self, events: Sequence[Event | EventRow], *, durable: bool = False, owed: bool = False
+    ) -> None:
         """Hand events to the writer, all or none, and return at once.
 
         Their values must not change any more. With `durable` they are committed so that a loss of
@@ -212,7 +220,10 @@ class EventLog:
         rows: list[EventRow] = []
         for make in gathered:
             try:
-                made = [self._row(event) for event in make()]
+                made = [
+                    event if isinstance(event, EventRow) else row_of(event, self._origin)
+                    for event in make()
+                ]
             except Exception as error:  # of one call, and no other may lose its events by that
                 _log.exception("events of a call could not be made")
                 made = [self._row(self._unmade(error))]
@@ -283,8 +294,8 @@ class EventLog:
         entry = Entry(rows, size, durable=True, change=change, as_row=self._row)
         self._backlog.append([entry], owed=owed, now=self._clock.now)
 
-    def _row(self, event: Event) -> EventRow:
-        return row_of(event, self._origin)
+    def _row(self, event: Event | EventRow) -> EventRow:
+        return event if isinstance(event, EventRow) else row_of(event, self._origin)
 
     async def query(self, wanted: EventFilter) -> list[StoredEvent]:
         """Return the events that match, in the order of the log."""

@@ -11,10 +11,10 @@ from gateway.store import erasing, seals
 from gateway.store.changes import Change, Log, Made
 from gateway.store.engine import Parameters, Transaction, Value
 from gateway.store.erasing import Erased, Left
-from gateway.store.event_rows import EventRow
 from gateway.store.retention import Hold, all_holds, mend
 from gateway.store.times import microseconds, moment
 from gateway.store.worker import Worker
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.json import Json
 from gateway.types.values import replaced, value

@@ -12,7 +12,7 @@ from gateway.errors import StatementRefused, StoreUnavailable
 from gateway.store import sealed_copies
 from gateway.store.backlog import Backlog, Entry, Gap
 from gateway.store.engine import Engine, Lock
-from gateway.store.event_rows import COLUMNS
+from gateway.types.event_rows import COLUMNS
 
 _FIRST_PAUSE_S: Final = 0.05
 _LONGEST_PAUSE_S: Final = 1.0

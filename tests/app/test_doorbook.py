@@ -14,6 +14,7 @@ from gateway.app.doorbook import DoorBook, peer_class
 from gateway.errors import StoreUnavailable
 from gateway.events import schemas
 from gateway.events.envelope import Origin, to_json
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event, EventKind
 from gateway.types.json import JsonObject
 from gateway.types.refused import TurnedAway, TurnedAwayFor
@@ -36,10 +37,10 @@ class Log:
         self.grew = anyio.Event()
 
     def append_later(
-        self, make: Callable[[], Sequence[Event]], most: int, *, owed: bool = False
+        self, make: Callable[[], Sequence[Event | EventRow]], most: int, *, owed: bool = False
     ) -> None:
         del most
-        self.append(make(), owed=owed)
+        self.append([each for each in make() if isinstance(each, Event)], owed=owed)
 
     def catch_up(self) -> None:
         return None

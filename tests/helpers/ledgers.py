@@ -8,6 +8,7 @@ from typing import Final
 
 from gateway import jsontext
 from gateway.crossing.books import Sealing, UnderWay
+from gateway.crossing.usual import Usual
 from gateway.events.envelope import Origin as Writer
 from gateway.events.envelope import to_bytes
 from gateway.events.redact import Redactor
@@ -17,6 +18,7 @@ from gateway.telemetry.options import TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.audit import Level
 from gateway.types.decisions import Limit
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.records import CallRecord
@@ -82,9 +84,9 @@ class Journal:
             self.log.add(event)
 
     def append_later(
-        self, make: Callable[[], Sequence[Event]], most: int, *, owed: bool = False
+        self, make: Callable[[], Sequence[Event | EventRow]], most: int, *, owed: bool = False
     ) -> None:
-        made = make()
+        made = [each for each in make() if isinstance(each, Event)]
         assert len(made) <= most
         self.append(made, owed=owed)
 
@@ -126,6 +128,7 @@ class Books:
         self.reads_wait_for_log = False
         self.level = Level.FULL
         self.under_way = UnderWay()
+        self.usual: Usual | None = None
         self.sealer: Sealing = Unsealed()
 
     def digest(self, tenant: str, value: Json) -> str:

@@ -33,6 +33,7 @@ from gateway.telemetry.telemetry import Telemetry
 from gateway.types import operations as types
 from gateway.types.actors import Actor
 from gateway.types.decisions import Exceeded, Limit
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.json import Json
 from gateway.types.operations import Delivered, Delivery, Operation, OpState, Peer
@@ -60,9 +61,9 @@ class Log:
         self.events += events
 
     def append_later(
-        self, make: Callable[[], Sequence[Event]], most: int, *, owed: bool = False
+        self, make: Callable[[], Sequence[Event | EventRow]], most: int, *, owed: bool = False
     ) -> None:
-        made = make()
+        made = [each for each in make() if isinstance(each, Event)]
         assert len(made) <= most
         self.append(made, owed=owed)
 

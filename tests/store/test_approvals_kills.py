@@ -16,7 +16,6 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.store.backlog import Entry
 from gateway.store.engine import Transaction
-from gateway.store.event_rows import EventRow
 from gateway.store.store import Store
 from gateway.store.writer import Writer
 from gateway.types.approvals import (
@@ -28,6 +27,7 @@ from gateway.types.approvals import (
     Ruling,
     Vote,
 )
+from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.operations import OpState
 from tests.helpers import forked

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.store.engine import Engine, Lock, Row, numbered
-from gateway.store.event_rows import COLUMNS
+from gateway.types.event_rows import COLUMNS
 
 Connect = Callable[..., Engine]
 

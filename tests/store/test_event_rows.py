@@ -1,8 +1,8 @@
 import pytest
 
 from gateway.events.envelope import Origin, to_bytes
-from gateway.store.event_rows import COLUMNS, EventRow, column, row_of
-from gateway.types.audit import SealedCopy
+from gateway.store.event_rows import column, row_of
+from gateway.types.event_rows import COLUMNS
 from tests.helpers.cases import NOW
 from tests.helpers.events import an_event
 
@@ -57,12 +57,3 @@ def test_columns_are_what_every_engine_takes_wherever_the_odd_one_stands(text: s
             assert each.encode()
             assert len(each) <= 256
     assert row_of(an_event(body={}, call=text), ORIGIN).call_id == column(text)
-
-
-def test_a_sealed_copy_is_beside_the_columns_and_counts_as_memory() -> None:
-    sealed = SealedCopy(key="k", wrapped="w", content="c" * 1_000)
-    row = row_of(an_event(sealed=sealed), ORIGIN)
-    assert row.sealed is sealed
-    assert row.size == len(row.body) + 1_000
-    assert sealed not in row.numbered(1)
-    assert len(COLUMNS) == len(EventRow._fields)  # the number, for the copy

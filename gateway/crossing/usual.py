@@ -1,0 +1,237 @@
+"""Events of usual reads, written at once: nothing but what is their own is made for each.
+
+Of most calls the events differ from those of earlier ones in ids, times, arguments and digests; all
+else follows from the tool, its contract, the decision and the caller. So the first events of such
+calls are made and written like any, taken apart at what is their own, and the text between is kept;
+those of further calls are put together from that. Whatever has more to say is made and written by
+`events.build`; tests hold the bytes of the one way against those of the other.
+"""
+
+import re
+import secrets
+from datetime import datetime
+from typing import Final
+
+from gateway import ids, jsontext
+from gateway.case import Case
+from gateway.errors import JsonError
+from gateway.events import build
+from gateway.events.envelope import MAX_ARGUMENTS, Origin, timestamp, to_json
+from gateway.events.redact import Redactor
+from gateway.events.snapshots import ANY_TIME
+from gateway.store.event_rows import row_of
+from gateway.store.times import microseconds
+from gateway.types.audit import Level
+from gateway.types.calls import Method
+from gateway.types.event_rows import EventRow
+from gateway.types.events import Event
+from gateway.types.json import JsonObject
+from gateway.types.operations import Execution
+from gateway.types.outcomes import Answer, Status
+from gateway.types.records import CallRecord
+from gateway.types.tools import Kind
+
+_MOST: Final = 1024  # forms that are kept; all go when there are more
+_OF_ALL: Final = ("id", "ts", "call", "trace_id", "span_id")  # of the envelope, in its order
+_DECIDED: Final = ("arguments_digest", "arguments", "duration_us")  # of the body, in its order
+_ENDED: Final = (
+    "arguments_digest",
+    "duration_us",
+    "result_size",
+    "redactions",
+    "result_digest",
+    "downstream_us",
+)
+_RETRIEVED: Final = ("arguments_digest", "query_digest")
+_WRITTEN: Final = frozenset(  # as JSON already, not as the inside of a text
+    {"arguments", "duration_us", "result_size", "redactions", "downstream_us"}
+)
+MARK: Final = secrets.token_hex(16)  # stands in nothing that anybody says
+_MARKED: Final = re.compile(f'"{MARK}:([a-z_]+)"')
+
+_CALL_TOOL: Final = Method.CALL_TOOL
+_OK: Final = Status.OK
+_YES: Final = Execution.YES
+_make_row: Final = EventRow._make
+
+
+class _Form:
+    """What events of one kind have around their own, and the columns that they share."""
+
+    __slots__ = ("_after", "_before", "_text")
+
+    def __init__(self, text: str, row: EventRow) -> None:
+        self._text = text
+        self._before = row.kind, row.stage, row.tenant, row.run_id
+        self._after = row.tool, row.actor_user, row.decision, row.rule, row.status
+
+    def row(self, at: int, id: str, call: str, trace: str, own: tuple[str | int, ...]) -> EventRow:
+        """Return an event; `own` is what of it is its own, in the order of the text."""
+        body = self._text % own
+        return _make_row((at, id, *self._before, call, *self._after, trace, body, None))
+
+
+class _Forms:
+    """How events of calls that are alike are written, as far as that is known."""
+
+    __slots__ = ("decided", "ended", "held", "is_usual", "retrieved")
+
+    def __init__(self, held: tuple[object, ...], *, is_usual: bool) -> None:
+        self.held = held  # so that their ids are nobody else's
+        self.is_usual = is_usual
+        self.decided: _Form | None = None
+        self.ended: _Form | None = None
+        self.retrieved: _Form | None = None
+
+
+class Usual:
+    """Writes the events of plain reads that are like earlier ones; for one event loop."""
+
+    def __init__(self, origin: Origin, redactor: Redactor) -> None:
+        self._origin = origin
+        self._redactor = redactor
+        self._known: dict[tuple[object, ...], _Forms] = {}
+
+    def __len__(self) -> int:
+        """Return how many kinds of calls are known."""
+        return len(self._known)
+
+    def decided(self, record: CallRecord, case: Case, at: datetime) -> EventRow | None:
+        """Return the decision about a plain read that is sent; None where it has more to say."""
+        forms = self._forms(record, case)
+        facts = case.facts
+        if forms is None or facts.origins or facts.is_tainted or case.held:
+            return None
+        if at - facts.now > ANY_TIME:
+            return None
+        call = record.call
+        arguments = _written(call.arguments)
+        if not arguments or not self._redactor.is_clean(call.arguments):
+            return None
+        id = ids.ulid()
+        form = forms.decided
+        if form is None:
+            event = build.authorization(record, self._redactor, refusal=None, id=id, at=at)
+            row = row_of(event, self._origin)
+            forms.decided = self._form(event, row, _DECIDED)
+            return row
+        own = (
+            id,
+            timestamp(at),
+            call.call_id,
+            record.trace_id,
+            record.authorize_span,
+            record.arguments_digest,
+            arguments,
+            build.elapsed_us(record.received_ns, record.judged_ns),
+        )
+        return form.row(microseconds(at), id, call.call_id, record.trace_id, own)
+
+    def ended(
+        self, record: CallRecord, case: Case, answer: Answer, at: datetime
+    ) -> tuple[EventRow, EventRow] | None:
+        """Return the end of a plain read, and what it retrieved; None where they say more."""
+        forms = self._forms(record, case)
+        if forms is None or answer.status is not _OK or record.executed is not _YES:
+            return None
+        if record.tool_error or record.code or record.error_code is not None:
+            return None
+        if record.observed_result is not None or not record.answered_ns:
+            return None
+        first, second = ids.ulid(), ids.ulid()
+        ended, retrieved = forms.ended, forms.retrieved
+        if ended is None or retrieved is None:
+            return self._first(forms, record, (first, second), at)
+        call, trace, span = record.call.call_id, record.trace_id, record.server_span
+        digest, us, ts = record.arguments_digest, microseconds(at), timestamp(at)
+        own = (
+            first,
+            ts,
+            call,
+            trace,
+            span,
+            digest,
+            build.elapsed_us(record.received_ns, record.closed_ns),
+            record.result_size,
+            record.redactions,
+            record.result_digest,
+            build.elapsed_us(record.sent_ns, record.answered_ns),
+        )
+        return (
+            ended.row(us, first, call, trace, own),
+            retrieved.row(us, second, call, trace, (second, ts, call, trace, span, digest, digest)),
+        )
+
+    def _first(
+        self, forms: _Forms, record: CallRecord, new: tuple[str, str], at: datetime
+    ) -> tuple[EventRow, EventRow]:
+        """Make the two events like any, and keep their forms."""
+        one = build.ended(record, self._redactor, id=new[0], at=at)
+        two = build.retrieval(record, self._redactor, id=new[1], at=at, documents=())
+        rows = row_of(one, self._origin), row_of(two, self._origin)
+        forms.ended = self._form(one, rows[0], _ENDED)
+        forms.retrieved = self._form(two, rows[1], _RETRIEVED)
+        return rows
+
+    def _forms(self, record: CallRecord, case: Case) -> _Forms | None:
+        """Return how events of such calls are written; None for calls that are not usual.
+
+        Nor for the first one of its kind: some decisions are made for one call alone.
+        """
+        call = record.call
+        if call.method is not _CALL_TOOL or call.cause or call.parent or call.concealed:
+            return None
+        if record.run_id or record.observed is not None or not (call.call_id and record.trace_id):
+            return None
+        tool, contract = record.tool, record.contract
+        decision, actor = record.decision, record.actor
+        key = (id(tool), id(contract), id(decision), id(actor), record.phase, record.risk)
+        forms = self._known.get(key)
+        if forms is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            held = (tool, contract, decision, actor)
+            forms = self._known[key] = _Forms(held, is_usual=_is_usual(record, case))
+            return None
+        return forms if forms.is_usual else None
+
+    def _form(self, event: Event, row: EventRow, own: tuple[str, ...]) -> _Form | None:
+        """Take an event apart at what is its own; None where it is not all there, in its order."""
+        told = to_json(event, self._origin)
+        body = {**event.body, **{name: _marked(name) for name in own}}
+        told |= {**{name: _marked(name) for name in _OF_ALL if name in told}, "body": body}
+        between = _MARKED.split(jsontext.dump(told).decode())
+        if tuple(between[1::2]) != (*_OF_ALL, *own):
+            return None
+        text = between[0].replace("%", "%%")
+        for name, after in zip(between[1::2], between[2::2], strict=True):
+            text += ("%s" if name in _WRITTEN else '"%s"') + after.replace("%", "%%")
+        return _Form(text, row)
+
+
+def _marked(name: str) -> str:
+    return f"{MARK}:{name}"
+
+
+def _written(arguments: JsonObject) -> str:
+    """Return arguments as JSON; an empty text for those that can't be kept as they are."""
+    try:
+        written = jsontext.dump(arguments)
+    except JsonError:
+        return ""
+    return written.decode() if len(written) <= MAX_ARGUMENTS else ""
+
+
+def _is_usual(record: CallRecord, case: Case) -> bool:
+    """Whether calls that are alike have nothing to say but what is here."""
+    tool, contract = record.tool, record.contract
+    decision, actor = record.decision, record.actor
+    if tool is None or contract is None or decision is None or actor is None:
+        return False
+    if tool.kind is not Kind.TOOL or tool.pin != contract.pin:
+        return False
+    if record.level is not Level.REQUEST or case.revision.reads_now:
+        return False
+    if contract.sensitive or contract.yields or contract.retrieval or contract.provenance:
+        return False
+    return decision.is_plain and not decision.output.holds_back
