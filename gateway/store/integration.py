@@ -15,8 +15,10 @@ from gateway.events.tiles import WIDTH, Growth, Tile
 from gateway.events.tree import Edge
 from gateway.store.engine import Parameters, Row, Transaction
 from gateway.store.times import moment
+from gateway.store.turns import give_way
 
 _PAGE: Final = 1_000
+_PIECE: Final = 64  # events of a checkpoint, as many as take a third of a millisecond
 ANY: Final = (1 << 63) - 1
 
 
@@ -78,7 +80,7 @@ def grow(transaction: Transaction, base: StoredCheckpoint | None, *, most: int) 
     growth = Growth(_begun(base), lambda level, number: needed(transaction, level, number))
     end = before + most
     while growth.edge.size < end:
-        page = leaves(transaction, growth.edge.size, end)
+        page = leaves(transaction, growth.edge.size, min(growth.edge.size + _PIECE, end))
         covered = max(0, before - growth.edge.size)
         growth.extend(page[:covered])
         is_there = covered > 0 and growth.edge.size == before
@@ -88,7 +90,8 @@ def grow(transaction: Transaction, base: StoredCheckpoint | None, *, most: int) 
                 "`weighbridge events verify`"
             )
         growth.extend(page[covered:])
-        if len(page) < _PAGE:
+        give_way()
+        if len(page) < _PIECE:
             break
     if growth.edge.size < before:
         raise LogChanged(
