@@ -32,7 +32,9 @@ from gateway.types.records import CallRecord
 from gateway.types.tools import Kind
 
 _MOST: Final = 1024  # forms that are kept; all go when there are more
-_OF_ALL: Final = ("id", "ts", "call", "trace_id", "span_id")  # of the envelope, in its order
+# Of the envelope, in its order.
+_OUTSIDE: Final = ("id", "ts", "call", "trace_id", "span_id")
+_IN_RUN: Final = ("id", "ts", "run", "call", "trace_id", "span_id")
 _DECIDED: Final = ("arguments_digest", "arguments", "duration_us")  # of the body, in its order
 _ENDED: Final = (
     "arguments_digest",
@@ -62,13 +64,17 @@ class _Form:
 
     def __init__(self, text: str, row: EventRow) -> None:
         self._text = text
-        self._before = row.kind, row.stage, row.tenant, row.run_id
+        self._before = row.kind, row.stage, row.tenant
         self._after = row.tool, row.actor_user, row.decision, row.rule, row.status
 
-    def row(self, at: int, id: str, call: str, trace: str, own: tuple[str | int, ...]) -> EventRow:
-        """Return an event; `own` is what of it is its own, in the order of the text."""
-        body = self._text % own
-        return _make_row((at, id, *self._before, call, *self._after, trace, body, None))
+    def row(self, at: int, record: CallRecord, own: tuple[str | int, ...]) -> EventRow:
+        """Return an event; `own` is what of it is its own, in the order of the text: its id first.
+
+        What of that stands in columns has nothing in it that a column can't have.
+        """
+        text, trace = self._text % own, record.trace_id
+        named = record.run_id, record.call.call_id
+        return _make_row((at, own[0], *self._before, *named, *self._after, trace, text, None))
 
 
 class _Forms:
@@ -100,8 +106,8 @@ class Usual:
         """Return the decision about a plain read that is sent; None where it has more to say."""
         forms = self._forms(record, case)
         facts = case.facts
-        if forms is None or facts.origins or facts.is_tainted or case.held:
-            return None
+        if forms is None or record.run_id or facts.origins or facts.is_tainted or case.held:
+            return None  # also where there is a run: the decision tells what state it was in
         if at - facts.now > ANY_TIME:
             return None
         call = record.call
@@ -125,7 +131,7 @@ class Usual:
             arguments,
             build.elapsed_us(record.received_ns, record.judged_ns),
         )
-        return form.row(microseconds(at), id, call.call_id, record.trace_id, own)
+        return form.row(microseconds(at), record, own)
 
     def ended(
         self, record: CallRecord, case: Case, answer: Answer, at: datetime
@@ -142,15 +148,13 @@ class Usual:
         ended, retrieved = forms.ended, forms.retrieved
         if ended is None or retrieved is None:
             return self._first(forms, record, (first, second), at)
-        call, trace, span = record.call.call_id, record.trace_id, record.server_span
-        digest, us, ts = record.arguments_digest, microseconds(at), timestamp(at)
+        call, run = record.call.call_id, record.run_id
+        digest, us = record.arguments_digest, microseconds(at)
+        named = (run, call) if run else (call,)
+        envelope = (timestamp(at), *named, record.trace_id, record.server_span, digest)
         own = (
             first,
-            ts,
-            call,
-            trace,
-            span,
-            digest,
+            *envelope,
             build.elapsed_us(record.received_ns, record.closed_ns),
             record.result_size,
             record.redactions,
@@ -158,8 +162,8 @@ class Usual:
             build.elapsed_us(record.sent_ns, record.answered_ns),
         )
         return (
-            ended.row(us, first, call, trace, own),
-            retrieved.row(us, second, call, trace, (second, ts, call, trace, span, digest, digest)),
+            ended.row(us, record, own),
+            retrieved.row(us, record, (second, *envelope, digest)),
         )
 
     def _first(
@@ -181,11 +185,24 @@ class Usual:
         call = record.call
         if call.method is not _CALL_TOOL or call.cause or call.parent or call.concealed:
             return None
-        if record.run_id or record.observed is not None or not (call.call_id and record.trace_id):
+        if record.observed is not None:
+            return None
+        # They stand in the text as they are; of another form, something of them might be escaped.
+        if not (call.call_id.isidentifier() and record.trace_id.isalnum()):
+            return None
+        if record.run_id and not record.run_id.isidentifier():
             return None
         tool, contract = record.tool, record.contract
         decision, actor = record.decision, record.actor
-        key = (id(tool), id(contract), id(decision), id(actor), record.phase, record.risk)
+        key = (
+            id(tool),
+            id(contract),
+            id(decision),
+            id(actor),
+            record.phase,
+            record.risk,
+            record.run_id == "",
+        )
         forms = self._known.get(key)
         if forms is None:
             if len(self._known) >= _MOST:
@@ -199,9 +216,10 @@ class Usual:
         """Take an event apart at what is its own; None where it is not all there, in its order."""
         told = to_json(event, self._origin)
         body = {**event.body, **{name: _marked(name) for name in own}}
-        told |= {**{name: _marked(name) for name in _OF_ALL if name in told}, "body": body}
+        envelope = _IN_RUN if event.run else _OUTSIDE
+        told |= {**{name: _marked(name) for name in envelope if name in told}, "body": body}
         between = _MARKED.split(jsontext.dump(told).decode())
-        if tuple(between[1::2]) != (*_OF_ALL, *own):
+        if tuple(between[1::2]) != (*envelope, *own):
             return None
         text = between[0].replace("%", "%%")
         for name, after in zip(between[1::2], between[2::2], strict=True):

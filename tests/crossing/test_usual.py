@@ -53,6 +53,7 @@ from tests.helpers.cases import (
     an_actor,
 )
 from tests.helpers.ledgers import Books, Clock, MemoryLog
+from tests.helpers.runs import a_run
 
 ORIGIN = Writer(instance='gw-"1" 100%s', version="0.1.0")
 TOOL = a_tool()
@@ -190,6 +191,15 @@ async def test_events_of_usual_reads_are_written_at_once_from_the_second_on() ->
         assert await world.call(a_read(sent, call={"call_id": f"call_{number}"})) == 3
 
 
+async def test_in_a_run_the_end_of_a_read_is_written_at_once() -> None:
+    world = World()
+    for number in range(4):
+        run = f"run_{number}"
+        case = a_read({"n": number}, run=a_run(run_id=run), run_id=run)
+        assert await world.call(case) == 2, "the decision tells of the run's state as well"
+        assert await world.call(a_read({"n": number})) == (3 if number else 2)
+
+
 OTHERS: dict[str, dict[str, Any]] = {
     "another effect": {"decision": replaced(ALLOWED, limits=(LIMIT,))},
     "a reason": {"decision": replaced(ALLOWED, reason="since")},
@@ -212,6 +222,8 @@ OTHERS: dict[str, dict[str, Any]] = {
     "origins": {"facts": Facts(now=NOW, origins={"/a": (SOURCE,)})},
     "late": {"facts": Facts(now=NOW - timedelta(seconds=2))},
     "no call": {"call": {"call_id": ""}},
+    "an odd call": {"call": {"call_id": 'call_"1\\'}},
+    "an odd run": {"run": a_run(run_id='r"1\\'), "run_id": 'r"1\\'},
     "a parent": {"call": {"parent": "call_0"}},
     "a cause": {"call": {"cause": "lookup"}},
     "concealed": {"call": {"concealed": {"one": Sensitivity.SECRET}}},
@@ -281,6 +293,8 @@ SITUATIONS: tuple[dict[str, Any], ...] = (
     {"decision": replaced(ALLOWED, rule="x" * 300)},
     {"phase": Phase.PLANNING},
     {"risk": Risk.HIGH},
+    {"run": a_run(run_id="run_2"), "run_id": "run_2"},
+    {"run": a_run(run_id="run_3"), "run_id": "run_3", "phase": Phase.RETRIEVING},
     *(changes for changes in OTHERS.values() if "revision" not in changes),  # of another policy
 )
 texts = st.text(max_size=6) | st.sampled_from(["%s", '"', "\\", "%(a)s", "\0", "ann@example.org"])
