@@ -1,6 +1,5 @@
 """`weighbridge stdio`: the same gateway as a stdio server, for hosts that start their servers."""
 
-import importlib
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from gateway.config.load import Loaded
 from gateway.errors import WeighbridgeError, first_cause
 from gateway.identity.local import local_principal
 from gateway.listen.serve import stop_on_signals
+from gateway.protocol import sdk
 from gateway.servers import groups
 
 # A host starts its servers and asks for their tools once, and not all of them ask again. Codex
@@ -63,7 +63,7 @@ async def _serve(loaded: Loaded, path: Path) -> None:
             front="stdio",
             stopping=stopping,
             # The SDK comes with it, and takes about as long as servers take to start.
-            meanwhile=partial(importlib.import_module, "gateway.listen.stdio"),
+            meanwhile=partial(sdk.load, "gateway.listen.stdio"),
         ) as gateway,
     ):
         from gateway.listen.stdio import serve_stdio  # noqa: PLC0415 - just imported, see above

@@ -18,6 +18,7 @@ from gateway.listen.headers import HeaderView
 from gateway.listen.manners import Manner
 from gateway.listen.options import HttpOptions
 from gateway.listen.replies import Asgi
+from gateway.protocol import sdk
 from gateway.types.calls import Principal
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Handshaking:
 
 
 def _import() -> "type[LegacySessions]":
+    sdk.load("gateway.listen.sessions")
     from gateway.listen.sessions import LegacySessions  # noqa: PLC0415 - see above
 
     return LegacySessions

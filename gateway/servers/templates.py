@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from gateway.protocol import sdk
+
 if TYPE_CHECKING:
     from mcp.shared.uri_template import UriTemplate
 
@@ -23,6 +25,7 @@ def prepare(template: str) -> None:
 @lru_cache(maxsize=_MOST_COMPILED)
 def _compiled(template: str) -> "UriTemplate | None":
     # All of the SDK comes with it, which takes long, and most servers have no templates.
+    sdk.load("mcp.shared.uri_template")
     from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate  # noqa: PLC0415
 
     try:
