@@ -220,10 +220,7 @@ class EventLog:
         rows: list[EventRow] = []
         for make in gathered:
             try:
-                made = [
-                    event if isinstance(event, EventRow) else row_of(event, self._origin)
-                    for event in make()
-                ]
+                made = [self._row(event) for event in make()]
             except Exception as error:  # of one call, and no other may lose its events by that
                 _log.exception("events of a call could not be made")
                 made = [self._row(self._unmade(error))]

@@ -9,6 +9,7 @@ from gateway.listen.overdue import Overdue
 from gateway.listen.replies import Asgi
 from gateway.listen.sse import Exchange
 from gateway.listen.stream import event
+from tests.helpers.doors import Door
 from tests.listen.house import LIMIT_S
 
 
@@ -91,27 +92,9 @@ async def test_a_client_that_reads_slowly_loses_the_oldest_news() -> None:
     assert len(events) == 257
 
 
-class _Door:
-    """A short way that takes an answer, or does not."""
-
-    is_left = False
-
-    def __init__(self, *, is_open: bool) -> None:
-        self.answers: list[bytes] = []
-        self._is_open = is_open
-
-    def take(self) -> bytes | None:
-        return None
-
-    def answer(self, body: bytes) -> bool:
-        if self._is_open:
-            self.answers.append(body)
-        return self._is_open
-
-
 @pytest.mark.parametrize("is_open", [True, False])
 async def test_an_answer_goes_the_short_way_once_or_the_other(is_open: bool) -> None:
-    wire, door = Wire(), _Door(is_open=is_open)
+    wire, door = Wire(), Door(is_open=is_open)
     with Exchange(wire.http, Overdue(60.0), door) as exchange:
         assert exchange.answer(b"{}") is is_open
         await exchange.finish(b"{}")
@@ -122,7 +105,7 @@ async def test_an_answer_goes_the_short_way_once_or_the_other(is_open: bool) -> 
 
 
 async def test_a_stream_that_has_begun_takes_the_answer() -> None:
-    wire, door = Wire(), _Door(is_open=True)
+    wire, door = Wire(), Door(is_open=True)
     with Exchange(wire.http, Overdue(60.0), door) as exchange:
         exchange.push(b"news")
         assert not exchange.answer(b"{}")
@@ -132,7 +115,7 @@ async def test_a_stream_that_has_begun_takes_the_answer() -> None:
 
 
 async def test_an_error_under_another_status_needs_the_long_way() -> None:
-    wire, door = Wire(), _Door(is_open=True)
+    wire, door = Wire(), Door(is_open=True)
     with Exchange(wire.http, Overdue(60.0), door) as exchange:
         await exchange.finish(b"{}", status=403)
     assert door.answers == []

@@ -15,6 +15,7 @@ from gateway.listen.replies import Asgi
 from gateway.listen.rpc import RequestId, RpcError
 from gateway.listen.underway import UnderWay
 from gateway.types.json import JsonObject
+from tests.helpers.doors import Door
 from tests.listen.house import LIMIT_S
 
 CUT = RpcError(code=-1, message="cut")
@@ -63,24 +64,6 @@ async def test_an_answer_with_nothing_before_it_is_json() -> None:
         await request.finish(ANSWER)
     assert not wire.is_stream
     assert wire.said == [{"answer": 1}]
-
-
-class Door:
-    """The short way of a request, which may be taken for its answer or not."""
-
-    is_left = False
-
-    def __init__(self, *, is_open: bool) -> None:
-        self.answers: list[bytes] = []
-        self._is_open = is_open
-
-    def take(self) -> bytes | None:
-        return None
-
-    def answer(self, body: bytes) -> bool:
-        if self._is_open:
-            self.answers.append(body)
-        return self._is_open
 
 
 @pytest.mark.parametrize("is_open", [True, False])
