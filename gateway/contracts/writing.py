@@ -131,7 +131,8 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     if _is_hiding(text) or _reads_otherwise(text):
         style = '"'
     elif "\n" in text:
-        style = "|"
+        # Of line ends alone PyYAML writes a block that nobody can read, itself included.
+        style = '"' if text.isspace() else "|"
     return dumper.represent_scalar(_STRING, text, style=style)  # pyright: ignore[reportUnknownMemberType] - untyped in the stubs
 
 

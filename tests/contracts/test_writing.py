@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.contracts import files
@@ -111,6 +111,8 @@ values = st.recursive(
 
 
 @given(texts, values)
+@example("", "\n")
+@example("\n\n", {" \n": "\n "})
 def test_any_definition_survives_the_file(description: str, value: Json) -> None:
     contract = a_contract({"name": "t", "description": description, "inputSchema": value})
     assert pin(again(contract).definition) == contract.pin
