@@ -46,6 +46,8 @@ class Reloader:
     since: Fingerprint | None = None
     """What was there before it was read; None: what is there when the watch begins."""
     _told: anyio.Event = field(default_factory=anyio.Event)
+    _loaded: Fingerprint = field(default_factory=dict[str, tuple[int, int, int]])
+    _loading: anyio.Lock = field(default_factory=anyio.Lock)
 
     def tell(self) -> None:
         """Reload now, changed or not."""
@@ -53,8 +55,8 @@ class Reloader:
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Watch for ever; a change is taken once it has been still for one look."""
-        seen = await anyio.to_thread.run_sync(fingerprint, self.folder)
-        loaded = seen if self.since is None else self.since
+        seen = await self._look()
+        self._loaded = seen if self.since is None else self.since
         task_status.started()
         while True:
             with anyio.move_on_after(self.every_s):
@@ -62,12 +64,24 @@ class Reloader:
             told = self._told.is_set()
             if told:
                 self._told = anyio.Event()
-            now = await anyio.to_thread.run_sync(fingerprint, self.folder)
+            now = await self._look()
             still = now == seen
             seen = now
-            if told or (still and now != loaded):
-                loaded = now
-                await self._once("told to" if told else "a file changed")
+            if told or still:
+                await self._take(now, "told to" if told else "a file changed", anyway=told)
+
+    async def catch_up(self) -> None:
+        """Take what has changed by now, however short ago; a reload under way is waited for."""
+        await self._take(await self._look(), "a file changed")
+
+    async def _look(self) -> Fingerprint:
+        return await anyio.to_thread.run_sync(fingerprint, self.folder)
+
+    async def _take(self, now: Fingerprint, because: str, *, anyway: bool = False) -> None:
+        async with self._loading:
+            if anyway or now != self._loaded:
+                self._loaded = now
+                await self._once(because)
 
     async def _once(self, because: str) -> None:
         try:

@@ -83,6 +83,48 @@ async def test_what_changed_between_the_reading_and_the_watch_is_taken(tmp_path:
         tasks.cancel_scope.cancel()
 
 
+async def test_what_changed_just_now_is_taken_by_whoever_cannot_wait(tmp_path: Path) -> None:
+    file, reloads = tmp_path / "a.yaml", Reloads()
+    file.write_text("rules: []\n")
+    reloader = Reloader(folder=tmp_path, reload=reloads, every_s=60)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(reloader.run)
+        await reloader.catch_up()
+        assert reloads.reasons == []
+        file.write_text("rules: []  # another\n")
+        await reloader.catch_up()
+        await reloader.catch_up()
+        tasks.cancel_scope.cancel()
+    assert reloads.reasons == ["a file changed"]
+
+
+async def test_who_catches_up_waits_for_a_reload_under_way(tmp_path: Path) -> None:
+    begun, going, done = anyio.Event(), anyio.Event(), list[str]()
+
+    async def slowly(because: str) -> None:
+        begun.set()
+        await going.wait()
+        done.append(because)
+
+    async def catches_up() -> None:
+        await reloader.catch_up()
+        done.append("caught up")
+
+    reloader = Reloader(folder=tmp_path, reload=slowly, every_s=60)
+    with anyio.fail_after(15):
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(reloader.run)
+            reloader.tell()
+            await begun.wait()
+            tasks.start_soon(catches_up)
+            await anyio.wait_all_tasks_blocked()
+            going.set()
+            while len(done) < 2:
+                await anyio.sleep(0.005)
+            tasks.cancel_scope.cancel()
+    assert done == ["told to", "caught up"]
+
+
 async def test_a_reload_that_breaks_does_not_end_the_loop(tmp_path: Path) -> None:
     reloads = Reloads()
     reloads.fails = True

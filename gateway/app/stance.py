@@ -1,7 +1,7 @@
 """Whether decisions are enforced now: all that a running gateway rereads of its configuration."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,6 +58,8 @@ class Rereading:
     stance: Stance
     turn: Callable[[Mode, str], None]
     """Go by another mode from now on, and say why."""
+    policies: Callable[[], Awaitable[None]]
+    """Take the policy folder as it is now: whoever switched went by it, so it comes first."""
 
     async def __call__(self, because: str) -> None:
         """Look at the file; one that can't be used changes nothing, and is told once."""
@@ -73,4 +75,5 @@ class Rereading:
         stance.problem = ""
         mode = loaded.settings.mode
         if mode is not stance.mode:
+            await self.policies()
             self.turn(mode, because)

@@ -123,8 +123,8 @@ async def _running(
         gateway.note_turned_away = door.note
         await tasks.start(gateway.servers.run)
         daily = Daily(stance=gateway.stance, clock=wiring.clock, say=wiring.say)
-        reloaders = [Reloader(folder=policies, reload=gateway.reload, since=was)]
-        reloaders += await _mode_followed(wiring, gateway, daily)
+        following = Reloader(folder=policies, reload=gateway.reload, since=was)
+        reloaders = [following, *await _mode_followed(wiring, gateway, daily, following)]
         start_loops(gateway, reloaders, instance, tasks.start_soon)
         tasks.start_soon(daily.run, name="days")
         keep_s = wiring.loaded.settings.events.sealing.keep
@@ -161,14 +161,23 @@ async def _running(
     wiring.say(admin.gateway_stopped(id=ids.ulid(), at=wiring.clock.now(), reason="it was told to"))
 
 
-async def _mode_followed(wiring: Wiring, gateway: Gateway, daily: Daily) -> list[Reloader]:
+async def _mode_followed(
+    wiring: Wiring, gateway: Gateway, daily: Daily, policies: Reloader
+) -> list[Reloader]:
     """Go by the mode that the file says now; return what follows it, if there is a file."""
     path = wiring.loaded.path
     if path is None:
         return []
     was = await anyio.to_thread.run_sync(fingerprint, path)
     await _catch_up(wiring, gateway, path)
-    return [Reloader(folder=path, reload=_rereading(wiring, gateway, daily, path), since=was)]
+    look = Rereading(
+        path=path,
+        environ=wiring.environ,
+        stance=gateway.stance,
+        turn=_turning(wiring, gateway, daily),
+        policies=policies.catch_up,
+    )
+    return [Reloader(folder=path, reload=look, since=was)]
 
 
 async def _catch_up(wiring: Wiring, gateway: Gateway, path: Path) -> None:
@@ -188,12 +197,11 @@ async def _catch_up(wiring: Wiring, gateway: Gateway, path: Path) -> None:
         gateway.turn(mode)
 
 
-def _rereading(wiring: Wiring, gateway: Gateway, daily: Daily, path: Path) -> Rereading:
-    """Return what takes the mode over from the configuration file."""
-    stance = gateway.stance
+def _turning(wiring: Wiring, gateway: Gateway, daily: Daily) -> Callable[[Mode, str], None]:
+    """Return what goes by another mode, tells the tally of the last one, and says so in the log."""
 
     def turn(mode: Mode, because: str) -> None:
-        before = stance.mode
+        before = gateway.stance.mode
         daily.tell()
         gateway.turn(mode)
         daily.begin()
@@ -202,7 +210,7 @@ def _rereading(wiring: Wiring, gateway: Gateway, daily: Daily, path: Path) -> Re
             observing.mode_changed(id=ids.ulid(), at=now, mode=mode, before=before, by=because)
         )
 
-    return Rereading(path=path, environ=wiring.environ, stance=stance, turn=turn)
+    return turn
 
 
 async def _last_checkpoint(gateway: Gateway) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio.lowlevel
 import pytest
 
 from gateway.app.stance import Rereading, Stance
@@ -10,12 +11,22 @@ from gateway.types.calls import Method
 from gateway.types.decisions import Mode
 
 
-def rereading(path: Path, stance: Stance, turned: list[tuple[Mode, str]]) -> Rereading:
+def rereading(
+    path: Path,
+    stance: Stance,
+    turned: list[tuple[Mode, str]],
+    caught_up: list[Mode] | None = None,
+) -> Rereading:
     def turn(mode: Mode, because: str) -> None:
         stance.mode = mode
         turned.append((mode, because))
 
-    return Rereading(path=path, environ={}, stance=stance, turn=turn)
+    async def policies() -> None:
+        await anyio.lowlevel.checkpoint()
+        if caught_up is not None:
+            caught_up.append(stance.mode)
+
+    return Rereading(path=path, environ={}, stance=stance, turn=turn, policies=policies)
 
 
 async def test_the_line_is_taken_over_and_nothing_else(tmp_path: Path) -> None:
@@ -26,6 +37,16 @@ async def test_the_line_is_taken_over_and_nothing_else(tmp_path: Path) -> None:
         file.write_text(text)
         await look("a file changed")
     assert turned == [(Mode.OBSERVE, "a file changed"), (Mode.ENFORCE, "a file changed")]
+
+
+async def test_policies_are_taken_as_they_are_before_the_mode_turns(tmp_path: Path) -> None:
+    file, stance, modes = tmp_path / "config.yaml", Stance(), list[Mode]()
+    (tmp_path / "policies").mkdir()
+    look = rereading(file, stance, [], modes)
+    for mode in ("enforce", "observe", "observe", "enforce"):
+        file.write_text(f"mode: {mode}\n")
+        await look("a file changed")
+    assert modes == [Mode.ENFORCE, Mode.OBSERVE]  # still the mode of before, both times
 
 
 async def test_a_file_that_cannot_be_used_changes_nothing_and_is_told_once(
