@@ -74,6 +74,40 @@ def test_a_body_arrives_with_its_headers(receiver: OtlpReceiver, compression: st
     assert request.headers.get("content-encoding", "none") == compression
 
 
+def test_each_body_has_its_own_length(receiver: OtlpReceiver) -> None:
+    sender = a_sender(receiver.url)
+    bodies = [b"x" * size for size in (3, 70_000, 1)]
+    assert [sender.send(body) for body in bodies] == ["", "", ""]
+    sender.close()
+    assert [request.body for request in receiver.requests] == bodies
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"headers": {"x-team": "a\nb"}}, "InvalidHeader"),
+        ({"endpoint": "http://[::1/v1/traces"}, "InvalidURL"),
+        ({"certificate": "/no/such/file"}, "OSError"),
+    ],
+)
+def test_what_could_not_even_be_sent_did_not_arrive(changes: dict[str, Any], error: str) -> None:
+    """case: OBS-07"""
+    sender = a_sender("https://127.0.0.1:1", **changes)
+    assert sender.send(b"x") == error
+    sender.close()
+
+
+def test_proxies_of_the_environment_are_used(
+    receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", receiver.url)
+    monkeypatch.setenv("no_proxy", "")
+    sender = a_sender("http://collector.invalid")
+    assert sender.send(b"x") == ""
+    assert receiver.requests[0].path == "http://collector.invalid/v1/traces"
+    sender.close()
+
+
 @pytest.mark.parametrize("passing", [429, 502, 503, 504])
 def test_what_passes_is_tried_again(receiver: OtlpReceiver, passing: int) -> None:
     Answers(receiver, passing, passing, 200)
