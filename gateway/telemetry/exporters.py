@@ -27,7 +27,7 @@ from gateway import __version__
 from gateway.clock import SystemClock
 from gateway.telemetry.durations import CountedDurations, CountingReader, InstrumentDurations
 from gateway.telemetry.environment import Destination, Environment, ExporterKind
-from gateway.telemetry.facts import ApprovalFacts, CallFacts
+from gateway.telemetry.facts import ApprovalFacts, CallFacts, SpanItem
 from gateway.telemetry.health import Health
 from gateway.telemetry.meters import Meters
 from gateway.telemetry.metrics import METRICS, Gauges, Kind, Tick
@@ -58,7 +58,7 @@ def _whole(attributes: Mapping[str, str]) -> dict[str, str]:
 class SpanExport(Protocol):
     """Where the spans of a batch go; used by one thread, but for `close`."""
 
-    def add(self, facts: CallFacts | ApprovalFacts) -> None:
+    def add(self, item: SpanItem) -> None:
         """Take the spans of one call along with the next sending, all or, raising, none."""
         ...
 
@@ -80,9 +80,12 @@ class OtlpSpans:
         self._sender = sender
         self._added: list[bytes] = []
 
-    def add(self, facts: CallFacts | ApprovalFacts) -> None:
-        """Write them."""
-        self._added += self._writer.written(facts)
+    def add(self, item: SpanItem) -> None:
+        """Write them, unless they are written."""
+        if isinstance(item, bytes):
+            self._added.append(item)
+        else:
+            self._added += self._writer.written(item)
 
     def send(self) -> str:
         """Send them in one request."""
@@ -103,9 +106,11 @@ class ConsoleSpans:
         self._exporter = exporter
         self._added: list[ReadableSpan] = []
 
-    def add(self, facts: CallFacts | ApprovalFacts) -> None:
+    def add(self, item: SpanItem) -> None:
         """Make them the SDK's."""
-        self._added += [readable(span, self._resource) for span in self._builder.build(facts)]
+        if isinstance(item, bytes):
+            raise TypeError("spans that are written already can't be printed")
+        self._added += [readable(span, self._resource) for span in self._builder.build(item)]
 
     def send(self) -> str:
         """Print them."""
@@ -119,11 +124,13 @@ class ConsoleSpans:
 class SpanSink:
     """Sends the spans of a batch; see `lane.Sink`."""
 
-    def __init__(self, export: SpanExport, health: Health) -> None:
+    def __init__(self, export: SpanExport, health: Health, early: CallWriter | None = None) -> None:
         self._export = export
         self._health = health
+        self.early = early
+        """What whoever puts calls writes usual ones with; None: all that is done here."""
 
-    def deliver(self, items: Sequence[CallFacts | ApprovalFacts]) -> None:
+    def deliver(self, items: Sequence[SpanItem]) -> None:
         """Send the spans of these calls in one request."""
         built = sum(map(self._add, items))
         if not built:
@@ -134,9 +141,9 @@ class SpanSink:
         else:
             self._health.delivered(built)
 
-    def _add(self, facts: CallFacts | ApprovalFacts) -> bool:
+    def _add(self, item: SpanItem) -> bool:
         try:
-            self._export.add(facts)
+            self._export.add(item)
         except Exception as error:  # one odd call must not take its whole batch along
             self._health.failed(type(error).__name__, lost=1)
             return False
@@ -218,16 +225,15 @@ def open_spans(
 ) -> SpanSink:
     """Make the sink for traces."""
     destination = environment.traces.destination
-    whole, builder = _whole(resource), SpanBuilder(pseudonym)
+    whole = _whole(resource)
     if environment.traces.exporter is ExporterKind.CONSOLE or destination is None:
         # Standard output is the protocol's when the gateway speaks stdio.
         printing = ScrubbingExporter(ConsoleSpanExporter(out=sys.stderr), value_length=value_length)
-        export: SpanExport = ConsoleSpans(builder, Resource(whole), printing)
-    else:
-        encoder = SpanEncoder(whole, value_length)
-        writer = CallWriter(builder, encoder, value_length)
-        export = OtlpSpans(writer, encoder, Sender(destination, SystemClock()))
-    return SpanSink(export, health)
+        return SpanSink(ConsoleSpans(SpanBuilder(pseudonym), Resource(whole), printing), health)
+    # Two, since each is of one thread.
+    encoders = SpanEncoder(whole, value_length), SpanEncoder(whole, value_length)
+    late, early = (CallWriter(SpanBuilder(pseudonym), each, value_length) for each in encoders)
+    return SpanSink(OtlpSpans(late, encoders[0], Sender(destination, SystemClock())), health, early)
 
 
 def open_metrics(

@@ -1,7 +1,7 @@
 """What telemetry may know of a finished call: no argument, no result, no text from outside."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from gateway.telemetry import context
 from gateway.types.actors import Actor
@@ -165,6 +165,9 @@ class ApprovalFacts:
         """Return the seconds from the request to its end."""
         return max(0, self.ended_ns - self.created_ns) / 1e9
 
+
+SpanItem: TypeAlias = CallFacts | ApprovalFacts | bytes
+"""What spans are made of, or spans of one call as they stand in a request to a collector."""
 
 _unset: Final = object.__new__
 

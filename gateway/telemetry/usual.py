@@ -49,7 +49,7 @@ class _Usual(NamedTuple):
 
 
 class CallWriter:
-    """Writes the spans of finished calls; used by one thread."""
+    """Writes the spans of finished calls; each is used by one thread."""
 
     def __init__(self, builder: SpanBuilder, encoder: SpanEncoder, value_length: int) -> None:
         self._builder = builder
@@ -61,12 +61,22 @@ class CallWriter:
 
     def written(self, facts: CallFacts | ApprovalFacts) -> list[bytes]:
         """Return the spans of one call as they stand in a request, all or, raising, none."""
-        if isinstance(facts, CallFacts) and _is_usual(facts):
-            key = _told_apart(facts)
-            usual = self._usual.get(key) or self._made(key, facts)
-            if usual.kind is not _RESOURCE:  # whose URI is a value of each call
-                return self._written(facts, usual)
-        return [self._encoder.span(span) for span in self._builder.build(facts)]
+        spans = self.at_once(facts) if isinstance(facts, CallFacts) else None
+        if spans is None:
+            spans = [self._encoder.span(span) for span in self._builder.build(facts)]
+        return spans
+
+    def at_once(self, facts: CallFacts) -> list[bytes] | None:
+        """Return the spans of a usual call, or None for one that has more to say.
+
+        Raises ValueError for an id that is none.
+        """
+        if not _is_usual(facts):
+            return None
+        key = _told_apart(facts)
+        usual = self._usual.get(key) or self._made(key, facts)
+        # The URI of a resource is a value of each call.
+        return self._written(facts, usual) if usual.kind is not _RESOURCE else None
 
     def _written(self, facts: CallFacts, usual: _Usual) -> list[bytes]:
         ids = bytes.fromhex(

@@ -52,6 +52,28 @@ def test_both_signals_arrive_whatever_the_compression(
     metrics.close()
 
 
+def test_spans_that_are_written_go_along_with_others(receiver: OtlpReceiver) -> None:
+    health = a_health()
+    sink = open_spans(environment.read(endpoint(receiver.url)), {}, 100, None, health)
+    assert sink.early is not None
+    written = sink.early.at_once(facts_of(a_record(trace_id="2" * 32)))
+    assert written is not None
+    sink.deliver([facts_of(a_record(trace_id="1" * 32)), b"".join(written)])
+    assert [span.trace_id[0] for span in receiver.spans] == ["1"] * 3 + ["2"] * 3
+    assert len(receiver.requests) == 1
+    assert (health.exported, health.lost) == (2, 0)
+    sink.close()
+
+
+def test_the_console_takes_calls_only() -> None:
+    health = a_health()
+    variables = environment.read({"OTEL_TRACES_EXPORTER": "console"})
+    sink = open_spans(variables, {}, 100, None, health)
+    assert sink.early is None
+    sink.deliver([b"written"])
+    assert (health.exported, health.lost, health.last_error) == (0, 1, "TypeError")
+
+
 def test_a_failed_export_of_metrics_loses_nothing(receiver: OtlpReceiver) -> None:
     receiver.answer = 400
     health = a_health()

@@ -4,19 +4,22 @@ import os
 import subprocess
 import sys
 import threading
+from unittest.mock import patch
 
 import pytest
 
+from gateway.telemetry import usual
 from gateway.telemetry.options import TelemetryOptions
 from gateway.telemetry.telemetry import Telemetry
 from gateway.types.outcomes import Status
 from tests.helpers.approvals import an_approval
-from tests.helpers.otlp_receiver import OtlpReceiver
+from tests.helpers.otlp_receiver import OtlpReceiver, Span
 from tests.telemetry.builders import (
     DENIED,
     TRACE_ID,
     TRACEPARENT,
     a_call,
+    a_context,
     a_denied_record,
     a_record,
     a_tool,
@@ -73,6 +76,43 @@ def test_five_calls_of_different_outcome_arrive_with_what_happened(receiver: Otl
     total = sum(point.count for point in receiver.named("mcp.server.operation.duration"))
     assert total == 5
     assert receiver.log_records == 0
+
+
+def test_spans_arrive_alike_whoever_wrote_them(receiver: OtlpReceiver) -> None:
+    telemetry = Telemetry.start(OPTIONS, endpoint(receiver.url))
+    calls = (
+        a_record(),
+        a_denied_record(),
+        a_record(link=a_context()),
+        a_record(tool_error=True, status=Status.TOOL_FAILED),
+    )
+    found: list[list[Span]] = []
+    written = usual.CallWriter.written
+    with patch.object(usual.CallWriter, "written", autospec=True, side_effect=written) as late:
+        for _ in range(2):  # by the export thread, which had to begin; then where they are recorded
+            for record in calls:
+                telemetry.record(record)
+            assert telemetry.flush(STOP_S)
+            found.append(receiver.spans)
+            receiver.requests.clear()
+    assert found[0] == found[1]
+    assert [len(spans) for spans in found] == [11, 11]
+    # The second time it wrote the one with a link only, which has more to say than others.
+    assert [each.args[1].link for each in late.call_args_list[len(calls) :]] == [a_context()]
+    assert telemetry.state().traces.exported == 2 * len(calls)
+    telemetry.shutdown(STOP_S)
+
+
+def test_an_odd_call_is_lost_alone(receiver: OtlpReceiver) -> None:
+    telemetry = Telemetry.start(OPTIONS, endpoint(receiver.url))
+    assert telemetry.flush(STOP_S)
+    for trace_id in ("1" * 32, "g" * 32, "3" * 32):
+        telemetry.record(a_record(trace_id=trace_id))
+    assert telemetry.flush(STOP_S)
+    assert {span.trace_id for span in receiver.spans} == {"1" * 32, "3" * 32}
+    state = telemetry.state().traces
+    assert (state.exported, state.dropped, state.last_error) == (2, 1, "")
+    telemetry.shutdown(STOP_S)
 
 
 def test_names_that_no_server_has_share_one_label(receiver: OtlpReceiver) -> None:

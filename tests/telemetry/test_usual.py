@@ -155,6 +155,15 @@ def test_usual_calls_have_no_spans_made_and_odd_ones_do() -> None:
         assert build.called
 
 
+@pytest.mark.parametrize(
+    "changes", [{"link": a_context()}, {"approval_id": "apr_1"}, {"redactions": 1}]
+)
+def test_only_usual_calls_are_written_at_once(changes: dict[str, Any]) -> None:
+    both, facts = Both(), facts_of(a_record())
+    assert both.writer.at_once(facts) == both.holds(facts)
+    assert both.writer.at_once(facts_of(a_record(**changes))) is None
+
+
 def test_requests_for_approval_are_written_too() -> None:
     both = Both()
     facts = approval_facts(an_approval(), ended_at=2, asked_by=None, ids=("1" * 32, "2" * 16))
