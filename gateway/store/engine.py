@@ -28,40 +28,60 @@ def numbered(rows: Sequence[tuple[object, object]]) -> list[tuple[int, str]]:
 class Row:
     """One row of a result; reading a column as another type than it has is an error."""
 
-    __slots__ = ("_columns",)
+    __slots__ = ("_columns", "_listed")
 
     def __init__(self, columns: Parameters) -> None:
-        self._columns = columns
+        self._columns: Parameters | None = columns
+        self._listed: tuple[tuple[str, ...], tuple[Value, ...]] | None = None
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], values: tuple[Value, ...]) -> "Row":
+        """Return a row of these columns, which are put side by side when one is asked for.
+
+        Of most rows that are read again and again only the `key` is asked.
+        """
+        row = cls.__new__(cls)
+        row._columns, row._listed = None, (names, values)
+        return row
 
     @property
-    def key(self) -> tuple[tuple[str, Value], ...]:
-        """What equal rows share, so that what is made of one can be remembered."""
-        return tuple(self._columns.items())
+    def key(self) -> tuple[tuple[str, ...], tuple[Value, ...]]:
+        """Names and values, for what is made of equal rows to be remembered by."""
+        if self._listed is None:
+            said = self._said()
+            self._listed = tuple(said), tuple(said.values())
+        return self._listed
 
     def says(self, expected: Mapping[str, object]) -> bool:
         """Whether some columns have these values."""
-        return expected.items() <= self._columns.items()
+        return expected.items() <= self._said().items()
 
     def text(self, column: str) -> str:
         """Return a text."""
-        value = self._columns[column]
+        value = (self._columns or self._said())[column]
         if not isinstance(value, str):
             raise TypeError(f"column `{column}` is not a text")
         return value
 
     def integer(self, column: str) -> int:
         """Return a whole number."""
-        value = self._columns[column]
+        value = (self._columns or self._said())[column]
         if not isinstance(value, int):
             raise TypeError(f"column `{column}` is not a whole number")
         return value
 
     def number(self, column: str) -> float:
         """Return a number."""
-        value = self._columns[column]
+        value = (self._columns or self._said())[column]
         if not isinstance(value, int | float):
             raise TypeError(f"column `{column}` is not a number")
         return float(value)
+
+    def _said(self) -> Parameters:
+        if self._columns is None:
+            names, values = self._listed or ((), ())
+            self._columns = dict(zip(names, values, strict=True))
+        return self._columns
 
 
 class Transaction(Protocol):

@@ -1,6 +1,7 @@
 """Small reads of what every call asks, where the database is a file: at once, on its own thread.
 
-In a crowd, those that are asked for in one turn of the event loop share a transaction.
+In a crowd, those that are asked for in one turn of the event loop share a transaction. Who is alone
+has none, as it has none where the database is a server: each statement reads what is newest.
 
 A row or two by their key cost some ten microseconds, and the way to another thread and back many
 times that. A reader of a write-ahead log waits for no writer, and whatever is committed by anybody,
@@ -42,7 +43,7 @@ class PromptReads:
         self._is_crowd = False  # whether several were in the last one that had any
 
     async def read(self, work: Callable[[Transaction], _T], *, is_small: bool = True) -> _T:
-        """Run `work`, which may be run twice, in a transaction that only reads.
+        """Run `work`, which only reads, and may be run twice.
 
         One that is not small goes to the worker. Raises StoreUnavailable.
         """
@@ -73,8 +74,10 @@ class PromptReads:
     ) -> None:
         began = self._clock.monotonic()
         try:
-            if self._engine is not None:  # else it was closed meanwhile
-                with self._engine.reading() as transaction:
+            engine = self._engine
+            if engine is not None:  # else it was closed meanwhile
+                is_alone = len(asked) == 1
+                with engine.looking() if is_alone else engine.reading() as transaction:
                     for work, future in asked:
                         if not future.done():  # else its caller went away
                             future.set_result(_done(work, transaction))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from gateway import jsontext
 from gateway.store.engine import Row, Value
 from gateway.store.rows import clean
-from gateway.store.run_rows import row_of, run_of
+from gateway.store.run_rows import row_of, run_of, with_contents
 from gateway.store.vault import SEALED, Vault, VaultBroken
 from gateway.types.json import JsonObject
 from gateway.types.runs import Collected, Run, Trust
@@ -35,8 +35,7 @@ class Contents:
 
         Raises `VaultBroken` where its contents don't open: nothing is judged by half a run.
         """
-        run = run_of(row)
-        objective, fields = row.text("objective"), row.text("fields")
+        run, objective, fields = with_contents(row)
         if not objective and not fields:
             return run
         return replaced(

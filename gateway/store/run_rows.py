@@ -63,12 +63,21 @@ def run_of(row: Row) -> Run:
 
     Every call of a run reads its row, which seldom changes: what was made of it is remembered.
     """
-    return _run(row.key)
+    return _run(*row.key)[0]
+
+
+def with_contents(row: Row) -> tuple[Run, str, str]:
+    """Return the same, what it is for and what it has collected, both as they lie there."""
+    return _run(*row.key)
 
 
 @lru_cache(maxsize=256)
-def _run(columns: tuple[tuple[str, Value], ...]) -> Run:
-    row = Row(dict(columns))
+def _run(names: tuple[str, ...], values: tuple[Value, ...]) -> tuple[Run, str, str]:
+    row = Row.of(names, values)
+    return _read(row), row.text("objective"), row.text("fields")
+
+
+def _read(row: Row) -> Run:
     resume, stop = row.text("resume_phase"), row.text("stop_reason")
     return Run(
         run_id=row.text("run_id"),

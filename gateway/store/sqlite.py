@@ -3,16 +3,15 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from gateway.errors import ConfigurationError, LogChanged, StatementRefused, StoreUnavailable
-from gateway.store import queries
-from gateway.store.engine import Engine, Lock, Parameters, Row, Transaction, Value, numbered
-from gateway.store.turns import give_way
+from gateway.errors import ConfigurationError, StatementRefused, StoreUnavailable
+from gateway.store.engine import Engine, Lock, Transaction
+from gateway.store.sqlite_reads import FAULTS, Looking, Reading
+from gateway.store.sqlite_statements import Statements
 
 _SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
@@ -24,22 +23,9 @@ _SETTINGS: Final = (
 )
 _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 _PAUSE_MS: Final = 10
-# All texts in one, a line each, as no event has a line break in it.
-_AT_ONCE: Final = """\
-WITH found (number, body) AS ({query})
-SELECT COUNT(*), group_concat(number), CAST(group_concat(ifnull(body, ''), char(10)) AS BLOB)
-FROM found"""
-_ONE_BY_ONE: Final = """\
-WITH found (number, body) AS ({query}) SELECT number, CAST(body AS BLOB) FROM found"""
-_OWN: Final = {  # statements that it does better, or in its own way
-    "index_names": "index_names_of_sqlite",
-    "index_counts": "index_counts_of_sqlite",
-    "index_integrity": "index_integrity_of_sqlite",
-}
-_MOST_ROWS: Final = 64  # of one statement, which is a third of a millisecond
+_SURE_S: Final = 0.01  # after a look whether the file is there, small reads have no other
 _NO_TEXT: Final = "Could not decode to UTF-8"
 _REFUSED: Final = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
-_FAULTS: Final = (sqlite3.Error, OSError)
 _BUSY: Final = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SAID: Final = {
     "SQLITE_BUSY": "the database is locked by another process",
@@ -77,6 +63,7 @@ class SqliteEngine:
         self._connection: sqlite3.Connection | None = None
         self._durable: bool | None = None  # what the open connection is set to
         self._file: tuple[int, int] | None = None  # device and inode of what was opened
+        self._sure_until = 0.0  # on the monotonic clock: the file was there not long before
 
     @contextmanager
     def transaction(
@@ -90,17 +77,17 @@ class SqliteEngine:
                 connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 self._durable = durable
             with _open(connection, "BEGIN IMMEDIATE"):
-                yield _Transaction(connection)
+                yield Statements(connection)
             # A removed file takes commits as ever; this is how one finds out.
             self._check_file()
 
-    def reading(self) -> "_Reading":
+    def reading(self) -> Reading:
         """Begin a transaction that only reads."""
-        return _Reading(self._ready, self._fault)
+        return Reading(self._ready, self._fault)
 
-    def looking(self) -> "_Reading":
-        """Do as `reading` does: it takes no time."""
-        return self.reading()
+    def looking(self) -> Looking:
+        """Read without a transaction, which would take as long as the statement of a small read."""
+        return Looking(self._ready_lately, self._fault)
 
     def has_table(self, name: str) -> bool:
         """Whether the database has such a table."""
@@ -131,6 +118,16 @@ class SqliteEngine:
         except BaseException:
             self.close()
             raise
+        return connection
+
+    def _ready_lately(self) -> sqlite3.Connection:
+        """Return the connection, whose file was there a moment ago or is looked for now.
+
+        For calls that follow one another: each look gives the interpreter's lock away.
+        """
+        connection, now = self._connection, time.monotonic()
+        if connection is None or now >= self._sure_until:
+            connection, self._sure_until = self._ready(), now + _SURE_S
         return connection
 
     def _connect(self) -> sqlite3.Connection:
@@ -192,7 +189,7 @@ class SqliteEngine:
         """Say in words what the driver or the system says in codes; drop a broken connection."""
         try:
             yield
-        except _FAULTS as error:
+        except FAULTS as error:
             raise self._fault(error) from error
 
     def _fault(self, error: sqlite3.Error | OSError) -> StoreUnavailable:
@@ -231,44 +228,6 @@ def make_file(path: Path) -> None:
         ) from error
 
 
-class _Reading:
-    """A transaction that only reads; no generator, since every call of a run goes through it."""
-
-    __slots__ = ("_connection", "_fault", "_ready")
-
-    def __init__(
-        self,
-        ready: Callable[[], sqlite3.Connection],
-        fault: Callable[[sqlite3.Error | OSError], StoreUnavailable],
-    ) -> None:
-        self._ready = ready
-        self._fault = fault
-        self._connection: sqlite3.Connection | None = None
-
-    def __enter__(self) -> Transaction:
-        try:
-            self._connection = connection = self._ready()
-            connection.execute("BEGIN")
-        except _FAULTS as error:
-            raise self._fault(error) from error
-        return _Transaction(connection)
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        del kind, trace
-        connection = self._connection
-        if connection is None:
-            return
-        try:
-            connection.execute("ROLLBACK" if error is not None else "COMMIT")
-        except _FAULTS as fault:
-            if error is None:  # else what led here says more
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise self._fault(fault) from fault
-        if isinstance(error, _FAULTS):
-            raise self._fault(error) from error
-
-
 @contextmanager
 def _open(connection: sqlite3.Connection, begin: str) -> Generator[None, None, None]:
     connection.execute(begin)
@@ -280,110 +239,3 @@ def _open(connection: sqlite3.Connection, begin: str) -> Generator[None, None, N
             with suppress(sqlite3.Error):  # the fault that led here says more
                 connection.execute("ROLLBACK")
         raise
-
-
-def _powers_of_two(total: int) -> Iterator[int]:
-    """Yield the largest that fit into the total, one after the other."""
-    while total:
-        power = min(1 << (total.bit_length() - 1), _MOST_ROWS)
-        yield power
-        total -= power
-
-
-class _Transaction:
-    """Statements on an open transaction."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def execute(self, name: str, parameters: Parameters) -> int:
-        return self._connection.execute(queries.statements()[name], parameters).rowcount
-
-    def execute_many(self, name: str, parameters: Sequence[Parameters]) -> int:
-        return self._connection.executemany(queries.statements()[name], parameters).rowcount
-
-    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
-        """Insert rows in as few steps as statements of so many rows allow that stay prepared."""
-        left = iter(rows)
-        try:
-            for count in _powers_of_two(len(rows)):
-                text, names = queries.of_rows(f"{name}_at_once", count)
-                if names != columns:
-                    raise LookupError(f"`{name}` has other columns, or in another order")
-                values = [*chain.from_iterable(islice(left, count))]
-                self._connection.execute(text, values)
-                give_way()
-        except sqlite3.IntegrityError:  # the statement for one knows what to do then
-            named = (dict(zip(columns, row, strict=True)) for row in rows)
-            self._connection.executemany(queries.statements()[name], named)
-
-    def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
-        text = queries.statements()[_OWN.get(name, name)].replace("{where}", where)
-        try:
-            cursor = self._connection.execute(text, parameters)
-            rows = cursor.fetchall()
-        except sqlite3.OperationalError:
-            if name not in _OWN:
-                raise
-            cursor = self._connection.execute(queries.statements()[name], parameters)
-            rows = cursor.fetchall()
-        if not rows:  # as where a claim looks for what stands in its way
-            return []
-        columns = next(zip(*cursor.description, strict=True))  # the names: the first of each column
-        return [Row(dict(zip(columns, values, strict=True))) for values in rows]
-
-    def fetch_numbered(
-        self, name: str, parameters: Parameters, *, where: str = ""
-    ) -> list[tuple[int, str]]:
-        text = queries.statements()[name].replace("{where}", where)
-        return numbered(self._connection.execute(text, parameters).fetchall())
-
-    def fetch_texts(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
-        """Have them in one row: each row gives the interpreter's lock away, and wins it back."""
-        query = queries.statements()[name]
-        count, numbers, texts = self._one(_AT_ONCE.format(query=query), parameters)
-        return _lines(count, numbers, texts) or self._one_by_one(name, parameters)
-
-    def fetch_doubted(
-        self, name: str, parameters: Parameters
-    ) -> tuple[list[tuple[int, bytes]], list[int]]:
-        text = queries.statements()[f"{name}_at_once"]
-        with suppress(sqlite3.OperationalError):  # a column is of a type that it can't compare
-            count, numbers, texts, doubted = self._one(text, parameters)
-            rows = sorted(_lines(count, numbers, texts))
-            if rows or not count:
-                return rows, _numbers(doubted)
-        rows = self._one_by_one(name, parameters)
-        return rows, [number for number, _ in rows]
-
-    def _one(self, text: str, parameters: Parameters) -> tuple[Any, ...]:
-        """Return the only row of a query."""
-        return self._connection.execute(text, parameters).fetchone()
-
-    def _one_by_one(self, name: str, parameters: Parameters) -> list[tuple[int, bytes]]:
-        text = _ONE_BY_ONE.format(query=queries.statements()[name])
-        rows = self._connection.execute(text, parameters).fetchall()
-        return [(number, body or b"") for number, body in rows]
-
-    def script(self, text: str) -> None:
-        """Run statement by statement: `executescript` would commit what is open."""
-        statement = ""
-        for line in text.splitlines(keepends=True):
-            statement += line
-            if sqlite3.complete_statement(statement):
-                self._connection.execute(statement)
-                statement = ""
-
-
-def _lines(count: int, numbers: str | None, texts: bytes | None) -> list[tuple[int, bytes]]:
-    """Return numbered texts that came a line each; none where one of them has lines of its own."""
-    lines = texts.split(b"\n") if texts is not None else []
-    return list(zip(_numbers(numbers), lines, strict=True)) if len(lines) == count else []
-
-
-def _numbers(listed: str | None) -> list[int]:
-    """Read numbers that came as a list; raises LogChanged."""
-    try:
-        return [int(each) for each in listed.split(",")] if listed else []
-    except ValueError as error:
-        raise LogChanged("an event in the store has no whole number") from error

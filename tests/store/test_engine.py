@@ -25,6 +25,17 @@ def test_a_column_is_read_as_the_type_it_has() -> None:
         row.text("b")
 
 
+def test_equal_rows_have_one_key_however_they_were_made() -> None:
+    whole, listed = Row({"a": "x", "b": 1}), Row.of(("a", "b"), ("x", 1))
+    assert whole.key == listed.key == (("a", "b"), ("x", 1))
+    assert (listed.text("a"), listed.integer("b"), listed.says({"b": 1})) == ("x", 1, True)
+    assert Row.of(("b", "a"), ("x", 1)).key != whole.key
+    with pytest.raises(KeyError):
+        listed.text("c")
+    with pytest.raises(ValueError, match="shorter"):
+        Row.of(("a", "b"), ("x",)).text("a")
+
+
 @pytest.mark.parametrize("durable", [True, False])
 def test_a_transaction_is_committed_when_its_block_ends(connect: Connect, durable: bool) -> None:
     with connect().transaction(durable=durable) as transaction:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 from anyio import to_thread
@@ -75,6 +76,19 @@ async def test_who_is_alone_waits_for_nobody_and_a_crowd_shares_a_transaction(
     assert len(set(await asyncio.gather(*(seen() for _ in range(5))))) == 1
 
 
+async def test_who_is_alone_begins_no_transaction(prompt: PromptReads, engine_name: str) -> None:
+    if engine_name != "sqlite":
+        return
+
+    def begun(transaction: Transaction) -> bool:
+        kept(transaction)
+        return bool(cast("Any", transaction)._connection.in_transaction)
+
+    assert await prompt.read(begun) is False
+    found = await asyncio.gather(*(prompt.read(begun) for _ in range(5)))
+    assert found == [False, True, True, True, True]  # the first did not know of the others
+
+
 async def test_whatever_anybody_commits_is_in_the_next_read(
     prompt: PromptReads, connect: Connect
 ) -> None:
@@ -120,6 +134,7 @@ async def test_after_an_outage_it_reads_again(
 ) -> None:
     assert await prompt.read(kept) == 0
     outage.begin()
+    await asyncio.sleep(0.02)  # for a moment after a look, nobody looks whether the file is there
     with pytest.raises(StoreUnavailable):
         await prompt.read(kept)
     outage.end()
