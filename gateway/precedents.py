@@ -14,7 +14,7 @@ from gateway.case import Case, Check, Verdict
 from gateway.contracts import spelling
 from gateway.contracts.schemas import Schema
 from gateway.revision import Revision
-from gateway.steps import constrain, policy, risk
+from gateway.steps import constrain, phase, policy, risk
 from gateway.steps.contract import injected
 from gateway.types.actors import Actor
 from gateway.types.calls import Method
@@ -31,6 +31,9 @@ _CALL: Final = (
 _verdict = maker(Verdict)
 # What is left to ask where a rule has a condition; the checks before these say the same again.
 BY_RULES: Final[tuple[Check, ...]] = (policy.decide, constrain.apply)
+# In a run, whose state is another for each call, its phase is asked as well, and always the rules.
+BY_RUN: Final[tuple[Check, ...]] = (phase.check, *BY_RULES)
+_Key = tuple[int, int, int, Phase, bool]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,20 +68,20 @@ class Precedents:
     judge: Callable[[Case, tuple[Check, ...]], Verdict]
     checks: Mapping[Method, tuple[Check, ...]]
     _revision: Revision | None = None
-    _known: dict[tuple[int, int, int, Phase], _Precedent] = field(
-        default_factory=dict[tuple[int, int, int, Phase], _Precedent]
-    )
+    _known: dict[_Key, _Precedent] = field(default_factory=dict[_Key, _Precedent])
 
     def judged(self, case: Case) -> Verdict:
         """Return what the checks say of a case."""
         call = case.call
-        # Rules tell apart what the gateway calls by itself, and a run has a state of its own.
-        if call.method is not _CALL or case.run is not None or call.cause:
+        run = case.run
+        # Rules tell apart what the gateway calls by itself; and who works in a run for another one
+        # is made anew for each call.
+        if call.method is not _CALL or call.cause or (run is not None and run.parent):
             return self.judge(case, self.checks[call.method])
         if case.revision is not self._revision:
             self._revision = case.revision
             self._known.clear()
-        key = (id(case.tool), id(case.contract), id(case.actor), case.phase)
+        key = (id(case.tool), id(case.contract), id(case.actor), case.phase, run is not None)
         found = self._known.get(key)
         if found is None:
             return self._first(case, key)
@@ -86,11 +89,13 @@ class Precedents:
         if call.input_error or not found.admits(arguments):
             return self.judge(case, self.checks[_CALL])
         like = replaced(case, arguments=arguments, **found.said)
+        if run is not None:
+            return self.judge(like, BY_RUN)
         if not found.is_settled:
             return self.judge(like, BY_RULES)
         return _verdict(case=like, refusal=None, findings=())
 
-    def _first(self, case: Case, key: tuple[int, int, int, Phase]) -> Verdict:
+    def _first(self, case: Case, key: _Key) -> Verdict:
         """Judge a case by all the checks, and keep what holds for others like it."""
         verdict = self.judge(case, self.checks[_CALL])
         if verdict.refusal is None and not _reads_arguments(case.contract):
@@ -118,7 +123,7 @@ def _precedent(case: Case, classified: Case) -> _Precedent:
         "risk": classified.risk,
         "risk_reason": classified.risk_reason,
     }
-    is_settled = rules.is_settled(asked)
+    is_settled = case.run is None and rules.is_settled(asked)
     if is_settled:
         said["decision"] = rules.decide(asked)
     return _Precedent(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gateway import pipeline, precedents
 from gateway.case import Case, Check, Facts, Verdict
 from gateway.policy.request import PolicyRequest
-from gateway.precedents import BY_RULES, Precedents
+from gateway.precedents import BY_RULES, BY_RUN, Precedents
 from gateway.revision import Revision
 from gateway.steps import policy, risk
 from gateway.types.actors import Actor
@@ -28,7 +28,7 @@ from gateway.types.guarantees import (
     InjectPlace,
 )
 from gateway.types.json import JsonObject
-from gateway.types.runs import Phase, Run
+from gateway.types.runs import Holder, Phase, Run
 from gateway.types.tools import (
     Contract,
     Effect,
@@ -102,7 +102,7 @@ class Court:
         self.precedents = Precedents(judge=self._judge, checks=pipeline.CHECKS_FOR)
 
     def _judge(self, case: Case, checks: tuple[Check, ...]) -> Verdict:
-        self.whole += checks is not BY_RULES
+        self.whole += checks not in (BY_RULES, BY_RUN)
         return pipeline.judge(case, checks)
 
     def holds(self, case: Case) -> Verdict:
@@ -141,6 +141,7 @@ anything: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
 fitting = st.integers(0, 9).map(lambda n: {"n": n, "text": "x" * n})
 ACTORS = {False: an_actor(), True: an_actor(roles=frozenset({"agent"}))}
 QUARANTINED = replace(FIND, quarantine=Quarantine(reason="x"))
+HELD = Holder(run_id="run_0", is_over=False)
 LATER = NOW.replace(hour=11)
 # Each differs from the first in one thing that some check looks at.
 SITUATIONS: tuple[dict[str, Any], ...] = (
@@ -160,6 +161,10 @@ SITUATIONS: tuple[dict[str, Any], ...] = (
     {"method": Method.GET_TASK},
     {"run": a_run(phase=Phase.ACTING)},
     {"run": a_run(phase=Phase.PLANNING)},
+    {"run": a_run(phase=Phase.ACTING, is_paused=True)},
+    {"run": a_run(phase=Phase.ACTING, template="gone")},
+    {"run": a_run(phase=Phase.COMPLETED)},
+    {"run": a_run(phase=Phase.ACTING, parent="run_0", held_by=HELD)},
     {"tool": QUARANTINED},
 )
 
@@ -261,6 +266,26 @@ def test_rules_that_read_a_call_are_asked_for_each(rules: str) -> None:
     assert court.whole <= 1 + 3  # what is denied is never remembered, and asked by the rules alone
 
 
+def test_in_a_run_its_phase_and_the_rules_are_asked_for_each() -> None:
+    court, first = Court(), cases("allows")[0]
+    runs = [a_run(phase=phase, version=n) for n, phase in enumerate((*Phase, *Phase))]
+    refused = [
+        court.holds(replace(first, run=run, phase=run.phase)).refusal is not None for run in runs
+    ]
+    assert {run.phase for run, no in zip(runs, refused, strict=True) if no} == {
+        *(Phase.COMPLETED, Phase.HANDOFF)
+    }
+    # Each phase once, those that have no room for it always, and none because of a version.
+    assert court.whole == len(Phase) + 2
+
+
+def test_who_works_in_a_run_for_another_one_is_judged_by_all_checks() -> None:
+    court, first = Court(), cases("allows")[0]
+    for _ in range(2):
+        court.holds(replace(first, run=a_run(phase=Phase.ACTING, parent="run_0")))
+    assert court.whole == 2
+
+
 @pytest.mark.parametrize("contract", ["raises", "fills in", "minds taint"])
 def test_a_contract_that_reads_arguments_has_every_check_asked(contract: str) -> None:
     court = Court()
@@ -325,5 +350,6 @@ def test_nothing_new_is_looked_at_that_precedents_do_not_know_of() -> None:
 
 
 def test_what_rules_are_not_asked_for_is_what_the_checks_before_them_say() -> None:
-    assert pipeline.CHECKS[-len(BY_RULES) :] == BY_RULES
-    assert risk.classify in pipeline.CHECKS[: -len(BY_RULES)]
+    assert pipeline.CHECKS[-len(BY_RUN) :] == BY_RUN
+    assert BY_RUN[-len(BY_RULES) :] == BY_RULES
+    assert risk.classify in pipeline.CHECKS[: -len(BY_RUN)]

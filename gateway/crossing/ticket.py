@@ -139,7 +139,7 @@ class Ticket:
                 self.owner.journal.append([self._sealed(self._authorization(self._denial))])
             else:
                 at = self.owner.clock.now()
-                self.owner.journal.append_later(lambda: [self._passed(case, at)], 1)
+                self.owner.journal.append_later(lambda: [self._passed(at)], 1)
                 if self.owner.under_way.calls == 1:  # its server is waited for, and nobody waits
                     self.owner.journal.catch_up()
         else:
@@ -304,11 +304,12 @@ class Ticket:
         self.owner.telemetry.record(self.record)
         return events
 
-    def _passed(self, case: Case, at: datetime) -> Event | EventRow:
-        """Return the decision about a read that is sent."""
+    def _passed(self, at: datetime) -> Event | EventRow:
+        """Return the decision about a read that is sent: by its case as it was judged."""
         self._digest()
-        usual = self.owner.usual
-        written = usual.decided(self.record, case, at) if usual is not None else None
+        written, usual, case = None, self.owner.usual, self._case
+        if usual is not None and case is not None:
+            written = usual.decided(self.record, case, at)
         return written or self._authorization(self._denial, at)
 
     def _behind(self, outcome: Answer | Refusal, at: datetime) -> Sequence[Event | EventRow]:

@@ -9,26 +9,28 @@ those of further calls are put together from that. Whatever has more to say is m
 
 import re
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from gateway import ids, jsontext
 from gateway.case import Case
+from gateway.crossing.snapshots import snapshot_of
 from gateway.errors import JsonError
 from gateway.events import build
 from gateway.events.envelope import MAX_ARGUMENTS, Origin, timestamp, to_json
-from gateway.events.redact import Redactor
-from gateway.events.snapshots import ANY_TIME
+from gateway.events.redact import Redacted, Redactor
+from gateway.events.snapshots import ANY_TIME, described
 from gateway.store.event_rows import row_of
 from gateway.store.times import microseconds
 from gateway.types.audit import Level
 from gateway.types.calls import Method
 from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Status
 from gateway.types.records import CallRecord
+from gateway.types.runs import Run
 from gateway.types.tools import Kind
 
 _MOST: Final = 1024  # forms that are kept; all go when there are more
@@ -36,6 +38,7 @@ _MOST: Final = 1024  # forms that are kept; all go when there are more
 _OUTSIDE: Final = ("id", "ts", "call", "trace_id", "span_id")
 _IN_RUN: Final = ("id", "ts", "run", "call", "trace_id", "span_id")
 _DECIDED: Final = ("arguments_digest", "arguments", "duration_us")  # of the body, in its order
+_DECIDED_IN_RUN: Final = ("arguments_digest", "arguments", "snapshot", "duration_us")
 _ENDED: Final = (
     "arguments_digest",
     "duration_us",
@@ -46,7 +49,7 @@ _ENDED: Final = (
 )
 _RETRIEVED: Final = ("arguments_digest", "query_digest")
 _WRITTEN: Final = frozenset(  # as JSON already, not as the inside of a text
-    {"arguments", "duration_us", "result_size", "redactions", "downstream_us"}
+    {"arguments", "duration_us", "result_size", "redactions", "downstream_us", "snapshot"}
 )
 MARK: Final = secrets.token_hex(16)  # stands in nothing that anybody says
 _MARKED: Final = re.compile(f'"{MARK}:([a-z_]+)"')
@@ -55,6 +58,7 @@ _CALL_TOOL: Final = Method.CALL_TOOL
 _OK: Final = Status.OK
 _YES: Final = Execution.YES
 _make_row: Final = EventRow._make
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class _Form:
@@ -97,6 +101,7 @@ class Usual:
         self._origin = origin
         self._redactor = redactor
         self._known: dict[tuple[object, ...], _Forms] = {}
+        self._runs: dict[tuple[object, ...], tuple[Run, str]] = {}  # held, as above
 
     def __len__(self) -> int:
         """Return how many kinds of calls are known."""
@@ -105,11 +110,13 @@ class Usual:
     def decided(self, record: CallRecord, case: Case, at: datetime) -> EventRow | None:
         """Return the decision about a plain read that is sent; None where it has more to say."""
         forms = self._forms(record, case)
-        facts = case.facts
-        if forms is None or record.run_id or facts.origins or facts.is_tainted or case.held:
-            return None  # also where there is a run: the decision tells what state it was in
-        if at - facts.now > ANY_TIME:
+        facts, run = case.facts, case.run
+        if forms is None or facts.origins or facts.is_tainted or case.held:
             return None
+        if at - facts.now > ANY_TIME or (run is None) is not (record.run_id == ""):
+            return None
+        if run is not None and (run.fields or case.revision.names_objective):
+            return None  # what it is for and has collected is redacted for each call
         call = record.call
         arguments = _written(call.arguments)
         if not arguments or not self._redactor.is_clean(call.arguments):
@@ -117,21 +124,44 @@ class Usual:
         id = ids.ulid()
         form = forms.decided
         if form is None:
-            event = build.authorization(record, self._redactor, refusal=None, id=id, at=at)
+            snapshot = snapshot_of(case, at)
+            event = build.authorization(
+                record, self._redactor, refusal=None, id=id, at=at, snapshot=snapshot
+            )
             row = row_of(event, self._origin)
-            forms.decided = self._form(event, row, _DECIDED)
+            of_body = _DECIDED if run is None else _DECIDED_IN_RUN
+            forms.decided = self._form(event, row, of_body)
             return row
+        named = (call.call_id,) if run is None else (record.run_id, call.call_id)
+        told = () if run is None else (self._stood(case, run, at),)
         own = (
             id,
             timestamp(at),
-            call.call_id,
+            *named,
             record.trace_id,
             record.authorize_span,
             record.arguments_digest,
             arguments,
+            *told,
             build.elapsed_us(record.received_ns, record.judged_ns),
         )
         return form.row(microseconds(at), record, own)
+
+    def _stood(self, case: Case, run: Run, at: datetime) -> str:
+        """Return how the run of a call stood, and when the call came, as JSON.
+
+        Calls that follow one another find the run as it was, until its row is another one.
+        """
+        key = (id(run), case.bound_by, case.reads_while_paused)
+        found = self._runs.get(key)
+        if found is None:
+            if len(self._runs) >= _MOST:
+                self._runs.clear()
+            snapshot = snapshot_of(case, at)
+            told = described(snapshot, at=at, redact=_nothing, text=str) if snapshot else {}
+            found = self._runs[key] = run, jsontext.dump(told["run"]).decode()
+        received = (at - case.facts.now) // _MICROSECOND
+        return f'{{"received_us":{received},"run":{found[1]}}}'
 
     def ended(
         self, record: CallRecord, case: Case, answer: Answer, at: datetime
@@ -225,6 +255,10 @@ class Usual:
         for name, after in zip(between[1::2], between[2::2], strict=True):
             text += ("%s" if name in _WRITTEN else '"%s"') + after.replace("%", "%%")
         return _Form(text, row)
+
+
+def _nothing(value: Json) -> Redacted:
+    raise AssertionError("a run that has collected something is told of the long way")
 
 
 def _marked(name: str) -> str:

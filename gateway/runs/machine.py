@@ -6,6 +6,7 @@ The table is the enforcement of runs; whether a phase is entered at all is `gate
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from gateway.runs import moves
 from gateway.runs.moves import Blocked
@@ -13,7 +14,7 @@ from gateway.runs.templates import Template
 from gateway.types.causes import Cause
 from gateway.types.runs import BindingKind, Mover, Only, Phase, Run
 from gateway.types.tools import Effect, Risk
-from gateway.types.values import value
+from gateway.types.values import maker, value
 
 
 class Room(StrEnum):
@@ -82,6 +83,10 @@ ALLOWS: Mapping[Phase, Allowance] = {
         compensation=Room.FREE,
     ),
 }
+_ROOMS: Final = {phase: {kind: row.room(kind) for kind in Kind} for phase, row in ALLOWS.items()}
+# Names of the module: each look at a member of a class takes longer than all that is done with it.
+_READ, _LOW_WRITE, _HIGH_WRITE, _COMPENSATION = Kind
+_READS, _WRITES, _UNDOES, _FREE = Effect.READ, Effect.WRITE, Cause.COMPENSATION, Room.FREE
 # Looks of the gateway's own, at what a write did: no phase stands in their way.
 _OWN_LOOKS = frozenset({Cause.VERIFICATION, Cause.LOOKUP})
 _WITHOUT_A_RUN = frozenset({Room.FREE, Room.BEGINS})
@@ -99,15 +104,12 @@ class Need:
     @property
     def kind(self) -> Kind:
         """The column of the table."""
-        if self.cause is Cause.COMPENSATION:
-            return Kind.COMPENSATION
-        match self.effect:
-            case Effect.READ:
-                return Kind.READ
-            case Effect.WRITE if self.risk.rank < Risk.HIGH.rank:
-                return Kind.LOW_WRITE
-            case _:
-                return Kind.HIGH_WRITE
+        if self.cause is _UNDOES:
+            return _COMPENSATION
+        if self.effect is _READS:
+            return _READ
+        is_low = self.effect is _WRITES and self.risk.rank < Risk.HIGH.rank
+        return _LOW_WRITE if is_low else _HIGH_WRITE
 
 
 @value
@@ -117,6 +119,9 @@ class Go:
     phase: Phase  # in which it is made
     move_to: Phase | None = None
     only: Only | None = None
+
+
+_go = maker(Go)
 
 
 @value
@@ -130,7 +135,7 @@ class Terms:
 
 def allows(phase: Phase, effect: Effect, risk: Risk) -> bool:
     """Say whether a call without a run may go ahead in the phase that stands for one."""
-    room = ALLOWS[phase].room(Need(effect=effect, risk=risk, tool="").kind)
+    room = _ROOMS[phase][Need(effect=effect, risk=risk, tool="").kind]
     return room in _WITHOUT_A_RUN
 
 
@@ -142,14 +147,16 @@ def weigh(run: Run, need: Need, terms: Terms, *, now: int) -> Go | Blocked:
     kind, template = need.kind, terms.template
     if need.cause in _OWN_LOOKS:
         return Go(phase=run.phase)
-    if kind is Kind.COMPENSATION:  # a person has asked for it, whether the run goes on or not
-        return _within(run, need, ALLOWS[run.phase].compensation)
+    if kind is _COMPENSATION:  # a person has asked for it, whether the run goes on or not
+        return _within(run, need, _ROOMS[run.phase][kind])
     held = _held(run, need, terms, now)
     if held is not None:
         return held
-    room = ALLOWS[run.phase].room(kind)
+    room = _ROOMS[run.phase][kind]
     if run.phase is Phase.AWAITING_APPROVAL and kind is not Kind.READ:
         return _waiting(run, need, template)
+    if room is _FREE:  # which is what most calls find
+        return _by_template(run, need, room, template)
     match room:
         case Room.BEGINS:
             return _entering(run, need, Phase.RETRIEVING, template)
@@ -164,7 +171,7 @@ def weigh(run: Run, need: Need, terms: Terms, *, now: int) -> Go | Blocked:
 def _held(run: Run, need: Need, terms: Terms, now: int) -> Blocked | None:
     """Say why a run does not go on at all, if that is so."""
     template = terms.template
-    is_let = need.kind is Kind.READ and terms.reads_while_paused
+    is_let = need.kind is _READ and terms.reads_while_paused
     if run.is_paused and not is_let:
         why = f": {run.note}" if run.note else ""
         return Blocked(
@@ -195,7 +202,7 @@ def _entering(run: Run, need: Need, to: Phase, template: Template | None) -> Go 
 
 def _by_template(run: Run, need: Need, room: Room, template: Template | None) -> Go | Blocked:
     """Hold a call against the tools that a template names for a phase."""
-    is_read = need.kind is Kind.READ
+    is_read = need.kind is _READ
     if template is None or template.lets(run.phase, need.tool, is_read=is_read):
         return _within(run, need, room)
     is_last = need.kind is Kind.LOW_WRITE and need.tool in template.finalizers
@@ -219,7 +226,7 @@ def _waiting(run: Run, need: Need, template: Template | None) -> Go | Blocked:
     What waits for people in that phase may be sent and more may be asked about; the rest waits.
     """
     back = moves.in_phase(run, run.resume_phase or Phase.ACTING)
-    room = ALLOWS[back.phase].room(need.kind)
+    room = _ROOMS[back.phase][need.kind]
     if room is Room.ENTERS or room is Room.NONE or back.phase is Phase.AWAITING_APPROVAL:
         return _blocked(run, need)
     if room is Room.FINALIZERS and (template is None or need.tool not in template.finalizers):
@@ -233,6 +240,8 @@ def _waiting(run: Run, need: Need, template: Template | None) -> Go | Blocked:
 
 
 def _within(run: Run, need: Need, room: Room) -> Go | Blocked:
+    if room is _FREE:
+        return _go(phase=run.phase)
     match room:
         case Room.NONE:
             return _blocked(run, need)

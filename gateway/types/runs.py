@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import Final
 
 from gateway.types.json import Json
 from gateway.types.values import value
@@ -84,14 +85,17 @@ class BindingKind(StrEnum):
     @property
     def is_explicit(self) -> bool:
         """Whether it names a run by its id, so that there has to be one."""
-        return self in (BindingKind.META, BindingKind.HEADER, BindingKind.TOOL)
+        return self in _EXPLICIT
 
     @property
     def is_weak(self) -> bool:
         """Whether it may change from one attempt to the next: no part of what makes calls equal."""
-        return self in (BindingKind.SESSION, BindingKind.PRINCIPAL)
+        return self in _WEAK
 
 
+# Tuples: members are found by what they are, and need no hash.
+_EXPLICIT: Final = (BindingKind.META, BindingKind.HEADER, BindingKind.TOOL)
+_WEAK: Final = (BindingKind.SESSION, BindingKind.PRINCIPAL)
 _TRUST = {
     BindingKind.META: Trust.HOST,
     BindingKind.HEADER: Trust.HOST,

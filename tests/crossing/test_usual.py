@@ -28,7 +28,15 @@ from gateway.types.observed import Observed, Would
 from gateway.types.operations import Delivered, Delivery, Peer, Rejected
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.records import CallRecord
-from gateway.types.runs import Phase
+from gateway.types.runs import (
+    BindingKind,
+    Collected,
+    Holder,
+    Mode,
+    Phase,
+    StopReason,
+    Trust,
+)
 from gateway.types.tools import (
     Effect,
     OnFail,
@@ -129,6 +137,7 @@ class World:
         case: Case,
         outcome: Answer | Refusal | None = None,
         delivery: Delivery | None = None,
+        sent: Case | None = None,
         **noted: Any,
     ) -> int:
         """Take a call from its verdict to its end; return how many events were written at once."""
@@ -148,7 +157,7 @@ class World:
         ticket.judged(Verdict(case=case, refusal=None, findings=()))
         for name, value in noted.items():
             setattr(record, name, value)
-        await ticket.started(case, PEER)
+        await ticket.started(sent or case, PEER)
         ticket.answered(delivery or Delivered(result=RESULT, size=len(case.call.call_id)))
         ticket.closed(outcome or Answer(result=RESULT))
         return self.journal.at_once - before
@@ -191,13 +200,63 @@ async def test_events_of_usual_reads_are_written_at_once_from_the_second_on() ->
         assert await world.call(a_read(sent, call={"call_id": f"call_{number}"})) == 3
 
 
-async def test_in_a_run_the_end_of_a_read_is_written_at_once() -> None:
+async def test_in_a_run_they_are_written_at_once_too() -> None:
     world = World()
-    for number in range(4):
+    for number in range(5):
         run = f"run_{number}"
         case = a_read({"n": number}, run=a_run(run_id=run), run_id=run)
-        assert await world.call(case) == 2, "the decision tells of the run's state as well"
+        assert await world.call(case) == (3 if number else 2)
         assert await world.call(a_read({"n": number})) == (3 if number else 2)
+
+
+HELD = Holder(run_id="run_0", is_over=True)
+# Whatever a decision may tell of a run, beside what is redacted.
+RUNS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "later": {"version": 7, "phase": Phase.FINALIZING, "mode": Mode.HOST},
+    "is held": {"held_by": HELD},
+    "paused": {"is_paused": True, "phase": Phase.AWAITING_APPROVAL},
+    "stopped": {"stop_reason": StopReason.BLOCKED, "is_tainted": True},
+    "counts": {"ends_at": 9, "evidence": 2, "calls": 3, "tokens": 4},
+    "operations": {"open_ops": 1, "pending_approvals": 2},
+    "tools": {"verified": ('a."b"',), "succeeded": ("a.%s", "a.c")},
+}
+
+
+@pytest.mark.parametrize("bound", [{}, {"bound_by": BindingKind.META, "reads_while_paused": False}])
+async def test_how_a_run_stood_is_told_anew_wherever_it_is_another(bound: dict[str, Any]) -> None:
+    world = World()
+    for _ in range(2):
+        await world.call(a_read(run=a_run(), run_id="run_1"))
+    for changes in (*RUNS.values(), *RUNS.values()):
+        case = a_read({"a": 1}, run=a_run(run_id="run_1", **changes), run_id="run_1", **bound)
+        late = replaced(case, facts=Facts(now=NOW - timedelta(milliseconds=20)))
+        assert await world.call(case) == await world.call(late) == 3
+
+
+COLLECTED = Collected(value="x", trust=Trust.MODEL, source="model", at=1)
+ASKS_WHAT_FOR = ALLOW_ALL.replace("match:", "when: run.objective == 'x', match:")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"run": a_run(run_id="run_1", fields={"a": COLLECTED})},
+        {"run": a_run(run_id="run_1"), "revision": a_revision([CONTRACT], ASKS_WHAT_FOR)},
+    ],
+)
+async def test_what_of_a_run_is_redacted_is_told_the_long_way(changes: dict[str, Any]) -> None:
+    world = World()
+    for _ in range(3):
+        assert await world.call(a_read(run_id="run_1", **changes)) <= 2
+
+
+async def test_a_run_is_told_of_as_it_was_when_the_call_was_judged() -> None:
+    world = World()
+    for nth in range(3):
+        case = a_read(run=a_run(run_id="run_1", phase=Phase.CREATED), run_id="run_1")
+        moved = replaced(case, run=a_run(run_id="run_1", phase=Phase.RETRIEVING, version=2))
+        assert await world.call(case, sent=moved) == (3 if nth else 2)
 
 
 OTHERS: dict[str, dict[str, Any]] = {
