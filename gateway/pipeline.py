@@ -276,7 +276,7 @@ class Pipeline:
         """
         held: Held | None = None
         for _ in range(_MOST_DECISIONS):
-            taken = await self._claimed(case, ticket)
+            taken = await self.holding.asked(case, self._claimed(case, ticket))
             if not isinstance(taken, Held):
                 return taken
             held = taken

@@ -8,9 +8,11 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
+
+import anyio
 
 from gateway import jsontext
 from gateway.case import Case
@@ -39,6 +41,7 @@ from gateway.types.json import Json, JsonObject
 from gateway.types.outcomes import Answer, Refusal, Status
 
 _log = logging.getLogger("weighbridge")
+_T = TypeVar("_T")
 
 MOST_ROUNDS: Final = 8  # official clients give up after ten
 _FRUITLESS: Final = 5  # calls for one request, after which a model is told to stop
@@ -149,6 +152,18 @@ class Holding:
         """Hold nobody any longer, since the gateway stops; requests are there when it is back."""
         self._is_closing = True
         self.bells.ring_all()
+
+    async def asked(self, case: Case, claim: Awaitable[_T]) -> _T:
+        """Wait for a claim to its end: who leaves meanwhile has left the request that it makes."""
+        claimed = asyncio.ensure_future(claim)
+        try:
+            return await asyncio.shield(claimed)
+        except asyncio.CancelledError:
+            with anyio.CancelScope(shield=True), suppress(Exception):  # nobody is there to be told
+                made = await claimed
+                if isinstance(made, Held) and not self.attendance.many(made.approval.approval_id):
+                    await self._left(case, made.approval)
+            raise
 
     async def __call__(self, case: Case, held: Held) -> Answer | Refusal | None:
         """Return what the caller gets now; None: there is a decision, so weigh the call again."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,52 @@ async def test_where_the_contract_wants_it_the_request_ends_with_its_caller(stor
     await asyncio.wait({held})
     ended = await seen(store, lambda each: True)
     assert (ended.state, ended.left_at) == (ApprovalState.CANCELLED, 0)
+
+
+@pytest.mark.parametrize("is_called_off", [True, False])
+async def test_who_leaves_while_the_request_is_made_has_left_it_too(
+    store: Store, is_called_off: bool
+) -> None:
+    notes = ApprovalNotes(cancel_on_disconnect=is_called_off)
+    house = a_house(store, hold_s=30, approval=notes)
+    pipeline, is_kept, may_go_on = house.writes.pipeline, asyncio.Event(), asyncio.Event()
+    claim = pipeline.claim
+
+    async def slowly(*arguments: Any) -> Any:
+        made = await claim(*arguments)
+        is_kept.set()
+        await may_go_on.wait()
+        return made
+
+    object.__setattr__(pipeline, "claim", slowly)
+    held = asyncio.ensure_future(house.call())
+    await is_kept.wait()
+    held.cancel()
+    await asyncio.sleep(0)
+    may_go_on.set()
+    await asyncio.wait({held})
+    assert held.cancelled()
+    ended = await seen(store, lambda each: True)
+    wanted = ApprovalState.CANCELLED if is_called_off else ApprovalState.PENDING
+    assert (ended.state, ended.left_at > 0) == (wanted, not is_called_off)
+
+
+async def test_who_leaves_where_no_request_is_made_is_nobodys_matter(store: Store) -> None:
+    house = a_house(store, hold_s=30)
+    begun = asyncio.Event()
+
+    async def fails(*arguments: Any) -> Any:
+        begun.set()
+        await asyncio.sleep(0.01)
+        raise StoreUnavailable("down")
+
+    object.__setattr__(house.writes.pipeline, "claim", fails)
+    held = asyncio.ensure_future(house.call())
+    await begun.wait()
+    held.cancel()
+    await asyncio.wait({held})
+    assert held.cancelled()
+    assert await store.approvals.find(ApprovalFilter(limit=1)) == []
 
 
 async def test_a_store_that_is_away_keeps_nobody_from_leaving() -> None:
