@@ -19,7 +19,7 @@ from gateway.events.redact import Redactor
 from gateway.operations import compensate, keys, templates, undo
 from gateway.operations.compensate import Readiness, Step
 from gateway.operations.machine import OpEvent, next_state
-from gateway.store.operations import OperationFilter
+from gateway.store.operations import OperationFilter, Undoes
 from gateway.store.times import microseconds
 from gateway.store.vault import Vault
 from gateway.types.events import Event
@@ -36,14 +36,13 @@ class Operations(Reading, Protocol):
         """Return what undoes an operation, newest first."""
         ...
 
-    async def add(self, wanted: Operation, events: Sequence[Event]) -> bool:
-        """Keep an operation that somebody asked for; False when its key is taken."""
-        ...
-
-    async def mark(
-        self, operation: Operation, state: OpState, evidence: str, events: Sequence[Event]
+    async def add(
+        self, wanted: Operation, events: Sequence[Event], *, undoes: Undoes | None = None
     ) -> bool:
-        """Move an operation from the state it was read in; False when it has left that."""
+        """Keep an operation that somebody asked for, and move what it undoes.
+
+        False when its key is taken.
+        """
         ...
 
 
@@ -201,13 +200,17 @@ class Compensating:
             by=who.by,
             account=who.account,
         )
-        is_new = await self.operations.add(wanted, [told])
-        row = wanted if is_new else await self._same(op, wanted)
-        if is_new and op.state is OpState.SUCCEEDED:
+        undoes: Undoes | None = None
+        if op.state is OpState.SUCCEEDED:
             because = f": {said}" if said else ""
-            state = next_state(op.state, OpEvent.COMPENSATE)
-            # Should this come to nothing, the gateway that takes the row up makes up for it.
-            await self.operations.mark(op, state, f"{who.by} wants it undone{because}", [])
+            undoes = Undoes(
+                operation=op,
+                state=next_state(op.state, OpEvent.COMPENSATE),
+                evidence=f"{who.by} wants it undone{because}",
+            )
+        # At once: a gateway may have taken the row up, and be done with it, before a second step.
+        is_new = await self.operations.add(wanted, [told], undoes=undoes)
+        row = wanted if is_new else await self._same(op, wanted)
         return Asked(step=step, undo=row, is_new=is_new)
 
     def _concealed(self, op: Operation, known: templates.Known) -> dict[str, Sensitivity]:

@@ -140,7 +140,7 @@ class Undoing:
         """Return what a row is to undo, on its way back; None when that is not to be undone."""
         original = await self.operations.get(row.compensates)
         if original is not None and original.state is OpState.SUCCEEDED:
-            # Who asked for it was interrupted between its two steps.
+            # It was another when somebody asked, or that was an older version, in two steps.
             state = next_state(original.state, OpEvent.COMPENSATE)
             await self.operations.mark(original, state, f"`{row.op_id}` undoes it", [])
             original = await self.operations.get(row.compensates)

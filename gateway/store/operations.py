@@ -43,6 +43,15 @@ class Settlement:
     unless_open: bool = False  # settles nothing as long as that is so
 
 
+@value
+class Undoes:
+    """Which operation another one is to undo, and the state it has from then on."""
+
+    operation: Operation
+    state: OpState
+    evidence: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationFilter:
     """What is looked for; an empty field matches everything."""
@@ -161,16 +170,7 @@ class Operations:
 
         When it was settled stays known on the way back: deadlines count from then.
         """
-        is_settled = operation.settled_at > 0 and operation.state is not OpState.INDETERMINATE
-        now = microseconds(self._clock.now())
-        named: Parameters = {
-            "op_id": operation.op_id,
-            "epoch": operation.epoch,
-            "before": str(operation.state),
-            "state": str(state),
-            "evidence": clean(evidence),
-            "settled_at": operation.settled_at if is_settled else now,
-        }
+        named = self._moved(operation, state, evidence)
         is_tried = False
 
         def work(transaction: Transaction) -> Made[bool]:
@@ -183,8 +183,14 @@ class Operations:
 
         return await self._log.carry(Change(work), events)
 
-    async def add(self, wanted: Operation, events: Sequence[Event]) -> bool:
-        """Keep an operation that somebody asked for; False when its key is taken."""
+    async def add(
+        self, wanted: Operation, events: Sequence[Event], *, undoes: Undoes | None = None
+    ) -> bool:
+        """Keep an operation that somebody asked for; False when its key is taken.
+
+        With it, what it undoes is moved from the state that it was read in, if it still has that.
+        """
+        moved = self._moved(undoes.operation, undoes.state, undoes.evidence) if undoes else None
 
         def work(transaction: Transaction) -> Made[bool]:
             found = transaction.fetch("newest_operation", claims.place(wanted))
@@ -192,9 +198,22 @@ class Operations:
                 mine = found[0].text("op_id") == wanted.op_id
                 return Made(mine, keeps_events=mine)
             transaction.execute("add_operation", row_of(wanted))
+            if moved is not None:
+                transaction.execute("mark_operation", moved)
             return Made(True)
 
         return await self._log.carry(Change(work), events)
+
+    def _moved(self, operation: Operation, state: OpState, evidence: str) -> Parameters:
+        is_settled = operation.settled_at > 0 and operation.state is not OpState.INDETERMINATE
+        return {
+            "op_id": operation.op_id,
+            "epoch": operation.epoch,
+            "before": str(operation.state),
+            "state": str(state),
+            "evidence": clean(evidence),
+            "settled_at": (operation.settled_at if is_settled else microseconds(self._clock.now())),
+        }
 
     async def renew(self, living: Sequence[tuple[str, int]], lease_s: float) -> frozenset[str]:
         """Lengthen the leases of calls that are under way: pairs of id and epoch.

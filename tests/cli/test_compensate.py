@@ -150,9 +150,7 @@ async def undo_all(store: Store, end: OpState) -> None:
     await settle(store, taken, OpState.SUCCEEDED)
     original = await store.operations.get(row.compensates)
     assert original is not None
-    if original.state is OpState.SUCCEEDED:  # the command is between its two steps
-        await store.operations.mark(original, OpState.COMPENSATING, "", [])
-        original = await now(store, original)
+    assert original.state is OpState.COMPENSATING
     await store.operations.mark(original, end, "as the gateway says", [])
 
 

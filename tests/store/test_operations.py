@@ -8,7 +8,7 @@ from gateway import ids
 from gateway.errors import StoreUnavailable
 from gateway.store.changes import Change, Made
 from gateway.store.engine import Transaction
-from gateway.store.operations import OperationFilter
+from gateway.store.operations import OperationFilter, Undoes
 from gateway.store.store import Store
 from gateway.types.operations import (
     OpState,
@@ -94,6 +94,30 @@ async def test_a_compensation_is_kept_once_and_waits_to_be_sent(store: Store) ->
     marked = await store.operations.get(taken.op_id)
     assert marked is not None
     assert marked.settled_at == found.settled_at > 0  # deadlines count from then
+
+
+async def test_what_is_to_be_undone_is_on_its_way_back_with_whatever_undoes_it(
+    store: Store,
+) -> None:
+    taken = (await claim(store, wanted())).operation
+    await settle(store, taken, OpState.SUCCEEDED)
+    found = await store.operations.get(taken.op_id)
+    assert found is not None
+    undoes = Undoes(operation=found, state=OpState.COMPENSATING, evidence="ana wants it undone")
+    undo = wanted(key="undo", compensates=taken.op_id)
+    assert await store.operations.add(undo, [], undoes=undoes)
+    moved = await store.operations.get(taken.op_id)
+    assert moved is not None
+    assert (moved.state, moved.evidence) == (OpState.COMPENSATING, "ana wants it undone")
+    assert moved.settled_at == found.settled_at > 0
+
+    # Whoever read it before finds another state, and moves nothing.
+    await store.operations.mark(moved, OpState.COMPENSATED, "undone", [])
+    assert await store.operations.add(wanted(key="again"), [], undoes=undoes)
+    assert not await store.operations.add(wanted(key="again"), [], undoes=undoes)
+    over = await store.operations.get(taken.op_id)
+    assert over is not None
+    assert (over.state, over.evidence) == (OpState.COMPENSATED, "undone")
 
 
 async def test_operations_are_found_by_what_people_ask_for(store: Store) -> None:
