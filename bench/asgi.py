@@ -12,14 +12,14 @@ async def live(receive, send):
 
 async def read(receive):
     """Return the body of a request, or None when its client left."""
-    body = b""
+    pieces = []
     while True:
         event = await receive()
         if event["type"] == "http.disconnect":
             return None
-        body += event.get("body", b"")
+        pieces.append(event.get("body", b""))
         if not event.get("more_body"):
-            return body
+            return b"".join(pieces)
 
 
 async def respond(send, status: int, body: bytes, *, is_stream: bool = False) -> None:
