@@ -30,7 +30,7 @@ from gateway.types.operations import (
 from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.relay import Underway
 from gateway.types.tools import Ensure, Sensitivity
-from tests.helpers.databases import Outage
+from tests.helpers.databases import Outage, recovered
 from tests.helpers.fake_server import until_async
 from tests.helpers.writes import Counting, outcome_of, said, text_of, writes
 
@@ -291,6 +291,7 @@ async def test_nothing_is_sent_that_could_not_be_recorded(store: Store, outage: 
     assert (finished.status, alpha.server.count) == (Status.AUDIT_UNAVAILABLE, 1)
     outage.end()
     store.events._wait_s = 15  # pyright: ignore[reportPrivateUsage] - as above
+    await recovered(store.events)
     again = await alpha.call({"v": 2})
     assert (again.status, alpha.server.count) == (Status.OK, 2)
 

@@ -1,7 +1,9 @@
 """Stores for tests: SQLite in a temporary folder, and a real PostgreSQL with a database a test."""
 
+import asyncio
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.clock import SystemClock
+from gateway.errors import StoreUnavailable
 from gateway.events.envelope import Origin
 from gateway.ids import ulid
 from gateway.store.dialects import dialect_of
@@ -149,6 +152,19 @@ def outage(engine_name: str, store_url: str, request: pytest.FixtureRequest) -> 
     server: PostgresServer = request.getfixturevalue("postgres_server")
     name = store_url.partition("/t")[2].partition("?")[0]
     return Outage(lambda: server.shut_out(f"t{name}"), lambda: server.admit(f"t{name}"))
+
+
+async def recovered(log: EventLog) -> None:
+    """Wait until the log is written again, after an outage.
+
+    Whoever comes while a commit of before is still under way, for which another has waited in vain,
+    is refused at once.
+    """
+    async with asyncio.timeout(15):
+        while True:
+            with suppress(StoreUnavailable):
+                return await log.kept()
+            await asyncio.sleep(0.01)
 
 
 def _move(old: Path, new: Path) -> None:

@@ -9,7 +9,7 @@ from gateway.types.operations import (
     Met,
     OpState,
 )
-from tests.helpers.databases import Outage
+from tests.helpers.databases import Outage, recovered
 from tests.helpers.operations import LATER, claim, events_of, settle, wanted
 
 
@@ -127,6 +127,7 @@ async def test_a_claim_in_an_outage_is_refused_and_never_made_later(
         await claim(store, late)
     outage.end()
     store.events._wait_s = 15  # pyright: ignore[reportPrivateUsage] - as above
+    await recovered(store.events)
     assert (await claim(store, wanted(key="k9"))).met is Met.TAKEN  # all before it is written
     assert await store.operations.get(late.op_id) is None
     assert await events_of(store, late.call_id) == 0

@@ -21,7 +21,7 @@ from gateway.store.store import Store
 from gateway.types.events import Event, EventKind, Stage
 from gateway.types.json import JsonObject
 from tests.helpers.cases import NOW, an_actor
-from tests.helpers.databases import Outage
+from tests.helpers.databases import Outage, recovered
 from tests.helpers.events import an_event
 
 OpenLog = Callable[..., EventLog]
@@ -182,7 +182,7 @@ async def test_nothing_is_made_of_what_finds_no_room(open_log: OpenLog, outage: 
     with pytest.raises(StoreUnavailable, match="too many"):
         log.append_later(never, 1)
     outage.end()
-    await log.kept()
+    await recovered(log)
     assert "e1" in await ids_of(log)
 
 

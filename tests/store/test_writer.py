@@ -1,13 +1,12 @@
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.store.engine import Lock
 from gateway.store.events import EventFilter, EventLog
-from tests.helpers.databases import Connect, Outage
+from tests.helpers.databases import Connect, Outage, recovered
 from tests.helpers.events import an_event
 
 OpenLog = Callable[..., EventLog]
@@ -37,7 +36,7 @@ async def test_events_of_an_outage_are_written_afterwards_in_order_and_once(
     assert health.reason
     assert health.since is not None
     outage.end()
-    await _recovered(log)
+    await recovered(log)
     found = [event.json()["id"] for event in await log.query(EventFilter())]
     assert found == [f"e{number}" for number in range(6)]
     assert log.failing == ""
@@ -55,7 +54,7 @@ async def test_while_it_fails_for_long_nobody_waits_again(
     with pytest.raises(StoreUnavailable):
         await log.kept()
     outage.end()
-    await _recovered(log)
+    await recovered(log)
 
 
 async def test_an_outage_is_told_once_and_so_is_its_end(
@@ -67,7 +66,7 @@ async def test_an_outage_is_told_once_and_so_is_its_end(
     outage.begin()
     await failing(log)
     outage.end()
-    await _recovered(log)
+    await recovered(log)
     said = [record.getMessage() for record in caplog.records if "stored" in record.getMessage()]
     assert len(said) == 2
     assert said[1] == "events are stored again"
@@ -88,7 +87,7 @@ async def test_a_commit_that_gets_no_answer_counts_as_failing_while_it_lasts(
         assert log.health.since is not None
         with pytest.raises(StoreUnavailable, match="no answer"):
             await log.kept()
-    await _recovered(log)
+    await recovered(log)
     assert log.health.ok
 
 
@@ -111,14 +110,6 @@ async def test_closing_during_an_outage_ends_within_its_bound_and_says_what_is_l
     outage.end()
 
 
-async def _recovered(log: EventLog) -> None:
-    async with asyncio.timeout(15):
-        while True:
-            with suppress(StoreUnavailable):
-                return await log.kept()
-            await log.last_seq()
-
-
 async def test_what_waits_at_the_same_time_is_committed_together(
     open_log: OpenLog, outage: Outage
 ) -> None:
@@ -127,7 +118,7 @@ async def test_what_waits_at_the_same_time_is_committed_together(
     for number in range(6):
         log.append([an_event(id=f"e{number}")], durable=True)
     outage.end()
-    await _recovered(log)
+    await recovered(log)
     before = log.health
     assert before.committed == 6
     assert before.commits <= 2  # the first may have been on its way alone
