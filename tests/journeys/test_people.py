@@ -119,7 +119,8 @@ async def test_a_held_call_is_approved_on_its_page_and_then_sent_once(tmp_path: 
 
 async def test_what_an_agent_did_is_found_and_judged_again_on_pages(tmp_path: Path) -> None:
     async with place(tmp_path) as here, here.browser() as ann:
-        await here.gateway.call("billing__refund", {"amount": 1250})
+        asked = await here.gateway.call("billing__refund", {"amount": 1250})
+        await house.end(tmp_path, outcome(asked)["call_id"])  # its events are written behind it
         async with ann.post(here.link()) as entered:
             assert entered.status == 200
         async with ann.get("/events?decision=require_approval") as found:
@@ -129,8 +130,8 @@ async def test_what_an_agent_did_is_found_and_judged_again_on_pages(tmp_path: Pa
             assert "refunds need a lead" in await shown.text()
         (rules,) = (tmp_path / "policies").glob("*.yaml")
         fields = {"since": "1h", "counters": "recorded"}
-        async with ann.get("/replay") as asked:
-            fields |= form(await asked.text(), "/replay")
+        async with ann.get("/replay") as empty:
+            fields |= form(await empty.text(), "/replay")
         with rules.open("a") as more:  # the gateway takes it too, which changes nothing of then
             more.write("  - {id: never, decision: deny, match: {tools: [billing.refund]}}\n")
         async with ann.post("/replay", data={**fields, "revision": "folder"}) as begun:
