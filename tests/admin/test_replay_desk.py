@@ -1,6 +1,7 @@
 """The pages on which people judge past calls by other policies."""
 
 import re
+import signal
 from pathlib import Path
 
 import anyio
@@ -197,6 +198,8 @@ async def test_a_person_has_one_thing_done_at_a_time_and_can_cancel_it(
     async with open_past(made, tmp_path) as house:
         ann, eve = await house.logged_in(), await house.logged_in("eve", "globex")
         first = await begun(ann)
+        (errand,) = house.errands.all()
+        errand.process.send_signal(signal.SIGSTOP)  # or it is through before it is cancelled
         running = await ann.get(first.headers["Location"])
         assert 'http-equiv="refresh"' in running.text
         busy = await begun(ann, counters="simulated")

@@ -245,6 +245,11 @@ class Errand:
         """Return its exit code, if it has ended."""
         return self._process.exitcode
 
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        if self._process.pid is not None:
+            os.kill(self._process.pid, number)
+
     def kill(self) -> None:
         """End it."""
         self._process.kill()
