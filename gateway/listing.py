@@ -11,7 +11,7 @@ from gateway.case import Case
 from gateway.clock import Clock
 from gateway.contracts import answering, asking
 from gateway.errors import BadCursor
-from gateway.pipeline import LIST_CHECKS, judge
+from gateway.judging import LIST_CHECKS, judge
 from gateway.revision import Revision
 from gateway.steps import policy
 from gateway.steps.contract import injected

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway import pipeline, precedents
+from gateway import judging, precedents
 from gateway.case import Case, Check, Facts, Verdict
 from gateway.policy.request import PolicyRequest
 from gateway.precedents import BY_RULES, BY_RUN, Precedents
@@ -99,16 +99,16 @@ class Court:
 
     def __init__(self) -> None:
         self.whole = 0
-        self.precedents = Precedents(judge=self._judge, checks=pipeline.CHECKS_FOR)
+        self.precedents = Precedents(judge=self._judge, checks=judging.CHECKS_FOR)
 
     def _judge(self, case: Case, checks: tuple[Check, ...]) -> Verdict:
         self.whole += checks not in (BY_RULES, BY_RUN)
-        return pipeline.judge(case, checks)
+        return judging.judge(case, checks)
 
     def holds(self, case: Case) -> Verdict:
         """Hold what precedents say against what the checks do."""
         found = self.precedents.judged(case)
-        assert found == pipeline.judge(case, pipeline.CHECKS_FOR[case.call.method])
+        assert found == judging.judge(case, judging.CHECKS_FOR[case.call.method])
         return found
 
 
@@ -350,6 +350,6 @@ def test_nothing_new_is_looked_at_that_precedents_do_not_know_of() -> None:
 
 
 def test_what_rules_are_not_asked_for_is_what_the_checks_before_them_say() -> None:
-    assert pipeline.CHECKS[-len(BY_RUN) :] == BY_RUN
+    assert judging.CHECKS[-len(BY_RUN) :] == BY_RUN
     assert BY_RUN[-len(BY_RULES) :] == BY_RULES
-    assert risk.classify in pipeline.CHECKS[: -len(BY_RUN)]
+    assert risk.classify in judging.CHECKS[: -len(BY_RUN)]

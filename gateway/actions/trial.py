@@ -9,7 +9,7 @@ from gateway import jsontext
 from gateway.case import Case, Facts, Verdict
 from gateway.contracts.draft import draft
 from gateway.crossing.conditions import NOT_DECLARED
-from gateway.pipeline import CHECKS_FOR, judge, sees
+from gateway.judging import CHECKS_FOR, judge, sees
 from gateway.policy.cases import CallUnderTest
 from gateway.policy.methods import USE
 from gateway.policy.testing import Decide, Leaves, Left, Validate

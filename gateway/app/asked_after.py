@@ -7,9 +7,9 @@ from typing import Final
 from gateway.case import Case, Check
 from gateway.crossing.recorded import Recorded
 from gateway.errors import WeighbridgeError
+from gateway.judging import judge
 from gateway.operations import refusals
 from gateway.operations.machine import TOOK_EFFECT
-from gateway.pipeline import judge
 from gateway.steps import identity, policy, risk
 from gateway.types.calls import ProposedCall, actor_of
 from gateway.types.operations import FAILED, Execution, Operation

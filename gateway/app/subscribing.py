@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gateway.app.observing import Observing
-from gateway.pipeline import Pipeline, sees
+from gateway.judging import sees
+from gateway.pipeline import Pipeline
 from gateway.types.calls import ProposedCall
 from gateway.types.operations import Delivered, Delivery, Peer, Rejected, Undelivered
 from gateway.types.outcomes import Finished

@@ -37,8 +37,9 @@ from gateway.errors import StoreUnavailable
 from gateway.events import admin
 from gateway.events.redact import Redactor
 from gateway.identity.standing import Standing
+from gateway.judging import sees
 from gateway.listing import Listing
-from gateway.pipeline import Pipeline, sees
+from gateway.pipeline import Pipeline
 from gateway.relay.outbound import Outbounds
 from gateway.relay.parking import Parking
 from gateway.relay.questions import Questions, capabilities_for
@@ -118,8 +119,7 @@ class Wiring:
             tasks=lambda call: _tool_of_task(tasks, servers.catalog, call),
             kept=self.keeping.store.definitions.keep,
         )
-        limits = settings.limits
-        states = States(seals=tasks.seals, for_s=limits.ask_timeout + _STATE_MARGIN_S)
+        states = States(seals=tasks.seals, for_s=settings.limits.ask_timeout + _STATE_MARGIN_S)
         relay = self._relay(states, tasks)
 
         def window_s(case: Case) -> float:

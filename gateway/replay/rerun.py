@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from gateway.case import Case
-from gateway.pipeline import CHECKS_FOR, judge
+from gateway.judging import CHECKS_FOR, judge
 from gateway.policy.engine import CompiledPolicy
 from gateway.replay import judgements, origins
 from gateway.replay.cases import Definitions, Offered, Parting, Rebuild, Rebuilt, Unkept

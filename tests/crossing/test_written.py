@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.case import Case, Origin, Verdict
-from gateway.pipeline import judge
+from gateway.judging import judge
 from gateway.steps import constrain
 from gateway.types.decisions import Constraint, Decision, DecisionEffect
 from gateway.types.json import Json, JsonObject

@@ -10,7 +10,7 @@ from gateway.contracts.draft import draft
 from gateway.crossing.ticket import Ticket
 from gateway.events import approvals
 from gateway.events.approvals import Word
-from gateway.pipeline import CHECKS_FOR, judge
+from gateway.judging import CHECKS_FOR, judge
 from gateway.revision import Revision
 from gateway.runs import origins
 from gateway.steps import gate, provenance

@@ -12,7 +12,7 @@ from gateway.events import build
 from gateway.events.envelope import Origin as Writer
 from gateway.events.envelope import to_bytes
 from gateway.events.redact import Redactor
-from gateway.pipeline import CHECKS_FOR, judge
+from gateway.judging import CHECKS_FOR, judge
 from gateway.replay import reading
 from gateway.replay.oracle import Answer, Decided, Undecided
 from gateway.replay.rerun import Rerun

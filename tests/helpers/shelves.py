@@ -9,7 +9,7 @@ from gateway.case import Traced
 from gateway.clock import SystemClock
 from gateway.crossing.belonging import Belonging
 from gateway.events.redact import Redactor
-from gateway.pipeline import sees
+from gateway.judging import sees
 from gateway.revision import Revision
 from gateway.runs.binding import Chain
 from gateway.runs.origins import Asked

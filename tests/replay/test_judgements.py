@@ -1,4 +1,4 @@
-from gateway.pipeline import judge
+from gateway.judging import judge
 from gateway.replay.judgements import judgement
 from gateway.replay.types import Rows
 from gateway.types.decisions import DecisionEffect

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gateway.case import Case, Verdict
-from gateway.pipeline import judge
+from gateway.judging import judge
 from gateway.runs.templates import RunLimit, Template
 from gateway.steps import constrain
 from gateway.types.decisions import Constraint, Decision, DecisionEffect

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from gateway.case import Case
-from gateway.pipeline import judge
+from gateway.judging import judge
 from gateway.runs.templates import Template
 from gateway.steps import policy
 from gateway.types.calls import Method
