@@ -5,13 +5,19 @@ hardly differ in that. So it is told once, and of each further call only conditi
 where the same conditions hold and nothing is made of arguments, even the decision is the same.
 """
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
+from gateway.policy.cel import ConditionError
 from gateway.policy.compiled import Candidates, CompiledRule
 from gateway.policy.request import PolicyRequest
+from gateway.policy.view import View
 from gateway.types.actors import Actor
 from gateway.types.decisions import Decision
 from gateway.types.tools import Risk
+
+Failure: TypeAlias = tuple[CompiledRule, str]
+"""A rule whose condition can't be evaluated, and why."""
 
 _MOST_DECISIONS: Final = 64  # of requests that are alike; each is for other conditions that held
 
@@ -58,3 +64,18 @@ def alike(about: Candidates, request: PolicyRequest, risk: Risk) -> Alike:
         shadow=matching(about.shadow),
         actor=request.actor,
     )
+
+
+def evaluate(
+    rules: Sequence[CompiledRule], view: View
+) -> tuple[list[CompiledRule], Failure | None]:
+    """Return every rule whose condition holds, and the first that could not be evaluated."""
+    held: list[CompiledRule] = []
+    failure: Failure | None = None
+    for rule in rules:
+        try:
+            if view.meets(rule):
+                held.append(rule)
+        except ConditionError as error:
+            failure = failure or (rule, error.message)
+    return held, failure

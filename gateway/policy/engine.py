@@ -6,12 +6,12 @@ wins, and within one effect the first in file order is the deciding rule. A cond
 be evaluated denies, wherever its rule stands. No rule at all denies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from functools import lru_cache, partial
+from typing import NamedTuple
 
-from gateway.policy.alike import Alike, alike
+from gateway.policy.alike import Alike, Failure, alike, evaluate
 from gateway.policy.cel import ConditionError
 from gateway.policy.compiled import Candidates, CompiledRule, candidates
 from gateway.policy.match import Matcher
@@ -124,14 +124,14 @@ class CompiledPolicy:
         about = self._alike(request, request.risk)
         view = self.view(request)
         held: Sequence[CompiledRule] = ()
-        failure: _Failure | None = None
+        failure: Failure | None = None
         if about.raising:
-            held, failure = _evaluate(about.raising, view)
+            held, failure = evaluate(about.raising, view)
             view.raise_to(rule.risk for rule in held if rule.risk is not None)
             if view.risk is not request.risk:
                 about = self._alike(request, view.risk)
         if failure is None:
-            held, failure = _evaluate(about.enforced, view)
+            held, failure = evaluate(about.enforced, view)
         matched = tuple([each.id for each in held])
         known = about.decisions.get(matched)
         if known is not None and failure is None and known.revision == self.revision:
@@ -142,6 +142,24 @@ class CompiledPolicy:
         if failure is None and not about.shadow and not any(r.obligations.read_calls for r in held):
             about.remember(matched, decision)
         return decision
+
+    def decider(self, request: PolicyRequest) -> Callable[[PolicyRequest], Decision]:
+        """Return what decides requests that differ from one in arguments, time and run alone.
+
+        As `decide` does, which finds out anew for each which rules match.
+        """
+        about = self._alike(request, request.risk)
+        if about.raising or about.shadow or request.kind is Kind.RESOURCE:
+            return self.decide
+        return partial(self._decided, about)
+
+    def _decided(self, about: Alike, request: PolicyRequest) -> Decision:
+        view = self.view(request)
+        held, failure = evaluate(about.enforced, view)
+        known = about.decisions.get(tuple([each.id for each in held]))
+        if known is not None and failure is None and known.revision == self.revision:
+            return known
+        return self.decide(request)
 
     def is_settled(self, request: PolicyRequest) -> bool:
         """Say whether a request is decided by nothing that requests like it differ in."""
@@ -301,25 +319,7 @@ class _Word(NamedTuple):
     demands: _Demands = _NOTHING
 
 
-_Failure: TypeAlias = tuple[CompiledRule, str]
-
-
-def _evaluate(
-    rules: Sequence[CompiledRule], view: View
-) -> tuple[list[CompiledRule], _Failure | None]:
-    """Return every rule whose condition holds, and the first that could not be evaluated."""
-    held: list[CompiledRule] = []
-    failure: _Failure | None = None
-    for rule in rules:
-        try:
-            if view.meets(rule):
-                held.append(rule)
-        except ConditionError as error:
-            failure = failure or (rule, error.message)
-    return held, failure
-
-
-def _failed(failure: _Failure, code: str) -> _Word:
+def _failed(failure: Failure, code: str) -> _Word:
     rule, why = failure
     reason = f"rule `{rule.id}` can't be evaluated for this call: {why}"
     return _Word(DecisionEffect.DENY, code, reason, rule)
