@@ -78,7 +78,12 @@ def to_json(event: Event, origin: Origin) -> JsonObject:
 
 def timestamp(at: datetime) -> str:
     """Return a time as in `2026-11-29T09:00:00.000000Z`."""
-    second, rest = divmod((at - _EPOCH) // _MICROSECOND, 1_000_000)
+    return timestamp_of((at - _EPOCH) // _MICROSECOND)
+
+
+def timestamp_of(us: int) -> str:
+    """Return the same of a time in microseconds since 1970."""
+    second, rest = divmod(us, 1_000_000)
     return f"{_second(second)}.{rest:06}Z"
 
 

@@ -101,6 +101,15 @@ class Backlog:
         """How many events have been committed."""
         return self._committed
 
+    def has_plenty(self, ahead: int) -> bool:
+        """Whether there is certainly room for so many more: not half as many wait as may.
+
+        Read without the lock: whatever others add meanwhile finds the other half.
+        """
+        bounds = self._bounds
+        is_wide = (self._events + ahead) * 2 < bounds.events and self._bytes * 2 < bounds.bytes
+        return is_wide and not self._closing
+
     def admit(self, count: int, *, ahead: int, owed: bool, now: Callable[[], datetime]) -> None:
         """Let so many be appended later, after those `ahead`, or raise StoreUnavailable.
 

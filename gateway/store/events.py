@@ -191,9 +191,11 @@ class EventLog:
             loop.call_soon(self._write_down)
 
     def _gather(self, make: _Made, most: int, *, owed: bool) -> None:
-        self._backlog.admit(most, ahead=self._ahead, owed=owed, now=self._clock.now)
+        ahead = self._ahead + most
+        if not self._backlog.has_plenty(ahead):
+            self._backlog.admit(most, ahead=self._ahead, owed=owed, now=self._clock.now)
         self._gathered.append(make)
-        self._ahead += most
+        self._ahead = ahead
         if self._ahead >= _TOGETHER:
             self.catch_up()  # behind the answer that is about to leave
 
