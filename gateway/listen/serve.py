@@ -7,7 +7,7 @@ import signal
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 import anyio
 import uvicorn
@@ -41,6 +41,9 @@ class ServeOptions:
     grace_s: int = 5  # for requests under way when the gateway stops
 
 
+_Request: TypeAlias = tuple[RequestResponseCycle, ASGI3Application]
+
+
 class PromptProtocol(HttpToolsProtocol):
     """HTTP/1.1 that bounds a request's headers, in time and in size, and drops its trailers.
 
@@ -49,6 +52,8 @@ class PromptProtocol(HttpToolsProtocol):
     """
 
     _headers_due: asyncio.TimerHandle | None = None
+    _idle: asyncio.Future[_Request] | None = None  # what its task waits for: another request
+    _server: asyncio.Task[None]  # that task
     _in_head = False  # a request has begun, and its headers aren't complete
     _unparsed = 0  # bytes since the last request began, had its headers, or got more of its body
 
@@ -83,6 +88,8 @@ class PromptProtocol(HttpToolsProtocol):
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
         super().connection_lost(exc)
+        if self._idle is not None:
+            self._idle.cancel()
         running = self._running
         if running is not None and not running.response_complete:
             running.disconnected = True
@@ -159,16 +166,31 @@ class PromptProtocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
         let_pass(cast("Scope", cycle.scope), CycleDirect(cycle, self._joined))
-        self.tasks.add(self.loop.create_task(self._run(cycle, app)))
+        idle, self._idle = self._idle, None
+        if idle is not None and not idle.done():
+            idle.set_result((cycle, app))
+            self.tasks.add(self._server)  # as long as a request is under way: those are waited for
+        else:
+            self.tasks.add(self.loop.create_task(self._serve(cycle, app)))
 
-    async def _run(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Serve a request; a callback at the end of its task would cost a turn of the loop."""
-        try:
-            await cycle.run_asgi(app)
-        finally:
-            task = asyncio.current_task()
-            if task is not None:
+    async def _serve(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Serve a request, and those that follow it on the connection: a task for each is dear."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - only a task can await
+        while True:
+            try:
+                await cycle.run_asgi(app)
+            finally:
                 self.tasks.discard(task)
+            if self._idle is not None or self.transport.is_closing() or task.cancelling():
+                return
+            del cycle  # with all that belongs to it
+            idle: asyncio.Future[_Request] = self.loop.create_future()
+            self._server, self._idle = task, idle
+            try:
+                cycle, app = await idle
+            except asyncio.CancelledError:
+                return
 
     def _arm(self) -> None:
         self._headers_due = self.loop.call_later(_HEADER_DEADLINE_S, self.transport.close)

@@ -231,6 +231,12 @@ class _Wire(asyncio.Transport):
     def close(self) -> None:
         self.is_open = False
 
+    def pause_reading(self) -> None:
+        """There is nothing to read."""
+
+    def resume_reading(self) -> None:
+        """Neither now."""
+
 
 class _Timers:
     """An event loop's timers and its clock, moved by hand."""
@@ -254,6 +260,9 @@ class _Timers:
 
     def call_soon(self, callback: Callable[[], object]) -> asyncio.Handle:
         return asyncio.get_running_loop().call_soon(callback)
+
+    def create_future(self) -> "asyncio.Future[object]":
+        return asyncio.get_running_loop().create_future()
 
     def create_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         return asyncio.get_running_loop().create_task(work)
@@ -378,3 +387,76 @@ async def test_a_request_counts_as_a_task_until_it_is_over_and_no_longer(
     await _settled()
     assert protocol.tasks == set()
     assert wire.written.startswith(b"HTTP/1.1 500" if fault is not None else b"HTTP/1.1 200")
+
+
+async def test_the_requests_of_a_connection_are_served_by_one_task() -> None:
+    seen: list[asyncio.Task[None] | None] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(asyncio.current_task())
+        await anyio.lowlevel.checkpoint()
+        await _at_once(scope, receive, send)
+
+    protocol, wire = _connected(_Timers(), app)
+    for _ in range(3):
+        protocol.data_received(_BEGUN + b"{}")
+        await _settled()
+        assert protocol.tasks == set()  # it waits, and nobody waits for it
+    assert wire.written.count(b"HTTP/1.1 200") == 3
+    (task,) = {*seen}
+    assert task is not None
+    assert not task.done()
+    protocol.connection_lost(None)
+    await _settled()
+    assert task.done()
+    assert not task.cancelled()
+
+
+async def test_a_task_that_was_cancelled_serves_no_other_request() -> None:
+    seen: list[asyncio.Task[None] | None] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        task = asyncio.current_task()
+        seen.append(task)
+        assert task is not None
+        if len(seen) == 1:
+            task.cancel()  # by somebody who does not take it back
+            with suppress(asyncio.CancelledError):
+                await anyio.sleep(1)
+        await _at_once(scope, receive, send)
+
+    protocol, wire = _connected(_Timers(), app)
+    for _ in range(2):
+        protocol.data_received(_BEGUN + b"{}")
+        await _settled()
+    assert wire.written.count(b"HTTP/1.1 200") == 2
+    assert len({*seen}) == 2
+
+
+async def test_requests_that_come_together_are_served_in_their_order() -> None:
+    served: list[str] = []
+    release = anyio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        served.append(scope["path"])
+        await release.wait()
+        await _at_once(scope, receive, send)
+
+    protocol, wire = _connected(_Timers(), app)
+    paths = [b"/one", b"/two", b"/three"]
+    protocol.data_received(
+        b"".join(_BEGUN.replace(b"POST / ", b"POST %b " % each) + b"{}" for each in paths)
+    )
+    await _settled()
+    assert served == ["/one"]
+    release.set()
+    for _ in range(5):
+        await _settled()
+    assert served == ["/one", "/two", "/three"]
+    assert wire.written.count(b"HTTP/1.1 200") == 3
+    protocol.data_received(_BEGUN + b"{}")
+    await _settled()
+    assert len(served) == 4
+    protocol.connection_lost(None)
+    await _settled()
+    assert protocol.tasks == set()
