@@ -9,7 +9,13 @@ from typing import Final
 import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 
 from gateway import jsontext
 from gateway.clock import Clock
@@ -20,7 +26,7 @@ from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.legacy import SdkFront
 from gateway.listen.lines import LineReader, LineTooLong, claimed_stdio, write_all
 from gateway.listen.methods import CANCELLED
-from gateway.listen.rpc import RequestId, RpcError, error_bytes
+from gateway.listen.rpc import RequestId, RpcError, error_bytes, result_bytes
 from gateway.listen.strict import check_request, decode
 from gateway.listen.weighed import watching
 from gateway.protocol.words import INVALID_REQUEST
@@ -84,7 +90,7 @@ class _Link:
         self._stdout = stdout
         self._max_line_bytes = max_line_bytes
         self._principal = principal
-        self._writing = anyio.Lock()
+        self._writing = anyio.Lock(fast_acquire=True)
         self._open: set[str] = set()  # ids of requests under way
         self._names: dict[str, str] = {}  # what stands for each id that is a text
         self._texts: dict[str, str] = {}  # the other way round
@@ -194,14 +200,15 @@ class _Link:
         async with from_engine:
             async for item in from_engine:
                 message = item.message
-                # Not as JSON text: the SDK would round what its own models never looked at.
-                body: JsonObject = message.model_dump(exclude_unset=True)
                 if isinstance(message, JSONRPCResponse | JSONRPCError):
-                    body["id"] = self._id_of(message)
-                    if body["id"] is None:
+                    answered = self._id_of(message)
+                    if answered is None:
                         continue  # it was cancelled, so nobody waits
-                    self._settle(body["id"])
-                await self._send(jsontext.dump(body))
+                    self._settle(answered)
+                    text = _answer(message, answered)
+                else:
+                    text = jsontext.dump(_body(message))
+                await self._send(text)
 
     async def _refuse(self, error: RpcError, method: object = "") -> None:
         noted = of_code(error.code, transport="stdio", method=method)
@@ -212,6 +219,17 @@ class _Link:
     async def _send(self, text: bytes) -> None:
         async with self._writing:
             await write_all(self._stdout, text + b"\n")
+
+
+def _answer(message: JSONRPCResponse | JSONRPCError, request_id: RequestId) -> bytes:
+    if isinstance(message, JSONRPCResponse):
+        return result_bytes(request_id, message.result)  # as it is: no model looks at it
+    return jsontext.dump({**_body(message), "id": request_id})
+
+
+def _body(message: JSONRPCMessage) -> JsonObject:
+    # Not as JSON text: the SDK would round what its own models never looked at.
+    return message.model_dump(exclude_unset=True)
 
 
 def _in_place_of(question: RequestId | None) -> SessionMessage | None:
