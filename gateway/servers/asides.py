@@ -8,17 +8,35 @@ import anyio
 from anyio.abc import TaskGroup
 
 from gateway import jsontext
-from gateway.servers import streams
+from gateway.servers import streams, tls
 from gateway.servers.entry import Entry
 from gateway.servers.hearing import run_safely
 from gateway.servers.reading import Reader
 from gateway.types.json import JsonObject
 
+IDLE_S = 4.0  # common servers close an idle connection after 5 s; ours go before that
 _POST_S = 5.0  # a note to a server may take so long
 _GOODBYE_S = 1.0
 _OPEN_S = 2.0  # so long a lane waits for its stream: a question could come on it at once
 _MOST_RUNNING = 1_000  # log messages for callers that are slow to take them
 _MOST_POSTS = 32  # posted at the same time; a server could ask for any number of answers
+
+
+def client_session(entry: Entry) -> aiohttp.ClientSession:
+    """Return the client for what isn't a call: notes, streams and goodbyes; made once, at start.
+
+    No proxies or credentials from the environment, no cookies, no decompression.
+    """
+    return aiohttp.ClientSession(
+        # Every lane holds a stream open; what is posted has a limit of its own.
+        connector=aiohttp.TCPConnector(
+            limit=0, keepalive_timeout=IDLE_S, ssl=tls.of_entry(entry) or True
+        ),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=entry.timeouts.connect_s),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=False,
+    )
 
 
 class Asides:

@@ -16,7 +16,7 @@ from gateway.protocol.words import (
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Delivered, Delivery, Execution, Failure, Rejected, Undelivered
-from gateway.types.relay import Ear, Presence
+from gateway.types.relay import Ear, Outbound, Presence
 from gateway.types.tools import Listed
 
 OnNote: TypeAlias = Callable[[str, Json], None]  # a notification that belongs to no call
@@ -208,9 +208,21 @@ class Connection(Protocol):
         """
         ...
 
+    def quick(self, outbound: Outbound, deadline: float) -> Awaitable[Delivery] | None:
+        """Send a read whose arguments are written, and return what awaits its end.
+
+        As `call` does, where that needs nothing but what is there; else None, with nothing done.
+        """
+        ...
+
     async def close(self) -> None:
         """End it within the configured times; nothing of it is left afterwards."""
         ...
+
+
+def never_quick(outbound: Outbound, deadline: float) -> None:
+    """Send nothing: there is no quicker way than `call`."""
+    del outbound, deadline
 
 
 def request(request_id: int, method: str, params: JsonObject) -> JsonObject:

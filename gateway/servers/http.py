@@ -1,7 +1,7 @@
 """A server behind Streamable HTTP: pooled connections, both eras, nothing of the caller's."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 import aiohttp
@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 from gateway import jsontext
 from gateway.protocol.words import SESSION_HEADER
 from gateway.servers import handshake, resuming, streams, tls, wire
-from gateway.servers.asides import Asides
+from gateway.servers.asides import IDLE_S, Asides
 from gateway.servers.connection import (
     CANCELLED,
     GRACE_S,
@@ -37,9 +37,10 @@ from gateway.servers.elicited import COMPLETED, Elicited
 from gateway.servers.entry import Entry
 from gateway.servers.heads import Heads
 from gateway.servers.hearing import Rest, may_ask
+from gateway.servers.quick import QuickReads
 from gateway.servers.replies import Exchange, read_reply, read_whole
 from gateway.servers.response import Response
-from gateway.servers.sending import Sending
+from gateway.servers.sending import Sending, broken
 from gateway.servers.talks import Talks
 from gateway.types.calls import Era
 from gateway.types.json import JsonObject
@@ -51,26 +52,7 @@ from gateway.types.operations import (
     Rejected,
     Undelivered,
 )
-from gateway.types.relay import Ear, Presence
-
-_IDLE_S = 4.0  # common servers close an idle connection after 5 s; ours go before that
-
-
-def client_session(entry: Entry) -> aiohttp.ClientSession:
-    """Return the client for what isn't a call: notes, streams and goodbyes; made once, at start.
-
-    No proxies or credentials from the environment, no cookies, no decompression.
-    """
-    return aiohttp.ClientSession(
-        # Every lane holds a stream open; what is posted has a limit of its own.
-        connector=aiohttp.TCPConnector(
-            limit=0, keepalive_timeout=_IDLE_S, ssl=tls.of_entry(entry) or True
-        ),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=entry.timeouts.connect_s),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
-        trust_env=False,
-    )
+from gateway.types.relay import Ear, Outbound, Presence
 
 
 class HttpConnection:
@@ -100,10 +82,18 @@ class HttpConnection:
         self._wire = wire.Pool(
             entry.url,
             connect_s=entry.timeouts.connect_s,
-            idle_s=_IDLE_S,
+            idle_s=IDLE_S,
             tls=tls.of_entry(entry),
         )
         self._deadlines = Deadlines()
+        self._quick = QuickReads(
+            self._entry,
+            self._wire,
+            self._heads,
+            self._deadlines,
+            rest=self._rest,
+            cancelled=self._tell_cancelled,
+        )
         self._cap = entry.caps.message_bytes
         self._spoken: Spoken | None = None
         self._session = ""
@@ -174,8 +164,8 @@ class HttpConnection:
     ) -> Delivery:
         """Send one request and return its end; see `Connection.call`.
 
-        Repeated at most once: after a 404 that proves that the session is gone, and for a read
-        whose connection broke before anything was answered.
+        Repeated at most once: after a 404 that proves that the session is gone, or where
+        the connection of a read broke before anything was answered.
         """
         call = Sending(
             method=method,
@@ -207,6 +197,17 @@ class HttpConnection:
             raise
         return reply.undelivered if isinstance(reply, NotMcp) else reply
 
+    def quick(self, outbound: Outbound, deadline: float) -> Awaitable[Delivery] | None:
+        """Send a read that nobody listens to as `call` does, or None where that takes more."""
+        spoken, is_busy = self._spoken, self._doubtful or self._renewing.locked()
+        if spoken is None or self.declared is not NOBODY or is_busy or self._lost is not None:
+            return None
+        connection = self._wire.kept()
+        if connection is None:
+            return None
+        number = self._next_id()
+        return self._quick.read(connection, outbound, deadline, number, (spoken, self._session))
+
     async def close(self) -> None:
         """Say goodbye to a session, and close the kept connections."""
         self._wire.close(drifting=self._lost is None)
@@ -234,8 +235,7 @@ class HttpConnection:
             fault = await self._renew(self._session if self._doubtful else None)
             if fault is not None:
                 return fault
-        session = self._session
-        return await self._once_more(call, session, await self._attempt(call), is_read)
+        return await self._once_more(call, self._session, await self._attempt(call), is_read)
 
     async def _once_more(self, call: Sending, session: str, reply: Reply, is_read: bool) -> Reply:
         """Return the end of a request, which may be sent again; it was sent in `session`."""
@@ -254,18 +254,25 @@ class HttpConnection:
         self._last_id = number = call.number = self._last_id + 1
         ear, spoken, session = call.ear, self._spoken, self._session
         token = number if ear is not None and ear.wants_progress else None
-        trace = call.traceparent
-        params = stamp(
-            call.params, spoken, token, call.capabilities, call.log_level, traceparent=trace
-        )
+        share, trace = (call.capabilities, call.log_level), call.traceparent
+        params = stamp(call.params, spoken, token, *share, traceparent=trace)
         try:
             method = call.method
             body = jsontext.dump(request(number, method, params))
             head = self._heads.written(method, params, spoken, session, call.extra)
             stays = not call.may_cancel  # a closed response is how a request is cancelled
-            with await self._wire.post(body, head, stays=stays) as response:
-                call.answered = True
-                if method == "initialize" and not self._take_session(response):
+            response = await self._wire.post(body, head, stays=stays)
+        except (wire.Unreachable, OSError, ValueError) as error:
+            return self._broken(error, call)
+        return await self._answered(call, spoken, session, response)
+
+    async def _answered(
+        self, call: Sending, spoken: Spoken | None, session: str, response: Response
+    ) -> Reply:
+        call.answered, number = True, call.number
+        try:
+            with response:
+                if call.method == "initialize" and not self._take_session(response):
                     return malformed(self._entry.name, "with two different session ids")
                 whole = read_whole(response, number, self._asides.reader, self._cap)
                 if whole is not None:
@@ -278,6 +285,18 @@ class HttpConnection:
             return reply
         except (wire.Unreachable, OSError, ValueError) as error:
             return self._broken(error, call)
+
+    async def _rest(
+        self, call: Sending, at: tuple[Spoken, str], response: Response, fault: Exception | None
+    ) -> Delivery:
+        """Return the end of a read that was sent once and is not simply answered."""
+        if fault is None:
+            reply = await self._answered(call, *at, response)
+        else:
+            reply = self._broken(fault, call)
+        if not isinstance(reply, Delivered):
+            reply = await self._once_more(call, at[1], reply, is_read=True)
+        return reply.undelivered if isinstance(reply, NotMcp) else reply
 
     def _exchange(self, call: Sending, spoken: Spoken | None, *, in_session: bool) -> Exchange:
         return Exchange(
@@ -299,17 +318,7 @@ class HttpConnection:
             reason = f"`{name}` can't be reached: {error.reason}"
             self._lose(Lost(reason=reason, slow=error.slow))
             return Undelivered(failure=Failure.UNAVAILABLE, executed=Execution.NO, detail=reason)
-        if isinstance(error, ValueError) and not call.answered:  # it never left
-            return Undelivered(
-                failure=Failure.UNAVAILABLE,
-                executed=Execution.NO,
-                detail=f"a header for `{name}` can't be sent",
-            )
-        return Undelivered(
-            failure=Failure.CLOSED,
-            executed=Execution.UNKNOWN,
-            detail=f"`{name}` closed the connection before it answered in full",
-        )
+        return broken(name, error, call)
 
     async def _renew(self, stale: str | None) -> Undelivered | None:
         """Start a new session in place of a stale one; callers at the same time share it."""

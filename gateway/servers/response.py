@@ -1,6 +1,7 @@
 """One response over HTTP/1.1, handed on piece by piece as it arrives."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator
 from functools import lru_cache
@@ -92,6 +93,8 @@ class Response:
     _waiting: int = 0
     _fault: Exception | None = None
     news: "asyncio.Future[None] | None" = None  # done once there is something new
+    when: float = math.inf  # on the loop's clock, when it comes too late
+    is_late: bool = False
     headers = Headers()  # nobody adds to these: they are replaced when the first is read
 
     def __init__(self, connection: Line, *, stays: bool) -> None:
@@ -134,6 +137,11 @@ class Response:
     async def _more(self) -> None:
         self.news = asyncio.get_running_loop().create_future()
         await self.news
+
+    def passed(self) -> None:
+        """End the wait: its time is over."""
+        self.is_late = True
+        self.fail(TimeoutError())
 
     async def begun(self) -> None:
         """Wait until it can be handled; a short JSON answer is then here as a whole."""
@@ -201,6 +209,10 @@ class Response:
             self.leave()
         else:
             self._connection.finish(self)
+
+    def free(self) -> None:
+        """Give the connection back; all that came was read."""
+        self._connection.finish(self)
 
     def leave(self) -> None:
         """Wait no longer: the server sees that, unless the response was to stay open."""

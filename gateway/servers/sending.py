@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from gateway.servers.connection import NOTHING
 from gateway.servers.hearing import Hearing
 from gateway.types.json import JsonObject
-from gateway.types.operations import Execution
+from gateway.types.operations import Execution, Failure, Undelivered
 from gateway.types.relay import Ear
 
 
@@ -31,3 +31,18 @@ class Sending:
     def executed(self) -> Execution:
         """Whether the server may have acted, when nobody waits for it any more."""
         return Execution.UNKNOWN if self.number else Execution.NO
+
+
+def broken(server: str, error: Exception, call: Sending) -> Undelivered:
+    """Say whether a request that failed on an open connection may have arrived."""
+    if isinstance(error, ValueError) and not call.answered:  # it never left
+        return Undelivered(
+            failure=Failure.UNAVAILABLE,
+            executed=Execution.NO,
+            detail=f"a header for `{server}` can't be sent",
+        )
+    return Undelivered(
+        failure=Failure.CLOSED,
+        executed=Execution.UNKNOWN,
+        detail=f"`{server}` closed the connection before it answered in full",
+    )

@@ -24,6 +24,7 @@ from gateway.servers.connection import (
     answer_to,
     listening,
     malformed,
+    never_quick,
     notification,
     outcome_of,
     request,
@@ -54,6 +55,8 @@ _HANDSHAKE = frozenset({"initialize", "server/discover"})  # the server asks not
 class StdioConnection:
     """The multiplexer. Answers are matched by our own ids; anything unasked for is counted."""
 
+    quick = staticmethod(never_quick)
+
     def __init__(
         self,
         entry: Entry,
@@ -78,8 +81,7 @@ class StdioConnection:
         self._early: list[JsonObject] | None = []  # questions that came before the first call
         self._given_up = GivenUp()
         self._elicited = Elicited(self._start)
-        self._last_id = 0
-        self._listen_id = 0
+        self._last_id = self._listen_id = 0
         self._bad_lines = 0
         self._lost: Lost | None = None
         self._spoken: Spoken | None = None
@@ -124,9 +126,7 @@ class StdioConnection:
     def listen(self, uris: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
         """Ask for change notes where one has to: older servers send them anyway."""
         spoken, before = self._spoken, self._listen_id
-        if spoken is None or not (spoken.changes or uris or tasks or before):
-            return
-        if spoken.era is Era.LEGACY:
+        if spoken is None or not self._is_modern or not (spoken.changes or uris or tasks or before):
             return
         # Its answer comes when the server ends the stream, and then means nothing.
         number = self._listen_id = self._next_id()

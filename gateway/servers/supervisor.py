@@ -15,6 +15,7 @@ import aiohttp
 import anyio
 from anyio.abc import TaskGroup
 
+from gateway.servers.asides import client_session
 from gateway.servers.connection import (
     ACKNOWLEDGED,
     CHANGES,
@@ -26,7 +27,6 @@ from gateway.servers.connection import (
     Spoken,
 )
 from gateway.servers.entry import Entry
-from gateway.servers.http import client_session
 from gateway.servers.lanes import Lanes
 from gateway.servers.life import Life
 from gateway.servers.listing import Offer

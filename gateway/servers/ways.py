@@ -39,6 +39,16 @@ class Ways:
         calling task is cancelled, `CancelledError` goes on; the server is told if it may be.
         """
         deadline = asyncio.get_running_loop().time() + outbound.deadline_s
+        if outbound.written and ear is None and not self.mirrors and self.places.take_free():
+            try:
+                connection = self._life.connection
+                reading = connection.quick(outbound, deadline) if connection is not None else None
+                if reading is not None:
+                    delivery = await reading
+                    is_there = isinstance(delivery, Delivered)
+                    return delivery if is_there else masked(delivery, self._mask)
+            finally:
+                self.places.leave()
         is_own = outbound.capabilities or outbound.log_level
         send = self._send_for if is_own else self._over
         delivery = await send(outbound, ear, deadline)

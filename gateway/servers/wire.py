@@ -273,6 +273,10 @@ class Pool:
             f"POST {target} HTTP/1.1\r\nhost: {host}\r\naccept-encoding: identity\r\n"
         ).encode("ascii")
 
+    def whole(self, head: bytes, body: bytes) -> bytes:
+        """Return a request as it is sent."""
+        return b"%b%bcontent-length: %d\r\n\r\n%b" % (self._start, head, len(body), body)
+
     async def post(self, body: bytes, head: bytes = b"", *, stays: bool = False) -> Response:
         """Send a request and return its response once it can be handled.
 
@@ -280,8 +284,8 @@ class Pool:
         its waiter is cancelled.
         Raises Unreachable when no connection could be made, ConnectionError when one broke.
         """
-        data = b"%b%bcontent-length: %d\r\n\r\n%b" % (self._start, head, len(body), body)
-        connection = self._kept() or await self._connect()
+        data = self.whole(head, body)
+        connection = self.kept() or await self._connect()
         response = connection.send(data, stays=stays)
         try:
             response.news = news = asyncio.get_running_loop().create_future()
@@ -332,7 +336,8 @@ class Pool:
         for connection in [*self._lingering, *(self._drifting if drifting else ())]:
             connection.close()
 
-    def _kept(self) -> Connection | None:
+    def kept(self) -> Connection | None:
+        """Return a connection that is open and free, if there is one."""
         idle, now = self._idle, asyncio.get_running_loop().time()
         while idle and idle[0][1] <= now:
             idle.popleft()[0].close()

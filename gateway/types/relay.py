@@ -59,6 +59,8 @@ class Outbound:
     """Ends once the caller is answered without it: a request that goes on keeps no place then."""
     may_leave: Callable[[], bool] | None = None
     """Asked directly before it is sent: whether it still may be."""
+    written: bytes = b""
+    """The arguments of a read as JSON, where nothing but them is sent: no key of the caller's."""
     owner: str = ""
     """Names the caller, whatever its session: one has a share of all lanes. Empty: no caller."""
 

@@ -3,8 +3,7 @@
 import anyio
 import pytest
 
-from gateway.servers.asides import Asides
-from gateway.servers.http import client_session
+from gateway.servers.asides import Asides, client_session
 from gateway.types.json import JsonObject
 from tests.helpers.fake_http import FakeHttp
 from tests.helpers.fake_server import Script, until_async

@@ -35,10 +35,10 @@ class Pool(wire.Pool):
 
     def __init__(self) -> None:
         super().__init__("http://127.0.0.1/", connect_s=1, idle_s=1)
-        self.kept = 0
+        self.counted = 0
 
     def keep(self, connection: wire.Connection) -> None:
-        self.kept += 1
+        self.counted += 1
 
 
 class Blind(Likeness):
@@ -82,7 +82,7 @@ def answered(connection: wire.Connection, *pieces: bytes) -> Response:
 
 def seen(pool: Pool, pieces: list[bytes]) -> dict[str, Any]:
     """Return all that a reader could tell of a response."""
-    connection, before = connected(pool), pool.kept
+    connection, before = connected(pool), pool.counted
     response: Any = answered(connection, *pieces)
     told: dict[str, Any] = {
         "began": response.began,
@@ -98,7 +98,7 @@ def seen(pool: Pool, pieces: list[bytes]) -> dict[str, Any]:
             "headers": response.headers.without("date", "content-length")._fields,
         }
     connection.finish(response)
-    return told | {"kept": pool.kept - before}
+    return told | {"kept": pool.counted - before}
 
 
 @pytest.mark.parametrize("made", [in_length, in_chunks])
@@ -118,7 +118,7 @@ def test_a_head_is_read_by_the_parser_once(made: Any, split: bool) -> None:
         read.append(connection.read)
         connection.finish(response)
     assert read == [4, 4, 4]
-    assert pool.kept == 3
+    assert pool.counted == 3
 
 
 def test_fields_beside_the_length_and_the_date_are_those_of_the_head() -> None:
@@ -159,7 +159,7 @@ def test_what_comes_after_a_whole_answer_ends_the_connection() -> None:
             assert (response.is_complete, response.whole()) == (True, b"{}")
             assert response.headers.getall("mcp-session-id", []) == ["s-1"]
             connection.finish(response)
-            assert (connection.usable, pool.kept) == (False, 0)
+            assert (connection.usable, pool.counted) == (False, 0)
 
 
 @pytest.mark.parametrize(
@@ -268,6 +268,6 @@ def test_whatever_a_server_sends_is_read_as_the_parser_reads_it(
         for usual in (in_length(b"{}"), in_chunks(b"{}")):
             connection = connected(pool)
             connection.finish(answered(connection, usual))
-        assert pool.kept == 2
+        assert pool.counted == 2
     for pieces in streams:
         assert seen(knowing, pieces) == seen(blind, pieces)

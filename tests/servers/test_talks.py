@@ -7,10 +7,9 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from gateway.servers.asides import Asides
+from gateway.servers.asides import Asides, client_session
 from gateway.servers.elicited import Elicited
 from gateway.servers.hearing import Rest
-from gateway.servers.http import client_session
 from gateway.servers.talks import Talks
 from gateway.types.json import JsonObject
 from tests.helpers.fake_http import FakeHttp
