@@ -10,6 +10,8 @@ from gateway.crossing.checks import Checks, NotRead, Old
 from gateway.crossing.operate import Operate, Work
 from gateway.crossing.owner import Owner
 from gateway.crossing.ticket import Ticket
+from gateway.express.express import Express
+from gateway.express.ride import Ride
 from gateway.judging import CHECKS_FOR, judge
 from gateway.operations import refusals
 from gateway.precedents import Precedents
@@ -27,6 +29,7 @@ from gateway.steps import (
     resolve,
     verify,
 )
+from gateway.steps.dispatch import Downstream
 from gateway.steps.record import Record
 from gateway.store.requests import Held
 from gateway.types.calls import ProposedCall
@@ -61,12 +64,28 @@ class Pipeline:
     shaping: Shaping = field(init=False)
     """Lets through what may leave."""
     precedents: Precedents = field(init=False)
+    express: Express = field(init=False)
+    """The short way of calls that are like earlier ones."""
 
     def __post_init__(self) -> None:
         """Make what is the same for every call once."""
         shaping = Shaping(normalise=self.normalise, tasks=self.relay.rounds.tasks)
         object.__setattr__(self, "shaping", shaping)
-        object.__setattr__(self, "precedents", Precedents(judge=judge, checks=CHECKS_FOR))
+        precedents = Precedents(judge=judge, checks=CHECKS_FOR)
+        object.__setattr__(self, "precedents", precedents)
+        express = Express(
+            resolve=self.resolve,
+            record=self.record,
+            precedents=precedents,
+            server=self.dispatch.server,
+            is_own=self.own_tools.names,
+            hears_logs=self.relay.questions.hears_logs,
+            deadline_s=self.relay.outbounds.deadline_s,
+            max_result_bytes=self.normalise.max_result_bytes,
+            at_length=self._at_length,
+            taken_up=self._taken_up,
+        )
+        object.__setattr__(self, "express", express)
 
     def handle(self, call: ProposedCall) -> Coroutine[Any, Any, Finished]:
         """Weigh a call, carry it out if it may be, and say how it ended.
@@ -99,7 +118,16 @@ class Pipeline:
                 assert_never(state)
 
     def _weighed(self, call: ProposedCall) -> Coroutine[Any, Any, Finished]:
-        return self._crossed(call, self._judged, self._finish)
+        return self.express.taken(call) or self._at_length(call)
+
+    def _at_length(self, call: ProposedCall, received_ns: int = 0) -> Coroutine[Any, Any, Finished]:
+        return self._crossed(call, self._judged, self._finish, received_ns)
+
+    async def _taken_up(self, ride: Ride, server: Downstream, delivery: Delivery) -> Finished:
+        """Go on with a call that was taken the short way until its server had answered."""
+        case, ticket = ride.case, ride.ticket
+        delivered = await self.dispatch.after(case, ticket, server, ride.outbound, delivery)
+        return ticket.closed(await self._left(case, ticket, delivered))
 
     def _is_held(self, case: Case) -> bool:
         """Whether people decide about it first."""
@@ -110,9 +138,10 @@ class Pipeline:
         call: ProposedCall,
         judged: Callable[[ProposedCall, Ticket], Awaitable[Case | Answer | Refusal]],
         finish: Callable[[Case, Ticket], Awaitable[Finished]],
+        received_ns: int = 0,
     ) -> Finished:
         """Take a call from its ticket to its end: `judged` says what is sent, `finish` sends it."""
-        ticket = self.record.open(call)
+        ticket = self.record.open(call, received_ns)
         try:
             case = await judged(call, ticket)
             if ticket.record.run_id:
@@ -185,12 +214,14 @@ class Pipeline:
                 case = ready
             if case.operation is not None:
                 return await self.operate.carry(case, ticket, self._work(case, ticket))
-            return ticket.closed(await self._carry_out(case, ticket))
+            finished = ticket.closed(await self._carry_out(case, ticket))
         except Exception as error:
             return ticket.closed(self.record.fault(case.call, error))
         except BaseException:
             ticket.abandoned()
             raise
+        self.express.learn(case, ticket.record)
+        return finished
 
     async def _taken(self, case: Case, ticket: Ticket) -> Case | Answer | Refusal:
         """Take what has to be taken before a call may be sent, or say what it gets instead."""
@@ -252,7 +283,12 @@ class Pipeline:
         if case.operation is not None:
             old = await self.checks.before(case)
             ticket.old = None if isinstance(old, NotRead) else old
-        delivered = await self.dispatch(case, ticket)
+        return await self._left(case, ticket, await self.dispatch(case, ticket), old)
+
+    async def _left(
+        self, case: Case, ticket: Ticket, delivered: Delivered | Answer | Refusal, old: Old = None
+    ) -> Answer | Refusal:
+        """Return what leaves of what came back."""
         if isinstance(delivered, Delivered):
             if case.operation is None:
                 answer = self.shaping.shaped(case, delivered)

@@ -19,7 +19,7 @@ from gateway.steps.contract import injected
 from gateway.types.actors import Actor
 from gateway.types.calls import Method
 from gateway.types.guarantees import InjectPlace
-from gateway.types.json import JsonObject
+from gateway.types.json import Json, JsonObject
 from gateway.types.runs import Phase
 from gateway.types.tools import Contract, Tool
 from gateway.types.values import maker, replaced
@@ -36,17 +36,13 @@ BY_RUN: Final[tuple[Check, ...]] = (phase.check, *BY_RULES)
 _Key = tuple[int, int, int, Phase, bool]
 
 
-@dataclass(slots=True, kw_only=True)
-class _Precedent:
-    """What the checks said of one call, as far as it holds for all that are alike."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """What arguments of one tool have to be, looked up once."""
 
-    tool: Tool  # this one and the two below are held, so that their ids are nobody else's
-    contract: Contract
-    actor: Actor
     schema: Schema
     names: frozenset[str]  # of arguments, as the schema has them at the top
-    said: Mapping[str, object]  # what they wrote into the case, beside its arguments
-    is_settled: bool  # else a rule has to be asked
+    source: Json  # the schema as it is written
 
     def admits(self, arguments: JsonObject) -> bool:
         """Whether arguments are what `contract.check` lets in."""
@@ -55,7 +51,30 @@ class _Precedent:
         # Of nearly all calls, and told in C: no other name, and nothing below the top.
         if self.names.issuperset(arguments) and spelling.are_flat(arguments.values()):
             return True
-        return spelling.misspelt(self.contract.input_schema, arguments) is None
+        return spelling.misspelt(self.source, arguments) is None
+
+
+def admission(case: Case) -> Admission:
+    """Return what the arguments of calls like this one have to be."""
+    schema = case.revision.schemas_for(case.contract).input
+    properties = schema.source.get("properties")
+    return Admission(
+        schema=schema,
+        names=frozenset(properties) if isinstance(properties, dict) else frozenset(),
+        source=case.contract.input_schema,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Precedent:
+    """What the checks said of one call, as far as it holds for all that are alike."""
+
+    tool: Tool  # this one and the two below are held, so that their ids are nobody else's
+    contract: Contract
+    actor: Actor
+    admission: Admission
+    said: Mapping[str, object]  # what they wrote into the case, beside its arguments
+    is_settled: bool  # else a rule has to be asked
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,7 +105,7 @@ class Precedents:
         if found is None:
             return self._first(case, key)
         arguments = call.arguments
-        if call.input_error or not found.admits(arguments):
+        if call.input_error or not found.admission.admits(arguments):
             return self.judge(case, self.checks[_CALL])
         like = replaced(case, arguments=arguments, **found.said)
         if run is not None:
@@ -98,7 +117,7 @@ class Precedents:
     def _first(self, case: Case, key: _Key) -> Verdict:
         """Judge a case by all the checks, and keep what holds for others like it."""
         verdict = self.judge(case, self.checks[_CALL])
-        if verdict.refusal is None and not _reads_arguments(case.contract):
+        if verdict.refusal is None and not reads_arguments(case.contract):
             classified = risk.classify(case)
             if isinstance(classified, Case):
                 if len(self._known) >= _MOST:
@@ -107,7 +126,7 @@ class Precedents:
         return verdict
 
 
-def _reads_arguments(contract: Contract) -> bool:
+def reads_arguments(contract: Contract) -> bool:
     """Whether checks before the policy do more with arguments than to hold them to the schema."""
     injection = injected(contract)
     is_filled = injection is not None and injection.place is InjectPlace.ARGUMENT
@@ -115,8 +134,6 @@ def _reads_arguments(contract: Contract) -> bool:
 
 
 def _precedent(case: Case, classified: Case) -> _Precedent:
-    schema = case.revision.schemas_for(case.contract).input
-    properties = schema.source.get("properties")
     rules, asked = case.revision.policy, policy.request(classified)
     said: dict[str, object] = {
         "effect": classified.effect,
@@ -130,8 +147,7 @@ def _precedent(case: Case, classified: Case) -> _Precedent:
         tool=case.tool,
         contract=case.contract,
         actor=case.actor,
-        schema=schema,
-        names=frozenset(properties) if isinstance(properties, dict) else frozenset(),
+        admission=admission(case),
         said=said,
         is_settled=is_settled,
     )

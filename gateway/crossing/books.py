@@ -11,6 +11,7 @@ from gateway.events.redact import Redactor
 from gateway.results import documents, evidence, yields
 from gateway.results.evidence import Reference
 from gateway.telemetry.context import Trace
+from gateway.telemetry.stencils import Spanned, Stencil
 from gateway.types.audit import Level
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.event_rows import EventRow
@@ -75,6 +76,19 @@ class Telemetry(Protocol):
 
     def record(self, record: CallRecord) -> None:
         """Take a finished call; never waits, never raises."""
+        ...
+
+    @property
+    def has_stencils(self) -> bool:
+        """Whether calls that are alike can be recorded as such."""
+        ...
+
+    def stencil(self, record: CallRecord) -> Stencil | None:
+        """Return what calls like a finished one have in common; None where each has more to say."""
+        ...
+
+    def record_alike(self, call: Spanned, stencil: Stencil, *, sampled: bool) -> None:
+        """Take a finished call like others, which was answered; never waits, never raises."""
         ...
 
 

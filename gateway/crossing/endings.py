@@ -8,7 +8,8 @@ from gateway.crossing.books import Books
 from gateway.crossing.retrieved import retrieved
 from gateway.events import build
 from gateway.types.events import Event
-from gateway.types.outcomes import Answer, Refusal
+from gateway.types.operations import Execution
+from gateway.types.outcomes import Answer, Refusal, Status
 from gateway.types.records import CallRecord
 
 
@@ -37,3 +38,13 @@ def events(
     if found is None:
         return [ended]
     return [ended, found.event(record, books.redactor, id=ids.ulid(), at=at)]
+
+
+def given_up(*, unsure: bool) -> Refusal:
+    """Return how a call ends that its caller, or the process, gave up; `unsure` whether it ran."""
+    return Refusal(
+        status=Status.INDETERMINATE if unsure else Status.CANCELLED,
+        code="caller_left",
+        reason="the call was given up before its answer came",
+        executed=Execution.UNKNOWN if unsure else Execution.NO,
+    )

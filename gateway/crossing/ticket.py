@@ -35,7 +35,7 @@ from gateway.types.operations import (
     RetryClass,
     Undelivered,
 )
-from gateway.types.outcomes import Answer, Finished, Refusal, Status
+from gateway.types.outcomes import Answer, Finished, Refusal
 from gateway.types.records import CallRecord
 from gateway.types.relay import Inquiry
 from gateway.types.tools import Effect, Kind
@@ -139,7 +139,7 @@ class Ticket:
                 self.owner.journal.append([self._sealed(self._authorization(self._denial))])
             else:
                 at = self.owner.clock.now()
-                self.owner.journal.append_later(lambda: [self._passed(at)], 1)
+                self.owner.journal.append_later(lambda: [self.passed(at)], 1)
                 if self.owner.under_way.calls == 1:  # its server is waited for, and nobody waits
                     self.owner.journal.catch_up()
         else:
@@ -267,14 +267,7 @@ class Ticket:
         if self._done:
             return
         unsure = self._sent and self.record.effect is not Effect.READ
-        self._finish(
-            Refusal(
-                status=Status.INDETERMINATE if unsure else Status.CANCELLED,
-                code="caller_left",
-                reason="the call was given up before its answer came",
-                executed=Execution.UNKNOWN if unsure else Execution.NO,
-            )
-        )
+        self._finish(endings.given_up(unsure=unsure))
 
     def closing(self, outcome: Answer | Refusal) -> list[Event]:
         """Note how the call ended, and return the events that say so: once, then none."""
@@ -304,7 +297,7 @@ class Ticket:
         self.owner.telemetry.record(self.record)
         return events
 
-    def _passed(self, at: datetime) -> Event | EventRow:
+    def passed(self, at: datetime) -> Event | EventRow:
         """Return the decision about a read that is sent: by its case as it was judged."""
         self._digest()
         written, usual, case = None, self.owner.usual, self._case
@@ -337,9 +330,17 @@ class Ticket:
                 lambda: self._behind(outcome, at), _MOST_FINAL, owed=self._sent
             )
         except StoreUnavailable as error:
-            self.owner.telemetry.record(self.record)
-            return self._lost(error)
+            return self._unkept(error)
         return True
+
+    def unkept(self, answer: Answer, error: StoreUnavailable) -> Finished:
+        """End a read whose end the log has refused to take."""
+        self._ended(answer)
+        return self.finished(answer, kept=self._unkept(error))
+
+    def _unkept(self, error: StoreUnavailable) -> bool:
+        self.owner.telemetry.record(self.record)
+        return self._lost(error)
 
     def _digest(self) -> None:
         """Note what was asked for, so that refused calls can be compared as well."""
@@ -370,10 +371,7 @@ class Ticket:
         return [self._denied(self._denial), *ended]  # the verdict, not what became of it
 
     def _sealed(self, event: Event, arguments: JsonObject | None = None) -> Event:
-        """Seal arguments beside an event, those that came if none are given.
-
-        Does nothing where the contract doesn't say so. Raises StoreUnavailable.
-        """
+        """Seal arguments, or those that came, if the contract says so; raises StoreUnavailable."""
         call, contract = self.record.call, self.record.contract
         if contract is None or not contract.audit.seal:
             return event

@@ -17,7 +17,7 @@ from gateway.case import Case
 from gateway.crossing.snapshots import snapshot_of
 from gateway.errors import JsonError
 from gateway.events import build
-from gateway.events.envelope import MAX_ARGUMENTS, Origin, timestamp, to_json
+from gateway.events.envelope import MAX_ARGUMENTS, Origin, timestamp_of, to_json
 from gateway.events.redact import Redacted, Redactor
 from gateway.events.snapshots import ANY_TIME, described
 from gateway.store.event_rows import row_of
@@ -29,7 +29,7 @@ from gateway.types.events import Event
 from gateway.types.json import Json, JsonObject
 from gateway.types.operations import Execution
 from gateway.types.outcomes import Answer, Status
-from gateway.types.records import CallRecord
+from gateway.types.records import CallRecord, Told
 from gateway.types.runs import Run
 from gateway.types.tools import Kind
 
@@ -71,7 +71,7 @@ class _Form:
         self._before = row.kind, row.stage, row.tenant
         self._after = row.tool, row.actor_user, row.decision, row.rule, row.status
 
-    def row(self, at: int, record: CallRecord, own: tuple[str | int, ...]) -> EventRow:
+    def row(self, at: int, record: Told, own: tuple[str | int, ...]) -> EventRow:
         """Return an event; `own` is what of it is its own, in the order of the text: its id first.
 
         What of that stands in columns has nothing in it that a column can't have.
@@ -81,7 +81,7 @@ class _Form:
         return _make_row((at, own[0], *self._before, *named, *self._after, trace, text, None))
 
 
-class _Forms:
+class Forms:
     """How events of calls that are alike are written, as far as that is known."""
 
     __slots__ = ("decided", "ended", "held", "is_usual", "retrieved")
@@ -93,6 +93,12 @@ class _Forms:
         self.ended: _Form | None = None
         self.retrieved: _Form | None = None
 
+    @property
+    def are_known(self) -> bool:
+        """Whether all of them were taken apart."""
+        known = self.decided is not None and self.ended is not None
+        return known and self.retrieved is not None
+
 
 class Usual:
     """Writes the events of plain reads that are like earlier ones; for one event loop."""
@@ -100,7 +106,7 @@ class Usual:
     def __init__(self, origin: Origin, redactor: Redactor) -> None:
         self._origin = origin
         self._redactor = redactor
-        self._known: dict[tuple[object, ...], _Forms] = {}
+        self._known: dict[tuple[object, ...], Forms] = {}
         self._runs: dict[tuple[object, ...], tuple[Run, str]] = {}  # held, as above
 
     def __len__(self) -> int:
@@ -109,43 +115,65 @@ class Usual:
 
     def decided(self, record: CallRecord, case: Case, at: datetime) -> EventRow | None:
         """Return the decision about a plain read that is sent; None where it has more to say."""
-        forms = self._forms(record, case)
-        facts, run = case.facts, case.run
-        if forms is None or facts.origins or facts.is_tainted or case.held:
+        forms = self.forms(record, case)
+        if forms is None or not is_told(record, case, at):
             return None
-        if at - facts.now > ANY_TIME or (run is None) is not (record.run_id == ""):
+        if forms.decided is None:
+            return self._first_decision(forms, record, case, at)
+        try:
+            written = jsontext.dump(record.call.arguments)
+        except JsonError:
             return None
-        if run is not None and (run.fields or case.revision.names_objective):
-            return None  # what it is for and has collected is redacted for each call
-        call = record.call
-        arguments = _written(call.arguments)
-        if not arguments or not self._redactor.is_clean(call.arguments):
+        return self.decision(forms, record, case, at, written)
+
+    def decision(
+        self, forms: Forms, record: Told, case: Case | None, at: datetime, written: bytes
+    ) -> EventRow | None:
+        """Return the same of a call that is known to be like those which `forms` are of.
+
+        Its arguments are `written` as JSON. `case` says how its run stood, if it has one.
+        """
+        form, call = forms.decided, record.call
+        if form is None or len(written) > MAX_ARGUMENTS:
             return None
-        id = ids.ulid()
-        form = forms.decided
-        if form is None:
-            snapshot = snapshot_of(case, at)
-            event = build.authorization(
-                record, self._redactor, refusal=None, id=id, at=at, snapshot=snapshot
-            )
-            row = row_of(event, self._origin)
-            of_body = _DECIDED if run is None else _DECIDED_IN_RUN
-            forms.decided = self._form(event, row, of_body)
-            return row
+        if not self._redactor.is_clean(call.arguments):
+            return None
+        run = case.run if case is not None else None
         named = (call.call_id,) if run is None else (record.run_id, call.call_id)
-        told = () if run is None else (self._stood(case, run, at),)
+        told = () if run is None or case is None else (self._stood(case, run, at),)
+        us = microseconds(at)
         own = (
-            id,
-            timestamp(at),
+            ids.ulid(),
+            timestamp_of(us),
             *named,
             record.trace_id,
             record.authorize_span,
             record.arguments_digest,
-            arguments,
+            written.decode(),
             *told,
             build.elapsed_us(record.received_ns, record.judged_ns),
         )
-        return form.row(microseconds(at), record, own)
+        return form.row(us, record, own)
+
+    def _first_decision(
+        self, forms: Forms, record: CallRecord, case: Case, at: datetime
+    ) -> EventRow | None:
+        """Make the event like any, and keep its form."""
+        arguments = record.call.arguments
+        if not _written(arguments) or not self._redactor.is_clean(arguments):
+            return None
+        event = build.authorization(
+            record,
+            self._redactor,
+            refusal=None,
+            id=ids.ulid(),
+            at=at,
+            snapshot=snapshot_of(case, at),
+        )
+        row = row_of(event, self._origin)
+        of_body = _DECIDED if case.run is None else _DECIDED_IN_RUN
+        forms.decided = self._form(event, row, of_body)
+        return row
 
     def _stood(self, case: Case, run: Run, at: datetime) -> str:
         """Return how the run of a call stood, and when the call came, as JSON.
@@ -167,21 +195,30 @@ class Usual:
         self, record: CallRecord, case: Case, answer: Answer, at: datetime
     ) -> tuple[EventRow, EventRow] | None:
         """Return the end of a plain read, and what it retrieved; None where they say more."""
-        forms = self._forms(record, case)
+        forms = self.forms(record, case)
         if forms is None or answer.status is not _OK or record.executed is not _YES:
             return None
         if record.tool_error or record.code or record.error_code is not None:
             return None
         if record.observed_result is not None or not record.answered_ns:
             return None
-        first, second = ids.ulid(), ids.ulid()
+        if forms.ended is None or forms.retrieved is None:
+            return self._first(forms, record, (ids.ulid(), ids.ulid()), at)
+        return self.end(forms, record, at)
+
+    def end(self, forms: Forms, record: Told, at: datetime) -> tuple[EventRow, EventRow]:
+        """Return the same of a call that is known to be like those which `forms` are of.
+
+        And that ended as they did. Its forms have to be known.
+        """
         ended, retrieved = forms.ended, forms.retrieved
         if ended is None or retrieved is None:
-            return self._first(forms, record, (first, second), at)
+            raise ValueError("nothing is known yet of how such calls end")
+        first, second = ids.ulid(), ids.ulid()
         call, run = record.call.call_id, record.run_id
         digest, us = record.arguments_digest, microseconds(at)
         named = (run, call) if run else (call,)
-        envelope = (timestamp(at), *named, record.trace_id, record.server_span, digest)
+        envelope = (timestamp_of(us), *named, record.trace_id, record.server_span, digest)
         own = (
             first,
             *envelope,
@@ -197,7 +234,7 @@ class Usual:
         )
 
     def _first(
-        self, forms: _Forms, record: CallRecord, new: tuple[str, str], at: datetime
+        self, forms: Forms, record: CallRecord, new: tuple[str, str], at: datetime
     ) -> tuple[EventRow, EventRow]:
         """Make the two events like any, and keep their forms."""
         one = build.ended(record, self._redactor, id=new[0], at=at)
@@ -207,7 +244,7 @@ class Usual:
         forms.retrieved = self._form(two, rows[1], _RETRIEVED)
         return rows
 
-    def _forms(self, record: CallRecord, case: Case) -> _Forms | None:
+    def forms(self, record: CallRecord, case: Case) -> Forms | None:
         """Return how events of such calls are written; None for calls that are not usual.
 
         Nor for the first one of its kind: some decisions are made for one call alone.
@@ -238,7 +275,7 @@ class Usual:
             if len(self._known) >= _MOST:
                 self._known.clear()
             held = (tool, contract, decision, actor)
-            forms = self._known[key] = _Forms(held, is_usual=_is_usual(record, case))
+            forms = self._known[key] = Forms(held, is_usual=_is_usual(record, case))
             return None
         return forms if forms.is_usual else None
 
@@ -272,6 +309,17 @@ def _written(arguments: JsonObject) -> str:
     except JsonError:
         return ""
     return written.decode() if len(written) <= MAX_ARGUMENTS else ""
+
+
+def is_told(record: Told, case: Case, at: datetime) -> bool:
+    """Whether a decision has no more to say than is written here of every call."""
+    facts, run = case.facts, case.run
+    if facts.origins or facts.is_tainted or case.held:
+        return False
+    if at - facts.now > ANY_TIME or (run is None) is not (record.run_id == ""):
+        return False
+    # What a run is for and has collected is redacted for each call.
+    return run is None or not (run.fields or case.revision.names_objective)
 
 
 def _is_usual(record: CallRecord, case: Case) -> bool:

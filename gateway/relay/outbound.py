@@ -17,11 +17,11 @@ _outbound = maker(Outbound)
 
 # `_meta` keys that belong to one hop (MCP 2026-07-28, basic), and our own.
 _HOP_KEYS = frozenset({"progressToken", "traceparent", "tracestate", "baggage"})
-_USUAL_KEYS = _HOP_KEYS | {VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY}
+USUAL_KEYS = _HOP_KEYS | {VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY}
 _HOP_PREFIXES = ("io.modelcontextprotocol/", "weighbridge/")
 # Members that are made anew for the server; every other one is the caller's and passes.
-_OWN = frozenset({"_meta", "name", "arguments", "uri", "ref", "taskId"})
-_NONE: Mapping[str, str] = {}
+OWN_MEMBERS = frozenset({"_meta", "name", "arguments", "uri", "ref", "taskId"})
+NO_HEADERS: Mapping[str, str] = {}
 _RESPONSES = "inputResponses"
 _ANSWERS = frozenset({"requestState", _RESPONSES})
 
@@ -49,13 +49,13 @@ class Outbounds:
             traceparent=traceparent,
             era=case.call.caller.era,
             may_cancel=case.contract.idempotency.is_cancel_safe,
-            headers=case.injected.headers if case.injected is not None else _NONE,
+            headers=case.injected.headers if case.injected is not None else NO_HEADERS,
         )
 
 
 def _params(case: Case) -> JsonObject:
     call = case.call
-    if call.method is Method.CALL_TOOL and call.params.keys() <= _OWN:  # nearly all are
+    if call.method is Method.CALL_TOOL and call.params.keys() <= OWN_MEMBERS:  # nearly all are
         params: JsonObject = {"name": case.tool.name, "arguments": case.arguments}
     else:
         params = _passed(call) | _named(case)
@@ -70,7 +70,7 @@ def _params(case: Case) -> JsonObject:
 def _passed(call: ProposedCall) -> JsonObject:
     """Return the caller's own members that pass."""
     # The handshake era knows no further rounds: there the words mean nothing, and don't pass.
-    left = _OWN if call.caller.era is Era.MODERN else _OWN | _ANSWERS
+    left = OWN_MEMBERS if call.caller.era is Era.MODERN else OWN_MEMBERS | _ANSWERS
     params: JsonObject = {key: value for key, value in call.params.items() if key not in left}
     if _RESPONSES in params:
         left_over = visits.without_answers(params[_RESPONSES])
@@ -104,7 +104,7 @@ def _named(case: Case) -> JsonObject:
 
 def forwardable(meta: JsonObject) -> JsonObject:
     """Drop what belongs to this hop; everything else is the downstream's to read."""
-    if meta.keys() <= _USUAL_KEYS:  # one look at all: most callers send nothing else
+    if meta.keys() <= USUAL_KEYS:  # one look at all: most callers send nothing else
         return {}
     return {
         key: value

@@ -69,6 +69,10 @@ class OwnTools:
             return tool is not None and tool.is_offered()
         return call.method.is_task and self.errands.find(call) is not None
 
+    def names(self, tool: str) -> bool:
+        """Whether one of them has that name, though it may not be offered now."""
+        return tool in self._by_name
+
     async def meant(self, call: ProposedCall) -> ProposedCall:
         """Return the call that is weighed for one of them: most stand for themselves."""
         tool = self._called(call) if call.method is Method.CALL_TOOL else None

@@ -144,11 +144,7 @@ class Dispatch:
             try:
                 await intent.started(case, server.peer)
             except StoreUnavailable as error:
-                return Refusal(
-                    status=Status.AUDIT_UNAVAILABLE,
-                    code="not_recorded",
-                    reason=f"the call could not be recorded before sending it: {error}",
-                )
+                return unrecorded(error)
         relay = self.relay
         relay.keep_answers(case, intent)
         first = relay.outbound(case, intent.traceparent)
@@ -163,8 +159,33 @@ class Dispatch:
         if isinstance(delivered, Refusal) or relay.is_settled(case, delivered):
             return delivered
         underway = Underway(outbound=first, ear=ear, turns=intent)
-        again = partial(self._send, case, intent, server, ear)
-        return await relay.settle(case, underway, delivered, again)
+        return await self._settled(case, intent, server, underway, delivered)
+
+    async def after(
+        self,
+        case: Case,
+        intent: Intent,
+        server: Downstream,
+        outbound: Outbound,
+        delivery: Delivery,
+    ) -> Delivered | Answer | Refusal:
+        """Return what came back of a read that was sent already, and whose server nobody hears."""
+        delivered = self._answered(case, intent, delivery)
+        if isinstance(delivered, Refusal) or self.relay.is_settled(case, delivered):
+            return delivered
+        underway = Underway(outbound=outbound, ear=None, turns=intent)
+        return await self._settled(case, intent, server, underway, delivered)
+
+    async def _settled(
+        self,
+        case: Case,
+        intent: Intent,
+        server: Downstream,
+        underway: Underway,
+        delivered: Delivered,
+    ) -> Delivered | Answer | Refusal:
+        again = partial(self._send, case, intent, server, underway.ear)
+        return await self.relay.settle(case, underway, delivered, again)
 
     async def _send(
         self, case: Case, intent: Intent, server: Downstream, ear: Ear | None, outbound: Outbound
@@ -200,6 +221,15 @@ class Dispatch:
             held = self.relay.visits(case, intent, delivery)
             return held if isinstance(held, Refusal) else classify(case, held)
         return classify(case, delivery)
+
+
+def unrecorded(error: StoreUnavailable) -> Refusal:
+    """Refuse a call that was not sent, since what was decided of it can't be kept."""
+    return Refusal(
+        status=Status.AUDIT_UNAVAILABLE,
+        code="not_recorded",
+        reason=f"the call could not be recorded before sending it: {error}",
+    )
 
 
 def _given_up(operation: Operation) -> Refusal:

@@ -69,8 +69,8 @@ class Record:
     usual: Usual | None = None  # writes events of most reads, where the journal takes rows
     under_way: UnderWay = field(default_factory=UnderWay)
 
-    def open(self, call: ProposedCall) -> Ticket:
-        """Begin the record of a call."""
+    def open(self, call: ProposedCall, received_ns: int = 0) -> Ticket:
+        """Begin the record of a call; `received_ns` says when it came, if that was not just now."""
         trace = self.telemetry.trace_for(call)
         record = CallRecord(
             call=call,
@@ -81,7 +81,7 @@ class Record:
             authorize_span=trace.authorize_span,
             client_span=trace.client_span,
             sampled=trace.sampled,
-            received_ns=self.clock.time_ns(),
+            received_ns=received_ns or self.clock.time_ns(),
             actor=call.principal.actor,
             level=self.level,
         )

@@ -27,15 +27,16 @@ from gateway import __version__
 from gateway.clock import SystemClock
 from gateway.telemetry.durations import CountedDurations, CountingReader, InstrumentDurations
 from gateway.telemetry.environment import Destination, Environment, ExporterKind
-from gateway.telemetry.facts import ApprovalFacts, CallFacts, SpanItem
+from gateway.telemetry.facts import SpanItem
 from gateway.telemetry.health import Health
 from gateway.telemetry.meters import Meters
-from gateway.telemetry.metrics import METRICS, Gauges, Kind, Tick
+from gateway.telemetry.metrics import METRICS, Gauges, Kind
 from gateway.telemetry.moulds import Pseudonym
 from gateway.telemetry.readable import readable
 from gateway.telemetry.scrub import ScrubbingExporter
 from gateway.telemetry.sending import NotingSession, Sender
 from gateway.telemetry.spans import SpanBuilder
+from gateway.telemetry.stencils import Measured
 from gateway.telemetry.usual import CallWriter
 from gateway.telemetry.wire import SCOPE, SpanEncoder
 
@@ -199,7 +200,7 @@ class MetricSink:
             if row.kind is Kind.GAUGE:
                 self._meters.watch(name, gauges)
 
-    def deliver(self, items: Sequence[CallFacts | ApprovalFacts | Tick]) -> None:
+    def deliver(self, items: Sequence[Measured]) -> None:
         """Count what happened."""
         self._meters.record(items)
 

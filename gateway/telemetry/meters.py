@@ -11,8 +11,9 @@ from opentelemetry.metrics import CallbackOptions, Counter, Meter, Observation
 
 from gateway.telemetry import attributes as keys
 from gateway.telemetry.durations import Durations, Series
-from gateway.telemetry.facts import ApprovalFacts, CallFacts
+from gateway.telemetry.facts import CallFacts
 from gateway.telemetry.metrics import METRICS, Gauges, Kind, Labels, Name, Tick
+from gateway.telemetry.stencils import Measured, Timed
 from gateway.types import tools
 from gateway.types.calls import Method
 from gateway.types.outcomes import Status
@@ -70,7 +71,7 @@ class Meters:
         row = METRICS[name]
         self._meter.create_observable_gauge(name, [observe], row.unit, row.meaning)
 
-    def record(self, items: Iterable[CallFacts | ApprovalFacts | Tick]) -> None:
+    def record(self, items: Iterable[Measured]) -> None:
         """Count what is in a batch."""
         try:
             with self._durations.lock:
@@ -82,8 +83,10 @@ class Meters:
                 alike.judged = 0
             self._judged.clear()
 
-    def _record(self, item: CallFacts | ApprovalFacts | Tick) -> None:
-        if isinstance(item, CallFacts):
+    def _record(self, item: Measured) -> None:
+        if isinstance(item, Timed):
+            self._record_alike(item)
+        elif isinstance(item, CallFacts):
             self._record_call(item)
         elif isinstance(item, Tick):
             self._counters[item.name].add(1, item.labels)
@@ -91,6 +94,19 @@ class Meters:
             labels = self._named(keys.TOOL, item.server, item.tool)
             labels[keys.APPROVAL_OUTCOME] = item.outcome
             self._durations.of(Name.APPROVAL_WAIT, labels).record(item.wait_s)
+
+    def _record_alike(self, item: Timed) -> None:
+        """Count one that was sent and answered, of calls that have nothing else to count."""
+        stencil, received, judged, sent, answered, closed = item
+        alike = stencil.counted
+        if not isinstance(alike, _Alike):
+            alike = stencil.counted = self._labels(stencil.facts)
+        alike.server.record(_seconds(received, closed))
+        alike.client.record(_seconds(sent, answered))
+        alike.verdict.record(_seconds(received, judged))
+        if not alike.judged:
+            self._judged.append(alike)
+        alike.judged += 1
 
     def _record_call(self, facts: CallFacts) -> None:
         alike = self._labels(facts)

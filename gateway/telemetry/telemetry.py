@@ -15,7 +15,6 @@ from gateway.telemetry import context, environment
 from gateway.telemetry.context import Trace
 from gateway.telemetry.environment import Environment, ExporterKind, Signal
 from gateway.telemetry.facts import (
-    ApprovalFacts,
     CallFacts,
     SpanItem,
     approval_facts,
@@ -25,6 +24,7 @@ from gateway.telemetry.health import Health, SignalState, silence_sdk
 from gateway.telemetry.lane import Lane, Sink
 from gateway.telemetry.metrics import OUTCOME, SIGNAL, Gauges, Labels, Name, Tick
 from gateway.telemetry.options import IncomingContext, TelemetryOptions
+from gateway.telemetry.stencils import Measured, Spanned, Stencil, Timed, Write
 from gateway.types.approvals import Approval
 from gateway.types.calls import ProposedCall
 from gateway.types.records import CallRecord
@@ -38,6 +38,7 @@ _METRICS_DELAY_S: Final = 1.0
 _REGULAR_SHARE: Final = 0.75  # of the time for stopping; then retries are broken off
 
 Early: TypeAlias = Callable[[CallFacts], Sequence[bytes] | None]
+EarlyFor: TypeAlias = Callable[[CallFacts], Write | None]
 Pseudonym: TypeAlias = Callable[[str, str], str]  # (tenant, user) → keyed hash; any thread
 Redacted: TypeAlias = Callable[[CallRecord], str]  # the arguments as they may be seen
 
@@ -74,7 +75,9 @@ class Telemetry:
         self._value_length = variables.value_length or options.value_length
         self._resource = _resource(options, variables)
         self._gauges: Gauges = {Name.DROPPED: self._read_dropped}
-        self._early: Early | None = None  # set by the export thread, when it has made it
+        # Both are set by the export thread, when it has made them.
+        self._early: Early | None = None
+        self._early_for: EarlyFor | None = None
         self._unrecorded = 0  # records that could not even be read: our own fault
         if variables.exports:
             silence_sdk()
@@ -139,6 +142,46 @@ class Telemetry:
             traces.put(self._written(facts) or facts)
         if self._metrics is not None:
             self._metrics.put(facts)
+
+    @property
+    def has_stencils(self) -> bool:
+        """Whether calls that are alike can be recorded as such.
+
+        Not while nobody can write their spans, and not where these show arguments.
+        """
+        if self._traces is None:
+            return True
+        return self._early_for is not None and self._redacted is None
+
+    def stencil(self, record: CallRecord) -> Stencil | None:
+        """Return what calls like a finished one have in common, for `record_alike`.
+
+        None where it is not all told by ids and times.
+        """
+        facts = facts_of(record)
+        if self._traces is None:
+            return Stencil(facts, None)
+        write = self._early_for(facts) if self.has_stencils and self._early_for else None
+        return Stencil(facts, write) if write is not None else None
+
+    def record_alike(self, call: Spanned, stencil: Stencil, *, sampled: bool) -> None:
+        """Take note of a finished call that was sent and answered; never blocks, never raises."""
+        if self._traces is not None and sampled and stencil.write is not None:
+            try:
+                self._traces.put(b"".join(stencil.write(call)))
+            except Exception:  # as in `record`
+                self._unrecorded += 1
+        if self._metrics is not None:
+            self._metrics.put(
+                Timed(
+                    stencil,
+                    call.received_ns,
+                    call.judged_ns,
+                    call.sent_ns,
+                    call.answered_ns,
+                    call.closed_ns,
+                )
+            )
 
     def schema_changed(self, server: str) -> None:
         """Count a tool definition that no longer matches its pin."""
@@ -227,7 +270,7 @@ class Telemetry:
 
     def _lanes(
         self,
-    ) -> "list[Lane[SpanItem] | Lane[CallFacts | ApprovalFacts | Tick]]":
+    ) -> "list[Lane[SpanItem] | Lane[Measured]]":
         return [lane for lane in (self._traces, self._metrics) if lane is not None]
 
     def _tick(self, name: Name, labels: Labels) -> None:
@@ -242,7 +285,7 @@ class Telemetry:
         self,
         signal: Signal,
         health: Health,
-        lane: Lane[SpanItem] | Lane[CallFacts | ApprovalFacts | Tick] | None,
+        lane: Lane[SpanItem] | Lane[Measured] | None,
         unrecorded: int,
     ) -> SignalState:
         return SignalState(
@@ -270,7 +313,8 @@ class Telemetry:
                 self._pseudonym,
                 self._traces_health,
             )
-            self._early = sink.early.at_once if sink.early is not None else None
+            if sink.early is not None:
+                self._early, self._early_for = sink.early.at_once, sink.early.writer_for
             return sink
 
         health = self._traces_health
@@ -284,11 +328,11 @@ class Telemetry:
             failed=lambda error, count: health.failed(type(error).__name__, lost=count),
         )
 
-    def _open_metrics(self) -> "Lane[CallFacts | ApprovalFacts | Tick] | None":
+    def _open_metrics(self) -> "Lane[Measured] | None":
         if self._environment.metrics.exporter is ExporterKind.NONE:
             return None
 
-        def open_sink() -> Sink[CallFacts | ApprovalFacts | Tick]:
+        def open_sink() -> Sink[Measured]:
             # Late on purpose, see `_WARM_UP_S`; a broken SDK must not keep the gateway down.
             from gateway.telemetry.exporters import open_metrics  # noqa: PLC0415
 

@@ -7,12 +7,14 @@ to say (links, a `tracestate`, a resource, arguments) the spans are made and enc
 tests hold the bytes of the one way against those of the other.
 """
 
+from functools import partial
 from typing import Final, NamedTuple
 
 from gateway.telemetry import attributes as keys
 from gateway.telemetry.facts import ApprovalFacts, CallFacts
 from gateway.telemetry.moulds import Shared, Values, alike, put_address
 from gateway.telemetry.spans import SpanBuilder, SpanKind
+from gateway.telemetry.stencils import Spanned, Write
 from gateway.telemetry.wire import TIMES, SpanEncoder, flags, length, status, text_head
 from gateway.types.tools import Kind, Tool
 
@@ -71,14 +73,23 @@ class CallWriter:
 
         Raises ValueError for an id that is none.
         """
+        usual = self._of(facts)
+        return self._written(facts, usual) if usual is not None else None
+
+    def writer_for(self, facts: CallFacts) -> Write | None:
+        """Return what writes the spans of calls like this one; None where these say more."""
+        usual = self._of(facts)
+        return partial(self._written, usual=usual) if usual is not None else None
+
+    def _of(self, facts: CallFacts) -> _Usual | None:
         if not _is_usual(facts):
             return None
         key = _told_apart(facts)
         usual = self._usual.get(key) or self._made(key, facts)
         # The URI of a resource is a value of each call.
-        return self._written(facts, usual) if usual.kind is not _RESOURCE else None
+        return usual if usual.kind is not _RESOURCE else None
 
-    def _written(self, facts: CallFacts, usual: _Usual) -> list[bytes]:
+    def _written(self, facts: Spanned, usual: _Usual) -> list[bytes]:
         ids = bytes.fromhex(
             facts.trace_id + facts.server_span + facts.authorize_span + facts.client_span
         )
@@ -145,7 +156,7 @@ class CallWriter:
         spans.append(b"\x12" + length(len(body)) + body)
         return spans
 
-    def _of_client(self, facts: CallFacts) -> bytes:
+    def _of_client(self, facts: Spanned) -> bytes:
         if not facts.result_size:
             return b""
         return self._encoder.attributes({keys.RESULT_SIZE: facts.result_size})

@@ -1,6 +1,7 @@
 """The record of one call as it went; events, spans and metrics are views of it."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from gateway.types.actors import Actor
 from gateway.types.audit import Level
@@ -67,3 +68,22 @@ class CallRecord:
     def traceparent(self) -> str:
         """The place of the call's own span in its trace, as a W3C header."""
         return f"00-{self.trace_id}-{self.server_span}-{'01' if self.sampled else '00'}"
+
+
+class Told(Protocol):
+    """What the events of a usual read tell of it: a record has it, and what stands for one."""
+
+    call: ProposedCall
+    run_id: str
+    trace_id: str
+    server_span: str
+    authorize_span: str
+    received_ns: int
+    judged_ns: int
+    sent_ns: int
+    answered_ns: int
+    closed_ns: int
+    arguments_digest: str
+    result_digest: str
+    result_size: int
+    redactions: int

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import patch
 
 import anyio
 import pytest
@@ -259,3 +260,25 @@ async def test_a_question_that_the_log_does_not_take_is_told_to_be_lost(
     ticket = a_pipeline(Shelf(HELD), law, Answering(), log).record.open(a_call())
     monkeypatch.setattr(log, "append", refuse)
     assert not ticket.inquired(Inquiry(outcome=AskOutcome.ASKED, method=Method.ELICIT))
+
+
+async def test_an_end_that_the_log_has_refused_is_told_and_counted_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tool = a_tool()
+    log, law = Log(), Law(a_revision([a_contract(tool)]))
+    record = a_pipeline(Shelf((tool,)), law, Answering(), log).record
+    ticket = record.open(a_call())
+    with patch.object(type(record.telemetry), "record") as told:
+        finished = ticket.unkept(Answer(result={"content": []}), StoreUnavailable("full"))
+        ticket.abandoned()
+    assert told.call_count == 1
+    assert record.under_way.calls == 0
+    assert log.events == []
+    assert (ticket.record.status, finished.status) == (Status.OK, Status.OK)
+    meta = finished.result["_meta"]
+    assert isinstance(meta, dict)
+    outcome = meta[envelope.OUTCOME]
+    assert isinstance(outcome, dict)
+    assert outcome["notes"] == ["the event log is behind: the end of this call is not kept yet"]
+    assert "could not be kept: full" in caplog.text

@@ -112,6 +112,9 @@ class Untraced:
         self.is_traced = False
         self.trace_for = self._telemetry.trace_for
         self.outgoing = self._telemetry.outgoing
+        self.has_stencils = False
+        self.stencil = self._telemetry.stencil
+        self.record_alike = self._telemetry.record_alike
 
     def record(self, record: CallRecord) -> None:
         del record

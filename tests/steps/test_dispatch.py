@@ -9,6 +9,7 @@ from gateway.case import Case
 from gateway.crossing.patience import Patience
 from gateway.errors import StoreUnavailable
 from gateway.steps import dispatch
+from gateway.types.calls import Era, Method
 from gateway.types.json import JsonObject
 from gateway.types.operations import (
     Delivered,
@@ -21,7 +22,7 @@ from gateway.types.operations import (
     Undelivered,
 )
 from gateway.types.outcomes import Refusal, Status, WireError
-from gateway.types.relay import Ear, Inquiry, Outbound
+from gateway.types.relay import URL_REQUIRED, Ear, Inquiry, Outbound
 from gateway.types.tools import Effect
 from tests.helpers.cases import a_call, a_case, a_contract
 from tests.helpers.pipelines import Aside
@@ -206,3 +207,43 @@ async def test_a_contract_knows_better_than_its_server_how_long_a_call_takes(
     sending = replace(a_dispatch(server), relay=a_relay(server_timeouts_s={"crm": 9.0}))
     await sending(a_case(arguments={}, contract=a_contract(timeout_s=contract_s)), Intent())
     assert server.asked[0].deadline_s == wanted
+
+
+ASKED = Outbound(
+    method=Method.CALL_TOOL,
+    params={"name": "find", "arguments": {"a": 1}},
+    deadline_s=30,
+    is_read=True,
+    traceparent="",
+    era=Era.MODERN,
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        RESULT,
+        Delivered(result={"content": [], "resultType": "complete"}, size=14),
+        Delivered(result={"resultType": "input_required", "inputRequests": {}}, size=14),
+        Rejected(code=-32602, message="no"),
+        Rejected(code=URL_REQUIRED, message="visit"),
+        Undelivered(failure=Failure.TIMEOUT, executed=Execution.UNKNOWN, detail="late"),
+    ],
+)
+async def test_what_came_back_of_a_read_that_was_sent_is_what_it_would_have_been(
+    answer: Delivery,
+) -> None:
+    case, server, intent = ready(), Server(answer), Intent()
+    expected = await a_dispatch(server)(case, intent)
+    server.asked.clear()
+    after = Intent()
+    found = await a_dispatch(server).after(case, after, server, ASKED, answer)
+    assert found == expected
+    assert server.asked == [], "it is not sent again"
+    assert after.steps == intent.steps[2:], "and its decision was kept already"
+
+
+async def test_a_decision_that_was_not_kept_is_said_to_be_so() -> None:
+    refusal = dispatch.unrecorded(StoreUnavailable("disk full"))
+    assert refusal == await a_dispatch(Server())(ready(), Intent(fails=True))
+    assert refusal.status is Status.AUDIT_UNAVAILABLE

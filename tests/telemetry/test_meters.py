@@ -15,6 +15,7 @@ from gateway.telemetry.durations import CountedDurations, Durations, Series
 from gateway.telemetry.facts import ApprovalFacts, approval_facts, facts_of
 from gateway.telemetry.meters import MAX_CODES, MAX_TOOLS, POLICY_ERRORS, Meters
 from gateway.telemetry.metrics import METRICS, Kind, Labels, Name, Tick
+from gateway.telemetry.stencils import Stencil, Timed
 from gateway.types.approvals import ApprovalState
 from gateway.types.calls import Method
 from gateway.types.decisions import Decision, DecisionEffect, ShadowDecision
@@ -314,3 +315,53 @@ def test_what_is_waited_for_shares_the_bound_on_tools(bench: Bench) -> None:
     bench.meters.record(an_end(tool=f"desk.t{number}") for number in range(MAX_TOOLS + 5))
     tools = {point.attributes["gen_ai.tool.name"] for point in bench.points(Name.APPROVAL_WAIT)}
     assert len(tools) == MAX_TOOLS + 1
+
+
+def timed(stencil: Stencil, record: CallRecord) -> Timed:
+    return Timed(
+        stencil,
+        record.received_ns,
+        record.judged_ns,
+        record.sent_ns,
+        record.answered_ns,
+        record.closed_ns,
+    )
+
+
+ALIKE_NAMES = (Name.SERVER_DURATION, Name.CLIENT_DURATION, Name.AUTHORIZATION, Name.DECISIONS)
+
+
+def shown(bench: Bench) -> list[tuple[object, ...]]:
+    return [
+        (name, sorted(point.attributes.items()), getattr(point, "sum", 0), told)
+        for name in ALIKE_NAMES
+        for point in bench.points(name)
+        for told in [getattr(point, "count", None) or point.value]
+    ]
+
+
+def test_calls_by_their_times_alone_are_counted_as_any(bench: Bench) -> None:
+    first = a_record()
+    calls = [
+        a_record(closed_ns=first.closed_ns + number * 10**9, judged_ns=first.judged_ns + number)
+        for number in range(3)
+    ]
+    stencil, other = Stencil(facts_of(first), None), Bench()
+    other.record(first, *calls)
+    bench.meters.record([facts_of(first), *(timed(stencil, each) for each in calls)])
+    assert shown(bench) == shown(other)
+    bench.meters.record([timed(stencil, calls[0])])
+    other.record(calls[0])
+    assert shown(bench) == shown(other), "and in the next batch too"
+    other.close()
+
+
+def test_calls_by_their_times_are_counted_under_the_labels_of_their_own(bench: Bench) -> None:
+    stencils = [
+        Stencil(facts_of(a_record(tool=a_tool(name=name))), None) for name in ("find", "list")
+    ]
+    bench.meters.record([timed(stencil, a_record()) for stencil in (*stencils, stencils[0])])
+    counted = {
+        point.attributes["gen_ai.tool.name"]: point.value for point in bench.points(Name.DECISIONS)
+    }
+    assert counted == {"find": 2, "list": 1}

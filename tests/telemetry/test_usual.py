@@ -197,3 +197,41 @@ def test_what_is_kept_is_bounded() -> None:
     writer: Any = both.writer
     for kept in (writer._usual, writer._heads, writer._peers):
         assert 0 < len(kept) <= 3
+
+
+@given(records(), records())
+def test_calls_that_are_known_to_be_alike_are_written_the_same(
+    record: CallRecord, other: CallRecord
+) -> None:
+    facts = facts_of(plain(record))
+    write = USED.writer.writer_for(facts)
+    spans = USED.writer.at_once(facts)
+    assert (write is None) is (spans is None)
+    if write is not None:
+        assert write(facts) == spans
+        # Of a call that is like it, but for what is its own.
+        own = facts_of(plain(other))
+        like = replace(facts, **{name: getattr(own, name) for name in OWN})
+        assert write(like) == USED.holds(like)
+
+
+OWN = (
+    *("trace_id", "server_span", "authorize_span", "client_span", "parent", "received_ns"),
+    *("judged_ns", "sent_ns", "closed_ns", "call_id", "request_id", "peer", "run_id", "digest"),
+    "result_size",
+)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"link": a_context()},
+        {"approval_id": "apr_1"},
+        {"redactions": 1},
+        {"tool": a_tool(kind=Kind.RESOURCE), "resource": "crm://1"},
+    ],
+)
+def test_what_says_more_has_nobody_who_writes_it_at_once(changes: dict[str, Any]) -> None:
+    both = Both()
+    assert both.writer.writer_for(facts_of(a_record())) is not None
+    assert both.writer.writer_for(facts_of(a_record(**changes))) is None
