@@ -9,6 +9,7 @@ those of the long way; tests hold one against the other. Whatever is not as it w
 way from the beginning, or from where it turned out to be different.
 """
 
+import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -26,6 +27,7 @@ from gateway.revision import Revision
 from gateway.steps.dispatch import Downstream, unrecorded
 from gateway.steps.record import Record
 from gateway.steps.resolve import Resolve
+from gateway.types.actors import Actor
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.operations import Delivered, Delivery
@@ -33,6 +35,7 @@ from gateway.types.outcomes import Answer, Finished, Status
 from gateway.types.records import CallRecord
 from gateway.types.values import maker, replaced
 
+_log = logging.getLogger("weighbridge")
 _finished = maker(Finished)
 _MOST: Final = 1024  # tracks; all go when there are more
 _TRIES: Final = 8  # calls of a kind that are looked at; the first ones fill what tracks are made of
@@ -61,7 +64,8 @@ class Express:
     """Takes a call from its server's word on, as on the long way."""
     _tracks: dict[Key, Track] = field(default_factory=dict[Key, Track])
     _inside: dict[Inside, Track] = field(default_factory=dict[Inside, Track])
-    _tried: dict[Inside, int] = field(default_factory=dict[Inside, int])
+    # How many of each were looked at; the actor is held, so that its id is nobody else's.
+    _tried: dict[Inside, tuple[int, Actor]] = field(default_factory=dict[Inside, tuple[int, Actor]])
     _revision: Revision | None = None
 
     def taken(self, call: ProposedCall) -> Coroutine[Any, Any, Finished] | None:
@@ -82,7 +86,16 @@ class Express:
         return self._begun(call, track, received_ns)
 
     def learn(self, case: Case, record: CallRecord) -> None:
-        """Lay the track of a call that went all the way, if others like it may be taken on one."""
+        """Lay the track of a call that went all the way, if others like it may be taken on one.
+
+        Raises nothing: what is learned of a call must not cost it its answer.
+        """
+        try:
+            self._learn(case, record)
+        except Exception as error:
+            _log.error("%s: nothing was learned of it: %s", case.call.call_id, type(error).__name__)
+
+    def _learn(self, case: Case, record: CallRecord) -> None:
         if case.revision is not self._revision:
             self._revision = case.revision
             self._forget()
@@ -94,12 +107,12 @@ class Express:
             return
         key = tracks.key_of(case.call)
         inside = key, case.phase, case.run is None
-        tried = self._tried.get(inside, 0)
+        tried, actor = self._tried.get(inside, (0, case.call.principal.actor))
         if tried >= _TRIES:
             return
-        if len(self._tried) >= _MOST:
+        if not tried and len(self._tried) >= _MOST:
             self._forget()
-        self._tried[inside] = tried + 1
+        self._tried[inside] = tried + 1, actor
         forms = usual.forms(record, case)
         if forms is None or not forms.are_known:
             return

@@ -49,6 +49,7 @@ def undelivered(failure: Failure, executed: Execution) -> Undelivered:
 URLS: Final[Any] = {"elicitations": [{"mode": "url", "url": "https://x.example", "message": "m"}]}
 ENDS: Final[dict[str, tuple[Delivery | BaseException, Status]]] = {
     "an error": (delivered({**TEXT, "isError": True}), Status.TOOL_FAILED),
+    "an error of its form": (delivered({**RESULT, "isError": True}), Status.TOOL_FAILED),
     "questions": (delivered(ASKS), Status.RESULT_INVALID),
     "a task": (delivered({"resultType": "task", "task": {"taskId": "1"}}), Status.OK),
     "an odd type": (delivered({**RESULT, "resultType": "odd"}), Status.OK),
@@ -355,3 +356,23 @@ async def test_calls_of_a_kind_that_lay_no_track_are_not_looked_at_for_ever() ->
         for _ in range(20):
             await both.short.take(read(principal=other, received_at=both.short.clock.at))
         assert 0 < asked.call_count <= 8
+
+
+async def test_what_is_learned_of_a_call_never_costs_it_its_answer() -> None:
+    both = Both()
+    with patch.object(express.tracks, "laid", side_effect=RuntimeError("broken")):
+        for _ in range(4):
+            seen, is_short = await both.take(read())
+            assert not is_short
+            assert seen.finished is not None
+            assert seen.finished.status is Status.OK
+            assert seen.under_way == 0
+
+
+async def test_an_actor_that_was_looked_at_is_held_so_that_its_id_is_nobody_elses() -> None:
+    both = Both()
+    side = both.short
+    principal = a_principal(user="u")
+    await side.take(read(principal=principal))
+    sees: Any = side.pipeline.express
+    assert [actor for _, actor in sees._tried.values()] == [principal.actor]

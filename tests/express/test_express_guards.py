@@ -18,7 +18,7 @@ from gateway.types.calls import Era, Method, ProposedCall
 from gateway.types.decisions import Mode
 from gateway.types.guarantees import Idempotency
 from gateway.types.json import JsonObject
-from gateway.types.operations import Operation
+from gateway.types.operations import Delivered, Operation
 from gateway.types.outcomes import Answer, Finished, Refusal, Status
 from gateway.types.runs import BindingKind, Collected, Phase, Place, Run, Trust
 from gateway.types.runs import Mode as RunMode
@@ -33,7 +33,19 @@ from gateway.types.tools import (
 )
 from gateway.types.values import replaced
 from tests.helpers.cases import ALLOW_ALL, a_contract, a_definition, a_revision, a_tool
-from tests.helpers.expressed import OPEN, RUN, TOOL, Both, Seen, Side, Speaker, Way, read, same
+from tests.helpers.expressed import (
+    OPEN,
+    RESULT,
+    RUN,
+    TOOL,
+    Both,
+    Seen,
+    Side,
+    Speaker,
+    Way,
+    read,
+    same,
+)
 from tests.helpers.people import no_tools
 from tests.helpers.relays import some_questions
 
@@ -289,6 +301,15 @@ async def test_contracts_that_ask_for_more(changes: dict[str, Any], in_runs: boo
         both.both(lambda side, run=run: setattr(side.runs, "run", run))
         await both.taught()
         await both.long_way(read())
+
+
+async def test_a_secret_that_the_first_results_did_not_have_does_not_leave() -> None:
+    both = Both(contract=a_contract(TOOL, sensitive_results={"/name": Sensitivity.SECRET}))
+    await both.taught()
+    secret: JsonObject = {**RESULT, "structuredContent": {"n": 1, "name": "hunter2"}}
+    both.answers(Delivered(result=secret, size=99))
+    seen = await both.long_way(read())
+    assert b"hunter2" not in seen.left
 
 
 async def test_results_that_others_can_write_are_noted_of_their_run() -> None:

@@ -8,8 +8,11 @@ import pytest
 from gateway.case import Case
 from gateway.express import track
 from gateway.express.track import Track
+from gateway.types.audit import Audit
 from gateway.types.calls import Era, Nobody
+from gateway.types.guarantees import Idempotency
 from gateway.types.runs import Phase
+from gateway.types.tools import Ensure, Risk, RiskRaise, Sensitivity
 from gateway.types.values import replaced
 from tests.helpers.cases import ALLOW_ALL, a_contract, a_revision
 from tests.helpers.expressed import PRINCIPAL, RUN, TOOL, Both, Speaker, read
@@ -103,6 +106,12 @@ def test_a_plain_read_needs_nothing_else() -> None:
         {"run": replaced(RUN, parent="run_0")},
         {"call": read(caller=Speaker(era=Era.LEGACY))},
         {"contract": a_contract(TOOL, yields=(object(),))},
+        {"contract": a_contract(TOOL, audit=Audit(seal=True))},
+        {"contract": a_contract(TOOL, ensure=(Ensure(when="true", message="no"),))},
+        {"contract": a_contract(TOOL, sensitive_results={"/n": Sensitivity.SECRET})},
+        {"contract": a_contract(TOOL, raises=(RiskRaise(when="true", reason="r"),))},
+        {"contract": a_contract(TOOL, idempotency=Idempotency(is_cancel_safe=True))},
+        {"decision": replace(judged().decision, risk=Risk.HIGH)},
         {"revision": a_revision(policy=ALLOW_ALL.replace("match:", "when: run.tainted, match:"))},
     ],
 )

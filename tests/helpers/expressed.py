@@ -169,6 +169,7 @@ class Seen:
     noted: list[tuple[str, datetime]]
     moved: list[Run]
     refused: int
+    owed: list[tuple[int, bool]]
     under_way: int
 
 
@@ -266,6 +267,7 @@ class Side:
             server.asked = []
         noted, self.runs.noted = self.runs.noted, []
         moved, self.runs.moved = self.runs.moved, []
+        owed, self.journal.owed = self.journal.owed, []
         refused, self.journal.refused = self.journal.refused, 0
         return Seen(
             left=b""
@@ -280,6 +282,7 @@ class Side:
             noted=noted,
             moved=moved,
             refused=refused,
+            owed=owed,
             under_way=self.pipeline.record.under_way.calls,
         )
 

@@ -57,6 +57,7 @@ class Journal:
         self.takes: Callable[[], bool] = lambda: True
         self.refused = 0  # events that nobody has
         self.caught_up = 0
+        self.owed: list[tuple[int, bool]] = []  # of each that was put off
         self._rows: list[EventRow] = []
         self._later: list[tuple[Callable[[], Sequence[Event | EventRow]], int]] = []
 
@@ -69,7 +70,7 @@ class Journal:
     def append_later(
         self, make: Callable[[], Sequence[Event | EventRow]], most: int, *, owed: bool = False
     ) -> None:
-        del owed
+        self.owed.append((most, owed))
         self._wanted(most)
         self._later.append((make, most))
         if self._is_at_once:
