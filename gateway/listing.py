@@ -4,7 +4,7 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, assert_never
+from typing import Final, Protocol, TypeAlias, assert_never
 
 from gateway import jsontext
 from gateway.case import Case
@@ -102,6 +102,9 @@ def _view(definitions: Iterable[JsonObject]) -> _View:
     return _View(listed, schemas)
 
 
+_Last: TypeAlias = tuple[Principal | None, Revision | None, int, dict[str, JsonObject]]
+
+
 @dataclass(slots=True, kw_only=True)
 class Listing:
     """Lists per class of caller; a change of rights, rules or servers is seen at once.
@@ -118,6 +121,13 @@ class Listing:
     page_size: int = 200
     _cache: "dict[tuple[object, ...], _View]" = field(
         default_factory=dict[tuple[object, ...], _View]
+    )
+
+    _last: "tuple[Principal | None, Revision | None, int, dict[str, JsonObject]]" = (
+        None,
+        None,
+        0,
+        {},
     )
 
     def page(self, kind: Listed, principal: Principal, cursor: str | None) -> Page:
@@ -139,7 +149,13 @@ class Listing:
         The same object every time, for as long as nothing changes: fronts keep what they learn
         from it.
         """
-        return self._view(Listed.TOOLS, principal).schemas.get(name)
+        revision, version = self.revision(), self.catalogue.version
+        known = self._last
+        # Most calls are by whoever made the last one, and nothing has changed since.
+        if known[0] is not principal or known[1] is not revision or known[2] != version:
+            schemas = self._view(Listed.TOOLS, principal).schemas
+            known = self._last = principal, revision, version, schemas
+        return known[3].get(name)
 
     def _view(self, kind: Listed, who: Principal) -> "_View":
         revision = self.revision()

@@ -265,3 +265,17 @@ def test_pages_of_resources_follow_each_other_by_uri() -> None:
     uris = [item["uri"] for item in (*first.items, *second.items)]
     assert uris == ["crm://notes/0", "crm://notes/1", "crm://notes/2"]
     assert second.next_cursor is None
+
+
+def test_a_schema_is_that_of_now_whoever_asked_last() -> None:
+    listing, shelf, law = a_listing()
+    support, admin = a_principal(), a_principal(roles=frozenset({"admin"}))
+    for who, sees in ((support, "crm__find"), (admin, "crm__wipe"), (support, "crm__find")):
+        for name in ("crm__find", "crm__wipe"):
+            assert (listing.schema(who, name) is not None) is (name == sees)
+    shelf.held, shelf.version = (WIPE,), shelf.version + 1
+    assert listing.schema(support, "crm__find") is None
+    shelf.held, shelf.version = (FIND, WIPE), shelf.version + 1
+    assert listing.schema(support, "crm__find") is not None
+    law.revision = replace(a_revision([a_contract(FIND)], "rules: []\n"), id="sha256:2")
+    assert listing.schema(support, "crm__find") is None

@@ -43,6 +43,7 @@ _META: Final = USUAL_KEYS - {"progressToken"}
 # Names of the module for what every call asks: to find a member takes longer than to compare it.
 _CALL_TOOL: Final = Method.CALL_TOOL
 _OK: Final = Status.OK
+_NOTHING: Final[JsonObject] = {}  # told from anything that a server sent by being this one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -224,8 +225,9 @@ class Express:
             request = ride.sends(books.telemetry.outgoing(ride.trace))
             delivery = await server.request(request, None)
             ride.answered_ns = clock.time_ns()
-            if isinstance(delivery, Delivered) and _is_usual(ride.track, delivery):
-                finished = self._finished(ride, delivery)
+            if isinstance(delivery, Delivered):
+                texts = _texts_of(ride.track, delivery)
+                finished = None if texts is None else self._finished(ride, delivery, texts)
                 if finished is not None:
                     return finished
             return await self.taken_up(ride, server, delivery)
@@ -235,14 +237,14 @@ class Express:
             ride.ticket.abandoned()
             raise
 
-    def _finished(self, ride: Ride, delivered: Delivered) -> Finished | None:
+    def _finished(self, ride: Ride, delivered: Delivered, texts: list[str]) -> Finished | None:
         """End a call whose result is like others; None, with nothing done, while the log fails."""
         books, case = self.record, ride.track.case
         if books.journal.failing:
             return None
         result = delivered.result
         if not case.contract.trusted_text:
-            result = _with(result, envelope.UNTRUSTED, _mark(case.tool.server, result))
+            result = _with(result, envelope.UNTRUSTED, _mark(case.tool.server, texts))
         ride.result, ride.result_size = result, delivered.size
         ride.closed_ns = books.clock.time_ns()
         ride.ended_at = books.clock.now()
@@ -255,26 +257,36 @@ class Express:
         return _finished(result=_with(result, envelope.OUTCOME, _outcome(ride)), status=_OK)
 
 
-def _is_usual(track: Track, delivered: Delivered) -> bool:
-    """Whether a result is what most are, and leaves as it came."""
+def _texts_of(track: Track, delivered: Delivered) -> list[str] | None:
+    """Return the texts of a result that is what most are, and leaves as it came; else None."""
     result, output = delivered.result, track.output
-    return (
-        shape.is_complete(result)
-        and shape.fault(result, _CALL_TOOL) is None
-        and result.get("isError") is not True
-        and bool(result.get("content"))
-        and not delivered.redactions
-        and delivered.size <= track.maximum
-        and (
-            output is None
-            or ("structuredContent" in result and output.is_valid(result["structuredContent"]))
-        )
-    )
+    if delivered.redactions or delivered.size > track.maximum or not shape.is_complete(result):
+        return None
+    if "isError" in result and result["isError"] is not False:
+        return None
+    structured = result.get("structuredContent", _NOTHING)
+    if output is not None and (structured is _NOTHING or not output.is_valid(structured)):
+        return None
+    content = result.get("content")
+    if not content or not isinstance(content, list):
+        return None
+    texts: list[str] = []
+    # As `shape.fault` and `marks.texts` see it where there are plain texts, as mostly.
+    for block in content:
+        if not isinstance(block, dict) or block.get("type") != "text" or "content" in block:
+            break
+        text = block.get("text")
+        if not isinstance(text, str):
+            break
+        texts.append(text)
+    if len(texts) == len(content) and not ("contents" in result or "messages" in result):
+        return texts
+    return marks.texts(result) if shape.fault(result, _CALL_TOOL) is None else None
 
 
-def _mark(server: str, result: JsonObject) -> JsonObject:
+def _mark(server: str, texts: list[str]) -> JsonObject:
     """Say that the text comes from a server, and whether it hides characters from people."""
-    found = sum(map(marks.hidden, marks.texts(result)))
+    found = sum(map(marks.hidden, texts))
     return {"server": server, "hidden_characters": found} if found else {"server": server}
 
 

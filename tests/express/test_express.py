@@ -166,6 +166,8 @@ RESULTS: Final[dict[str, JsonObject]] = {
         "content": [block("x")],
     },
     "hidden": {"content": [block("a\u200bb\x00"), {"type": "odd", "content": [block("\u202e")]}]},
+    "hidden elsewhere": {"content": [block("a\x00")], "messages": [{"content": block("\u202e")}]},
+    "hidden below": {"content": [{"type": "text", "text": "a\x00", "content": [block("\u202e")]}]},
     "no error": {"isError": False, "content": [block("x")]},
     "other blocks": {
         "content": [
