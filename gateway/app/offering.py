@@ -62,7 +62,7 @@ class Offering:
 def run_tools(keeping: Keeping, running: Running, belonging: Belonging) -> RunTools:
     """Return the tools by which agents work in runs, over one store."""
 
-    async def bound(principal: Principal, places: Sequence[Place]) -> list[Bound]:
+    async def bound(principal: Principal, places: Sequence[Place]) -> Sequence[Bound]:
         return await keeping.store.runs.bound(principal, places, with_counts=True)
 
     async def seen(actor: Actor, run_id: str, value: Json, types: Sequence[str]) -> Sighted:

@@ -40,7 +40,7 @@ class Runs(Protocol):
 
     async def bound(
         self, principal: Principal, places: Sequence[Place], *, with_counts: bool = False
-    ) -> list[Bound]:
+    ) -> Sequence[Bound]:
         """Return the runs of a principal that places lead to."""
         ...
 

@@ -62,7 +62,7 @@ class RunTools:
     """Answers calls of these tools."""
 
     running: Running
-    bound: Callable[[Principal, Sequence[Place]], Awaitable[list[Bound]]]
+    bound: Callable[[Principal, Sequence[Place]], Awaitable[Sequence[Bound]]]
     """The runs of a principal that places lead to, with their counts."""
     owner: Callable[[Principal], str]
     """The digest that stands for a whole principal."""

@@ -10,8 +10,8 @@ in this process or in another, is in the next read.
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
 
 from gateway.clock import Clock
 from gateway.errors import StoreUnavailable
@@ -22,6 +22,7 @@ _SLOW_S: Final = 0.05  # for a read that took so long the event loop stood still
 _REST_S: Final = 1.0  # of a disk that was slow
 _LEFT: Final = object()  # to the worker
 _T = TypeVar("_T")
+_Asked: TypeAlias = tuple[Callable[[Transaction], Any], asyncio.Future[Any], Hashable | None]
 
 
 class PromptReads:
@@ -38,14 +39,21 @@ class PromptReads:
         self._clock = clock
         self._thread = 0
         self._rests_until = 0.0
-        self._asked: list[tuple[Callable[[Transaction], Any], asyncio.Future[Any]]] = []
+        self._asked: list[_Asked] = []
         self._in_turn = 0  # how many were asked for in this turn of the loop
         self._is_crowd = False  # whether several were in the last one that had any
 
-    async def read(self, work: Callable[[Transaction], _T], *, is_small: bool = True) -> _T:
+    async def read(
+        self,
+        work: Callable[[Transaction], _T],
+        *,
+        is_small: bool = True,
+        alike: Hashable | None = None,
+    ) -> _T:
         """Run `work`, which only reads, and may be run twice.
 
-        One that is not small goes to the worker. Raises StoreUnavailable.
+        Whoever asks in the same turn for what is `alike` may get the very same value, which nobody
+        may change. What is not small goes to the worker. Raises StoreUnavailable.
         """
         if is_small and self._engine is not None and self._may_read():
             loop = asyncio.get_running_loop()
@@ -53,7 +61,7 @@ class PromptReads:
             if self._in_turn == 1:
                 loop.call_soon(self._end_turn)
             future: asyncio.Future[Any] = loop.create_future()
-            asked = (work, future)
+            asked = (work, future, alike)
             if self._in_turn == 1 and not self._is_crowd:
                 self._answer([asked])  # whoever is alone waits for nobody
             else:
@@ -69,21 +77,26 @@ class PromptReads:
         if asked:
             self._answer(asked)
 
-    def _answer(
-        self, asked: Sequence[tuple[Callable[[Transaction], Any], asyncio.Future[Any]]]
-    ) -> None:
+    def _answer(self, asked: Sequence[_Asked]) -> None:
         began = self._clock.monotonic()
         try:
             engine = self._engine
             if engine is not None:  # else it was closed meanwhile
                 is_alone = len(asked) == 1
                 with engine.looking() if is_alone else engine.reading() as transaction:
-                    for work, future in asked:
-                        if not future.done():  # else its caller went away
+                    known: dict[Hashable, Any] = {}  # of one transaction, so that it is one answer
+                    for work, future, alike in asked:
+                        if future.done():  # its caller went away
+                            continue
+                        if alike is None:
                             future.set_result(_done(work, transaction))
+                            continue
+                        if alike not in known:
+                            known[alike] = _done(work, transaction)
+                        future.set_result(known[alike])
         except StoreUnavailable:
             self._rests_until = began + _REST_S
-        for _, future in asked:
+        for _, future, _ in asked:
             if not future.done():
                 future.set_result(_LEFT)
         self._judge(began)

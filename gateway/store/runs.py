@@ -86,7 +86,7 @@ class Runs:
 
     async def bound(
         self, principal: Principal, places: Sequence[Place], *, with_counts: bool = False
-    ) -> list[Bound]:
+    ) -> Sequence[Bound]:
         """Return the runs of a principal that places lead to, as their rows say now.
 
         All that name a run by its id, or else the first that any other place leads to, in order.
@@ -118,7 +118,11 @@ class Runs:
                     return [Bound(run=run, kind=kind)]
             return []
 
-        return await self._prompt.read(read) if places else []
+        if not places:
+            return []
+        # Calls of one principal come several at a time, and mostly in one run.
+        alike = (*owners.values(), tuple(named) or tuple(values), with_counts)
+        return await self._prompt.read(read, alike=alike)
 
     async def get(self, run_id: str) -> Run | None:
         """Return one run, with its counts."""

@@ -86,7 +86,7 @@ async def moved(store: Store, run: Run, phase: Phase, **changes: Any) -> Run:
 
 async def found(store: Store, *places: Place, **principal: Any) -> list[Bound]:
     """Return what places lead to for a principal."""
-    return await store.runs.bound(a_principal(**principal), places or (TALK,))
+    return [*await store.runs.bound(a_principal(**principal), places or (TALK,))]
 
 
 async def tales(store: Store, run: Run) -> list[tuple[str, str]]:

@@ -85,7 +85,7 @@ class Desk:
 
     @property
     def tools(self) -> OwnTools:
-        async def bound(principal: Principal, places: Sequence[Place]) -> list[Bound]:
+        async def bound(principal: Principal, places: Sequence[Place]) -> Sequence[Bound]:
             if self.is_away:
                 raise StoreUnavailable("no disk")
             return await self.store.runs.bound(principal, places, with_counts=True)

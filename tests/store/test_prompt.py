@@ -76,6 +76,38 @@ async def test_who_is_alone_waits_for_nobody_and_a_crowd_shares_a_transaction(
     assert len(set(await asyncio.gather(*(seen() for _ in range(5))))) == 1
 
 
+async def test_what_a_crowd_asks_alike_is_read_once(prompt: PromptReads, engine_name: str) -> None:
+    if engine_name != "sqlite":  # the worker's matter
+        return
+    made: list[object] = []
+
+    def new(transaction: Transaction) -> object:
+        made.append(object())
+        return made[-1]
+
+    async def crowd(*alike: object) -> list[object]:
+        made.clear()
+        return await asyncio.gather(*(prompt.read(new, alike=cast("Any", each)) for each in alike))
+
+    await crowd("a", "a")  # from here on it is a crowd
+    one, two, three, four, five = await crowd("a", "b", "a", None, None)
+    assert one is three
+    assert len({id(each) for each in (one, two, four, five)}) == len(made) == 4
+    assert (await crowd("a", "a"))[0] is not one  # in another turn it may be another
+
+
+async def test_who_leaves_a_crowd_takes_nobodys_answer_along(
+    prompt: PromptReads, engine_name: str
+) -> None:
+    if engine_name != "sqlite":
+        return
+    await asyncio.gather(*(prompt.read(kept) for _ in range(3)))
+    asking = [asyncio.ensure_future(prompt.read(kept, alike="a")) for _ in range(3)]
+    await asyncio.sleep(0)
+    asking[0].cancel()
+    assert await asyncio.gather(*asking[1:]) == [0, 0]
+
+
 async def test_who_is_alone_begins_no_transaction(prompt: PromptReads, engine_name: str) -> None:
     if engine_name != "sqlite":
         return

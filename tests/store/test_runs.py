@@ -58,6 +58,19 @@ async def test_the_first_place_that_leads_to_a_run_counts(store: Store) -> None:
     assert [each.run for each in await found(store, unknown, SESSION)] == [by_session]
 
 
+async def test_a_crowd_of_principals_finds_each_its_own(store: Store) -> None:
+    run = await begun(store, TALK)
+    others: list[dict[str, str]] = [{"user": "max"}, {"tenant": "other"}, {}]
+    for _ in range(3):  # the first one is no crowd yet
+        asked = [principal for principal in others for _ in range(3)]
+        ends = await asyncio.gather(*(found(store, **principal) for principal in asked))
+        assert [[each.run for each in end] for end in ends] == [[]] * 6 + [[run]] * 3
+        named_ones = await asyncio.gather(
+            *(found(store, named(run.run_id), **principal) for principal in asked)
+        )
+        assert [len(end) for end in named_ones] == [0] * 6 + [1] * 3
+
+
 @pytest.mark.parametrize(
     "other", [{"tenant": "other"}, {"subject": "max-key"}, {"client": "cli"}, {"user": "max"}]
 )
