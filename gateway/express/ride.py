@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.case import Case, Verdict
-from gateway.crossing.books import Books
 from gateway.crossing.ticket import Ticket
 from gateway.crossing.usual import is_told
 from gateway.events.snapshots import ANY_TIME
 from gateway.express.track import Track
 from gateway.relay.outbound import NO_HEADERS
+from gateway.steps.record import Record
 from gateway.telemetry.context import Trace
 from gateway.types.calls import Method, ProposedCall
 from gateway.types.event_rows import EventRow
 from gateway.types.events import Event
 from gateway.types.json import JsonObject
-from gateway.types.records import CallRecord
 from gateway.types.relay import Outbound
 from gateway.types.values import maker, replaced
 
@@ -66,7 +65,7 @@ class Ride:
         call: ProposedCall,
         trace: Trace,
         times: tuple[int, int],
-        books: Books,
+        books: Record,
         *,
         written: bytes,
         case: Case | None,
@@ -157,24 +156,11 @@ class Ride:
     def ticket(self) -> Ticket:
         """Its ticket, as if it had been opened in the beginning, and the call been sent by it."""
         if self._ticket is None:
-            call, trace, books = self.call, self.trace, self._books
-            record = CallRecord(
-                call=call,
-                parent=trace.parent,
-                link=trace.link,
-                trace_id=trace.trace_id,
-                server_span=trace.server_span,
-                authorize_span=trace.authorize_span,
-                client_span=trace.client_span,
-                sampled=trace.sampled,
-                received_ns=self.received_ns,
-                arguments_digest=self.arguments_digest,
-                level=books.level,
-            )
-            traceparent = books.telemetry.outgoing(trace)
-            ticket = self._ticket = Ticket(owner=books, record=record, traceparent=traceparent)
+            ticket = self._books.ticket(self.call, self.trace, self.received_ns)
+            self._ticket = ticket
+            ticket.record.arguments_digest = self.arguments_digest
             ticket.judged(Verdict(case=self.case, refusal=None, findings=()))
-            record.judged_ns = self.judged_ns
+            ticket.record.judged_ns = self.judged_ns
         ticket = self._ticket
         # Its decision may have wanted it before it was sent, where events are made at once.
         if self.sent_ns and not ticket.record.sent_ns:

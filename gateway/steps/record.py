@@ -22,6 +22,7 @@ from gateway.errors import StoreUnavailable
 from gateway.events.redact import Redactor
 from gateway.store.sealing import NoSealer
 from gateway.store.times import microseconds
+from gateway.telemetry.context import Trace
 from gateway.types.actors import Actor
 from gateway.types.audit import Level
 from gateway.types.calls import ProposedCall
@@ -71,7 +72,12 @@ class Record:
 
     def open(self, call: ProposedCall, received_ns: int = 0) -> Ticket:
         """Begin the record of a call; `received_ns` says when it came, if that was not just now."""
-        trace = self.telemetry.trace_for(call)
+        ticket = self.ticket(call, self.telemetry.trace_for(call), received_ns)
+        self.under_way.calls += 1
+        return ticket
+
+    def ticket(self, call: ProposedCall, trace: Trace, received_ns: int = 0) -> Ticket:
+        """Return the ticket of a call that is counted already, as `open` makes it."""
         record = CallRecord(
             call=call,
             parent=trace.parent,
@@ -85,7 +91,6 @@ class Record:
             actor=call.principal.actor,
             level=self.level,
         )
-        self.under_way.calls += 1
         return Ticket(owner=self, record=record, traceparent=self.telemetry.outgoing(trace))
 
     def fault(self, call: ProposedCall, error: Exception) -> Refusal:
