@@ -59,7 +59,7 @@ class PromptProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn declares it
         """Start waiting for the first request."""
-        self._joined = Joined(transport, self.loop)
+        self._joined = Joined(transport, self.loop, self.tasks)
         super().connection_made(as_transport(self._joined))
         self.standing = Standing(self.loop.time())
         self._running: RequestResponseCycle | None = None

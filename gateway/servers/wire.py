@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httptools
 
+from gateway.bursts import CROWD, burst_of
 from gateway.errors import WeighbridgeError
 from gateway.servers.likeness import Likeness
 from gateway.servers.response import Headers, Response
@@ -61,15 +62,31 @@ class Connection(asyncio.Protocol):
         self._late = 0  # bytes while it lingers
         self._stays = False  # the parser can tell only while it ends a message
         self._drifts = False  # nobody waits for the response
+        self._counts = False  # among the pool's requests under way
+        self._unsent = b""  # a request that leaves at the end of this turn of the loop
         self._lingers: asyncio.TimerHandle | None = None  # and only for its end
         self.usable = True
 
     def send(self, data: bytes, *, stays: bool) -> Response:
-        """Send a whole request and return its response, empty as yet."""
+        """Send a whole request and return its response, empty as yet.
+
+        Among many it leaves together with the others of this turn of the loop.
+        """
         response = self._response = Response(self, stays=stays)
-        assert self._transport is not None  # noqa: S101 - a pool only holds what is connected
-        self._transport.write(data)
+        self._counts, pool = True, self._pool
+        pool.under_way += 1
+        self._unsent = data
+        if pool.under_way < CROWD:
+            self._leave()
+        else:
+            burst_of(asyncio.get_running_loop()).add(self._leave)
         return response
+
+    def _leave(self) -> None:
+        unsent, self._unsent = self._unsent, b""
+        if unsent and self.usable:
+            assert self._transport is not None  # noqa: S101 - a pool only holds what is connected
+            self._transport.write(unsent)
 
     def finish(self, response: Response) -> None:
         """Take the connection back into the pool, at once or once the response has ended.
@@ -80,6 +97,7 @@ class Connection(asyncio.Protocol):
             self._linger()
             return
         self._response = None
+        self._ended()
         if self.usable and self._stays and response.is_complete:
             self._stays = False
             if self._paused:
@@ -107,6 +125,11 @@ class Connection(asyncio.Protocol):
             self.finish(response)
         elif self._late > _HEAD_BYTES:
             self.close()
+
+    def _ended(self) -> None:
+        if self._counts:
+            self._counts = False
+            self._pool.under_way -= 1
 
     def close(self) -> None:
         """End the connection now; a server sees its response stream closed."""
@@ -196,6 +219,7 @@ class Connection(asyncio.Protocol):
         if self._lingers is not None:
             self._lingers.cancel()
         self._pool.forget(self)
+        self._ended()
         if self._response is not None:
             self._response.fail(exc or ConnectionResetError("the connection was closed"))
 
@@ -264,6 +288,7 @@ class Pool:
         self._port = parts.port or (443 if tls is not None else 80)
         self._connect_s, self._idle_s = connect_s, idle_s
         self.likeness = Likeness()
+        self.under_way = 0  # requests that were sent and have not ended
         self._idle: deque[tuple[Connection, float]] = deque()
         self._drifting: dict[Connection, None] = {}  # the oldest first
         self._lingering: dict[Connection, None] = {}  # likewise

@@ -5,6 +5,7 @@ from typing import Any
 
 import anyio
 
+from gateway.bursts import CROWD
 from gateway.listen.joined import Joined
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
@@ -77,3 +78,44 @@ async def test_a_whole_answer_comes_after_what_is_held() -> None:
     transport.write_whole(HEAD + b"x")
     await anyio.lowlevel.checkpoint()
     assert kept.said == [HEAD, HEAD + b"x"]
+
+
+async def test_among_many_requests_answers_leave_together_at_the_end_of_the_turn() -> None:
+    under_way: set[int] = set(range(CROWD))
+    two: list[tuple[Kept, Joined]] = []
+    for _ in range(2):
+        kept: Any = Kept()
+        two.append((kept, Joined(kept, asyncio.get_running_loop(), under_way)))
+    for kept, transport in two:
+        transport.write_whole(HEAD + b"x")
+        assert kept.said == []
+        assert transport.get_write_buffer_size() == len(HEAD) + 1
+    await anyio.lowlevel.checkpoint()
+    assert [kept.said for kept, _ in two] == [[HEAD + b"x"]] * 2
+    under_way.pop()
+    kept, transport = two[0]
+    transport.write_whole(HEAD + b"y")
+    assert kept.said == [HEAD + b"x", HEAD + b"y"]
+
+
+async def test_an_answer_that_waits_stays_before_those_that_follow() -> None:
+    kept: Any = Kept()
+    transport = Joined(kept, asyncio.get_running_loop(), range(CROWD))
+    transport.write_whole(HEAD + b"1")
+    transport.write_whole(HEAD + b"2")
+    transport.write(HEAD)
+    transport.write(b"3")
+    await anyio.lowlevel.checkpoint()
+    assert b"".join(kept.said) == HEAD + b"1" + HEAD + b"2" + HEAD + b"3"
+    transport.write_whole(HEAD + b"4")
+    transport.close()
+    assert kept.said[-2:] == [HEAD + b"4", "closed"]
+
+
+async def test_nothing_is_sent_to_a_client_that_has_gone() -> None:
+    kept: Any = Kept()
+    transport = Joined(kept, asyncio.get_running_loop(), range(CROWD))
+    transport.write_whole(HEAD)
+    kept.close()
+    await anyio.lowlevel.checkpoint()
+    assert kept.said == ["closed"]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 import uvloop
 
+from gateway.bursts import CROWD
 from gateway.servers import wire
 
 Loop: TypeAlias = Callable[[Coroutine[None, None, None]], None]
@@ -377,5 +378,68 @@ def test_a_stream_is_closed_at_once_where_there_is_no_reason_to_wait(
                 while held._lingering:
                     await asyncio.sleep(0.001)
             assert not held._idle
+
+    run(work())
+
+
+class Noted:
+    """A transport that keeps what was written."""
+
+    def __init__(self) -> None:
+        self.said: list[bytes] = []
+        self.is_aborted = False
+
+    def write(self, data: bytes) -> None:
+        self.said.append(data)
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+
+def connections(pool: wire.Pool, many: int) -> list[tuple[wire.Connection, Noted]]:
+    made: list[tuple[wire.Connection, Noted]] = []
+    for _ in range(many):
+        connection, transport = wire.Connection(pool), Noted()
+        connection.connection_made(transport)  # pyright: ignore[reportArgumentType]
+        made.append((connection, transport))
+    return made
+
+
+def test_among_many_a_request_leaves_at_the_end_of_the_turn(run: Loop) -> None:
+    async def work() -> None:
+        pool = wire.Pool("http://127.0.0.1/", connect_s=2, idle_s=2)
+        made = connections(pool, CROWD + 2)
+        for number, (connection, transport) in enumerate(made):
+            connection.send(b"%d" % number, stays=False)
+            assert transport.said == ([b"%d" % number] if number < CROWD - 1 else [])
+        made[-1][0].close()  # whoever waited for the last one has gone
+        await asyncio.sleep(0)
+        assert [each.said for _, each in made] == [
+            *([b"%d" % number] for number in range(CROWD + 1)),
+            [],
+        ]
+        assert made[-1][1].is_aborted
+
+    run(work())
+
+
+def test_requests_are_counted_until_they_have_ended_however_they_end(run: Loop) -> None:
+    async def work() -> None:
+        pool = wire.Pool("http://127.0.0.1/", connect_s=2, idle_s=2)
+        (first, _), (second, _), (third, _) = connections(pool, 3)
+        responses = [each.send(b"", stays=False) for each in (first, second, third)]
+        assert pool.under_way == 3
+        first.data_received(JSON)
+        responses[0].free()
+        assert pool.under_way == 2
+        second.connection_lost(None)
+        responses[1].free()
+        second.connection_lost(None)
+        assert pool.under_way == 1
+        responses[2].leave()
+        third.connection_lost(None)
+        assert pool.under_way == 0
+        first.send(b"", stays=False)  # the one that was kept
+        assert pool.under_way == 1
 
     run(work())
