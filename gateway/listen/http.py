@@ -19,6 +19,7 @@ from gateway.listen.modern import Elsewhere, ModernFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.origin import OriginCheck
 from gateway.listen.owned import Owner
+from gateway.listen.repeats import seen_of
 from gateway.listen.replies import Asgi, send_empty, send_error, send_json
 from gateway.listen.rpc import OVERLOADED, UNAUTHENTICATED, RpcError
 from gateway.listen.shares import Shares
@@ -84,8 +85,7 @@ class HttpFront:
         if scope["type"] != "http":
             await self._other(scope, receive, send)
             return
-        headers = HeaderView(scope["headers"], self._run_header)
-        manner = self._manners.of(headers)
+        headers, manner = self._seen(scope)
         if (
             manner.refusal is not None
             or scope["path"] != self._path
@@ -122,6 +122,19 @@ class HttpFront:
             self._in_flight -= is_counted
             if held is not None:
                 self._shares.give_back(held)
+
+    def _seen(self, scope: Scope) -> tuple[HeaderView, Manner]:
+        """Return the headers of a request, and how it comes in; what was seen is seen once."""
+        raw, seen = scope["headers"], seen_of(scope)
+        if seen is None:
+            headers = HeaderView(raw, self._run_header)
+            return headers, self._manners.of(headers)
+        known: tuple[HeaderView, Manner] | None = seen.found
+        if known is not None and known[0].raw is raw:
+            return known
+        headers = HeaderView(raw, self._run_header)  # the first, or their body has another length
+        found = seen.found = headers, self._manners.of(headers)
+        return found
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep sessions for as long as the context is open, for whoever answers lifespans himself.

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, cast
 import anyio
 import uvicorn
 from starlette.types import ASGIApp, Scope
-from uvicorn._types import ASGI3Application
+from uvicorn._types import ASGI3Application, HTTPScope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.clock import SystemClock
@@ -20,6 +20,7 @@ from gateway.listen.crowd import STRANGER_S, Standing, let_introduce, make_room
 from gateway.listen.direct import CycleDirect, let_go, let_pass
 from gateway.listen.joined import Joined, as_transport
 from gateway.listen.quiet import Quiet
+from gateway.listen.repeats import Head, Heads
 
 _HEADER_DEADLINE_S: Final = 10.0
 _TICK_S: Final = 0.001  # what timers of the event loop may be early
@@ -48,7 +49,7 @@ class PromptProtocol(HttpToolsProtocol):
     """HTTP/1.1 that bounds a request's headers, in time and in size, and drops its trailers.
 
     A connection that has not shown a credential stays open for a few seconds between requests, and
-    is the first to go when there are too many.
+    is the first to go when there are too many. A request whose head is known is not parsed anew.
     """
 
     _headers_due: asyncio.TimerHandle | None = None
@@ -56,10 +57,13 @@ class PromptProtocol(HttpToolsProtocol):
     _server: asyncio.Task[None]  # that task
     _in_head = False  # a request has begun, and its headers aren't complete
     _unparsed = 0  # bytes since the last request began, had its headers, or got more of its body
+    _is_whole = True  # all of the last request has come
+    _begun = b""  # what is parsed just now, where it begins a request
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn declares it
         """Start waiting for the first request."""
         self._joined = Joined(transport, self.loop, self.tasks)
+        self.heads = Heads()
         super().connection_made(as_transport(self._joined))
         self.standing = Standing(self.loop.time())
         self._running: RequestResponseCycle | None = None
@@ -98,8 +102,16 @@ class PromptProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse; a header, a trailer or a chunk extension without an end closes the connection."""
+        if self._is_whole and self.standing.idle_since is not None:
+            found = self.heads.find(data)
+            if found is not None and not self._is_full:
+                self._repeated(*found)
+                return
+            if self.standing.is_known and self.heads.has_room:
+                self._begun = data
         self._unparsed += len(data)
         super().data_received(data)
+        self._begun = b""
         if self._unparsed > _MOST_UNPARSED:
             self.transport.close()
         elif self._in_head and self._headers_due is None:  # most heads come whole, and need none
@@ -109,7 +121,7 @@ class PromptProtocol(HttpToolsProtocol):
         """Wait for the rest of this request's headers, if they did not come with its beginning."""
         super().on_message_begin()
         let_introduce(cast("Scope", self.scope), self.introduced)
-        self._in_head = True
+        self._in_head, self._is_whole = True, False
 
     def on_headers_complete(self) -> None:
         """Stop waiting: the body has a deadline of its own."""
@@ -120,6 +132,9 @@ class PromptProtocol(HttpToolsProtocol):
             raise _TooManyHeaders
         self.standing.idle_since = None
         super().on_headers_complete()
+        if self._begun:
+            self.heads.learn(self._begun, cast("Scope", self.scope))
+            self._begun = b""  # what comes after its first request begins elsewhere
         # Trailers must not pass for headers (RFC 9110, 6.5.1): a credential or an Origin among them
         # would have gone round whatever looks at headers in front of us.
         self.headers = []
@@ -128,6 +143,41 @@ class PromptProtocol(HttpToolsProtocol):
         """Take a piece of the body."""
         self._unparsed = 0
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Note that the next bytes begin another request."""
+        super().on_message_complete()
+        self._is_whole = True
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether uvicorn would answer a request by itself, that there are too many."""
+        most = self.limit_concurrency
+        return most is not None and max(len(self.connections), len(self.tasks)) >= most
+
+    def _repeated(self, head: Head, body: bytes) -> None:
+        """Begin a request as if the parser had read it."""
+        scope = head.scope(self.app_state.copy())
+        let_introduce(scope, self.introduced)
+        self.standing.idle_since = None
+        arrived = asyncio.Event()
+        arrived.set()
+        self.cycle = RequestResponseCycle(
+            scope=cast("HTTPScope", scope),
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=arrived,
+            expect_100_continue=False,
+            keep_alive=True,
+            on_response=self.on_response_complete,
+        )
+        self.cycle.body += body
+        self.cycle.more_body = False
+        self._start_asgi_task(self.cycle, cast("ASGI3Application", self.app))  # as `serve` has it
 
     def on_response_complete(self) -> None:
         """Go on with the next request, or be idle."""

@@ -266,10 +266,11 @@ async def serving(
     *,
     grace_s: int = 2,
     max_connections: int = 1000,
+    keys: Keys | None = None,
 ) -> AsyncGenerator[Place]:
     """Serve the house over HTTP on a free port until the block ends."""
     sock = socket.create_server(("127.0.0.1", 0))
-    front = HttpFront(house, Keys(), clock=SystemClock(), options=options)
+    front = HttpFront(house, keys or Keys(), clock=SystemClock(), options=options)
     place = Place(port=sock.getsockname()[1], house=house, front=front, stop=anyio.Event())
     ready = anyio.Event()
 

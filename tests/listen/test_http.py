@@ -2,12 +2,26 @@
 
 import anyio
 import pytest
+from starlette.types import Message
 
 from gateway import jsontext
+from gateway.clock import SystemClock
+from gateway.listen.http import HttpFront
 from gateway.listen.options import HttpOptions
+from gateway.listen.repeats import Seen
 from gateway.types.json import Json, JsonObject
-from tests.listen.house import LIMIT_S, META, House, Place, call_body, serving
-from tests.listen.raw import Headers, Reply, changed, exchange, opened, post, standard, wire
+from tests.listen.house import LIMIT_S, META, VERSION, House, Keys, Place, call_body, serving
+from tests.listen.raw import (
+    Headers,
+    Reply,
+    changed,
+    exchange,
+    opened,
+    post,
+    received,
+    standard,
+    wire,
+)
 
 ECHO = call_body("echo", {"a": 1})
 
@@ -259,6 +273,49 @@ async def test_t17_two_principals_on_one_connection_never_mix() -> None:
                 while not (await stream.receive()).endswith(b"}"):
                     pass
     assert [call.principal.tenant for call in house.calls] == ["t1", "t2", "t1"]
+
+
+async def test_heads_that_come_again_are_judged_by_what_they_say_each_time() -> None:
+    """Known heads of one connection: each principal its own, and a key that is gone is gone."""
+    keys = Keys()
+    async with serving(House(), keys=keys) as place, await opened(place) as stream:
+        ada = standard(place, ECHO)
+        bob = changed(ada, Authorization="Bearer bob")
+        longer = call_body("echo", {"a": 1000})
+
+        async def told(headers: Headers, message: JsonObject) -> int:
+            await stream.send(wire("POST", "/mcp", headers, jsontext.dump(message)))
+            return (await received(stream)).status
+
+        for headers in [ada, bob] * 4:
+            for message in (ECHO, ECHO, longer):
+                assert await told(headers, message) == 200
+        subjects = [call.principal.subject for call in place.house.calls]
+        assert subjects == (["ada"] * 3 + ["bob"] * 3) * 4
+        del keys.known[b"bearer bob"]
+        assert await told(bob, ECHO) == 401
+        assert await told(ada, ECHO) == 200
+
+
+async def test_what_was_seen_of_headers_is_of_those_alone() -> None:
+    """Two of one head may differ, if only in the length of their bodies."""
+    seen, said = Seen(), list[Message]()
+    about = [(b"host", b"localhost"), (b"mcp-protocol-version", VERSION.encode())]
+    front = HttpFront(House(), Keys(), clock=SystemClock())
+
+    async def send(event: Message) -> None:
+        said.append(event)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    for key, status in ((b"Bearer ada", 400), (b"Bearer nobody", 401), (b"Bearer bob", 400)):
+        raw = [*about, (b"authorization", key)]
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": raw}
+        said.clear()
+        for _ in range(2):
+            await front({**scope, "weighbridge.seen": seen}, receive, send)
+        assert [event["status"] for event in said if "status" in event] == [status] * 2
 
 
 async def test_a_notification_is_accepted_and_dropped(place: Place) -> None:

@@ -20,6 +20,7 @@ from gateway import jsontext
 from gateway.listen import serve
 from gateway.listen.direct import direct_of
 from gateway.listen.serve import PromptProtocol, stop_on_signals
+from tests.helpers.transports import Wire
 from tests.listen.house import LIMIT_S, House, call_body, serving
 from tests.listen.raw import exchange, opened, post, received, standard, wire
 
@@ -211,33 +212,6 @@ async def test_a_second_signal_ends_the_process_at_once_after_one_last_thing(
     assert last.exists()
 
 
-class _Wire(asyncio.Transport):
-    """A connection that takes whatever is written."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_open = True
-        self.written = b""
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.written += data
-
-    def get_extra_info(self, name: str, default: object = None) -> object:
-        return default
-
-    def is_closing(self) -> bool:
-        return not self.is_open
-
-    def close(self) -> None:
-        self.is_open = False
-
-    def pause_reading(self) -> None:
-        """There is nothing to read."""
-
-    def resume_reading(self) -> None:
-        """Neither now."""
-
-
 class _Timers:
     """An event loop's timers and its clock, moved by hand."""
 
@@ -283,10 +257,10 @@ async def _settled() -> None:
         await anyio.lowlevel.checkpoint()
 
 
-def _connected(timers: _Timers, app: ASGIApp) -> tuple[PromptProtocol, _Wire]:
+def _connected(timers: _Timers, app: ASGIApp) -> tuple[PromptProtocol, Wire]:
     config = uvicorn.Config(app, ws="none", log_config=None, timeout_keep_alive=75)
     loop = cast("asyncio.AbstractEventLoop", timers)
-    protocol, wire = PromptProtocol(config, ServerState(), {}, loop), _Wire()
+    protocol, wire = PromptProtocol(config, ServerState(), {}, loop), Wire()
     protocol.connection_made(wire)
     protocol.introduced()
     timers.made.clear()  # that of the headers
