@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from gateway.identity.challenge import Rejected
 from gateway.types.calls import AuthMethod, Principal
@@ -118,6 +118,13 @@ def new_api_key(
     return NewKey(key=key, entry=said, config_line=f"- {{{line}}}")
 
 
+class Hashed(NamedTuple):
+    """A key as it is recognised, which opens nothing."""
+
+    id: str  # empty: it has not the form of one
+    hash: str
+
+
 class ApiKeys:
     """The keys of one kind that are accepted, by id."""
 
@@ -130,10 +137,19 @@ class ApiKeys:
 
     def principal(self, key: str, *, now: datetime) -> Principal:
         """Return who a key belongs to, or reject it the same way whatever is wrong with it."""
+        return self.recognised(self.hashed(key), now=now)
+
+    def hashed(self, key: str) -> Hashed:
+        """Return what a key is recognised by."""
         found = _KEY.fullmatch(key)
-        entry = self._entries.get(found[2]) if found and found[1] == self._prefix else None
+        is_ours = found is not None and found[1] == self._prefix
+        return Hashed(found[2] if found and is_ours else "", hash_key(key))
+
+    def recognised(self, key: Hashed, *, now: datetime) -> Principal:
+        """Return whose key it is; raises Rejected as `principal` does."""
+        entry = self._entries.get(key.id)
         # An unknown id takes the same steps as a wrong secret, so that time tells no ids.
-        right = hmac.compare_digest(hash_key(key), entry.hash if entry else _NOBODY)
+        right = hmac.compare_digest(key.hash, entry.hash if entry else _NOBODY)
         if entry is None or not right:
             raise Rejected("the API key is not valid")
         if entry.expires is not None and entry.expires <= now:

@@ -12,7 +12,7 @@ import anyio
 
 from gateway.clock import Clock
 from gateway.identity import metadata
-from gateway.identity.apikeys import PREFIX, ApiKeys, KeyEntry
+from gateway.identity.apikeys import PREFIX, ApiKeys, Hashed, KeyEntry
 from gateway.identity.challenge import Challenge, Rejected
 from gateway.identity.jwks import FileKeys, KeySource, UrlKeys
 from gateway.identity.keys import KeysUnavailable
@@ -62,6 +62,16 @@ class IdentityEntries(Protocol):
         ...
 
 
+class Shown:
+    """A credential that is shown again and again, as far as that opens nothing: its hash."""
+
+    __slots__ = ("by", "header")
+
+    def __init__(self) -> None:
+        self.header: bytes | None = None  # that it was found in; None: none was yet
+        self.by: Hashed | bytes = b""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
     verified: Verified
@@ -101,16 +111,24 @@ class Authenticator:
         except Rejected as rejected:
             return self._challenge(rejected)
 
-    def at_once(self, headers: Mapping[bytes, bytes]) -> Principal | Challenge | None:
+    def at_once(
+        self, headers: Mapping[bytes, bytes], shown: Shown | None = None
+    ) -> Principal | Challenge | None:
         """Return the same without waiting, or None for a token that has yet to be verified.
 
-        The names of the headers are in small letters, and each is there once.
+        The names of the headers are in small letters, and each is there once. Who brings `shown`
+        along each time has a header that is the same object read and hashed once; whom that lets
+        in is asked anew.
         """
-        shown = headers.get(_AUTHORIZATION)
-        if shown is None and self._open:
+        header = headers.get(_AUTHORIZATION)
+        if header is None and self._open:
             return self._local
         try:
-            return self._found(None if shown is None else _token(shown))
+            if header is None or shown is None:
+                return self._found(None if header is None else _token(header))
+            if shown.header is not header:
+                shown.by, shown.header = self._hashed(_token(header)), header
+            return self._recognised(shown.by)
         except Rejected as rejected:
             return self._challenge(rejected)
 
@@ -145,11 +163,21 @@ class Authenticator:
         """Return who has a credential; None for a token that isn't known; raises Rejected."""
         if credential is None:
             return self._local if self._open else self._challenge(_NOTHING_SHOWN)
+        return self._recognised(self._hashed(credential))
+
+    def _hashed(self, credential: str) -> Hashed | bytes:
+        """Return what a credential is recognised by; raises Rejected."""
         if self._open:
             raise Rejected("no credentials are set up here; send no `Authorization` header")
-        if credential.startswith(PREFIX):
-            return self._keys.principal(credential, now=self._clock.now())
-        kept = self._kept.get(_digest(credential))
+        return (
+            self._keys.hashed(credential) if credential.startswith(PREFIX) else _digest(credential)
+        )
+
+    def _recognised(self, by: Hashed | bytes) -> Principal | None:
+        """Return whose it is; None for a token that isn't known; raises Rejected."""
+        if isinstance(by, Hashed):
+            return self._keys.recognised(by, now=self._clock.now())
+        kept = self._kept.get(by)
         if kept is not None and self._clock.monotonic() < kept.until:
             return kept.verified.principal
         return None

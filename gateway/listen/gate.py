@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway import __version__
+from gateway.identity.authenticate import Shown
 from gateway.identity.challenge import Challenge
 from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import JsonObject
@@ -51,10 +52,13 @@ class Authenticator(Protocol):
         """Return the verified principal, or what to answer instead; raises for no credential."""
         ...
 
-    def at_once(self, headers: Mapping[bytes, bytes]) -> Principal | Challenge | None:
+    def at_once(
+        self, headers: Mapping[bytes, bytes], shown: Shown | None = None
+    ) -> Principal | Challenge | None:
         """Return the same without waiting, or None where that has to be awaited.
 
-        The names of the headers are in small letters, and each is there once.
+        The names of the headers are in small letters, and each is there once. `shown` is of those
+        headers alone, whose credential is then read once.
         """
         ...
 

@@ -1,13 +1,14 @@
 """The HTTP listener that agents reach: checks, routing by protocol era, and orderly closing."""
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from starlette.types import Receive, Scope, Send
 
 from gateway.clock import Clock
 from gateway.identity import metadata
+from gateway.identity.authenticate import Shown
 from gateway.identity.challenge import Challenge
 from gateway.listen.crowd import introduce
 from gateway.listen.doorstep import WatchedSend, of_challenge, of_scope
@@ -32,6 +33,9 @@ _SHARE_USED: Final = RpcError(
     "(`listen.max_concurrency_per_principal`)",
 )
 _CLOSING: Final = RpcError(code=OVERLOADED, message="the gateway is shutting down")
+
+# The headers of a request, how it comes in, and the credential where that may be shown again.
+_Seen: TypeAlias = tuple[HeaderView, Manner, Shown | None]
 
 # By the status that the check of the headers answers with.
 _HEADER_REASONS: Final = {
@@ -85,7 +89,7 @@ class HttpFront:
         if scope["type"] != "http":
             await self._other(scope, receive, send)
             return
-        headers, manner = self._seen(scope)
+        headers, manner, shown = self._seen(scope)
         if (
             manner.refusal is not None
             or scope["path"] != self._path
@@ -99,7 +103,7 @@ class HttpFront:
         self._in_flight += is_counted
         held: Owner | None = None  # whoever has a place now
         try:
-            who = self._authenticator.at_once(headers.values) if headers.is_plain else None
+            who = self._authenticator.at_once(headers.values, shown) if headers.is_plain else None
             if who is None:  # hardly ever: most are known, and nothing has to be waited for
                 who = await self._authenticator.authenticate(headers.raw)
             if isinstance(who, Challenge):
@@ -123,17 +127,17 @@ class HttpFront:
             if held is not None:
                 self._shares.give_back(held)
 
-    def _seen(self, scope: Scope) -> tuple[HeaderView, Manner]:
-        """Return the headers of a request, and how it comes in; what was seen is seen once."""
+    def _seen(self, scope: Scope) -> _Seen:
+        """Return what the headers of a request say by themselves; what comes again is seen once."""
         raw, seen = scope["headers"], seen_of(scope)
-        if seen is None:
-            headers = HeaderView(raw, self._run_header)
-            return headers, self._manners.of(headers)
-        known: tuple[HeaderView, Manner] | None = seen.found
+        known: _Seen | None = None if seen is None else seen.found
         if known is not None and known[0].raw is raw:
             return known
-        headers = HeaderView(raw, self._run_header)  # the first, or their body has another length
-        found = seen.found = headers, self._manners.of(headers)
+        headers = HeaderView(raw, self._run_header)
+        shown = None if seen is None else Shown() if known is None else known[2]
+        found = headers, self._manners.of(headers), shown
+        if seen is not None:
+            seen.found = found
         return found
 
     def running(self) -> AbstractAsyncContextManager[None]:

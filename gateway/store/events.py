@@ -118,6 +118,7 @@ class EventLog:
         self._backlog = Backlog(bounds or Bounds())
         self._gathered: list[_Made] = []  # admitted, and not yet made
         self._ahead = 0  # how many events these are at most
+        self._room = 0  # for how many more there certainly is, after the first that is gathered
         self._is_due = False  # whether the loop is about to make them, without its timer
         self._has_timer = False
         self._given_up: float | None = None  # the commit that somebody waited for in vain
@@ -178,7 +179,14 @@ class EventLog:
         events wait, and `make` is never called then. Where making them fails, the log tells that
         there is a gap.
         """
-        if self._gathers():
+        left = self._room - most
+        if left >= 0 and self._gathered and asyncio._get_running_loop() is self._gatherer:
+            self._room = left  # as for nearly all of a crowd
+            self._gathered.append(make)
+            self._ahead += most
+            if self._ahead >= _TOGETHER:
+                self.catch_up()
+        elif self._gathers():
             self._gather(make, most, owed=owed)
         else:
             self.append(make(), owed=owed)
@@ -192,7 +200,10 @@ class EventLog:
 
     def _gather(self, make: _Made, most: int, *, owed: bool) -> None:
         ahead = self._ahead + most
-        if not self._backlog.has_plenty(ahead):
+        if self._backlog.has_plenty(ahead + _TOGETHER):
+            self._room = _TOGETHER
+        else:
+            self._room = 0
             self._backlog.admit(most, ahead=self._ahead, owed=owed, now=self._clock.now)
         self._gathered.append(make)
         self._ahead = ahead

@@ -1,12 +1,13 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 import anyio
 import pytest
 
 from gateway.config.identity import IdentitySettings
 from gateway.identity.apikeys import new_api_key
-from gateway.identity.authenticate import Authenticator
+from gateway.identity.authenticate import Authenticator, Shown
 from gateway.identity.challenge import Challenge
 from gateway.types.calls import AuthMethod, Principal
 from tests.helpers.issuer import (
@@ -321,6 +322,9 @@ async def test_what_is_said_at_once_is_what_is_said_in_full(gate: Gate) -> None:
         at_once = gate.authenticator.at_once(dict(headers))
         answer = await gate.authenticator.authenticate(headers)
         assert at_once is None or at_once == answer, headers
+        again = Shown()
+        for _ in range(2):
+            assert gate.authenticator.at_once(dict(headers), again) in (None, answer), headers
 
 
 async def test_a_token_is_known_at_once_when_it_was_verified_and_for_as_long(gate: Gate) -> None:
@@ -330,6 +334,35 @@ async def test_a_token_is_known_at_once_when_it_was_verified_and_for_as_long(gat
     assert gate.authenticator.at_once(dict(headers)) is principal
     gate.clock.move(31)
     assert gate.authenticator.at_once(dict(headers)) is None
+
+
+async def test_a_credential_that_is_shown_again_is_asked_for_anew(gate: Gate) -> None:
+    again, key, bearing = Shown(), dict(bearer(KEY.key)), dict(bearer(token()))
+    found = [gate.authenticator.at_once(key, again) for _ in range(2)]
+    assert found == [await who(gate, bearer(KEY.key))] * 2
+    assert gate.authenticator.at_once(bearing, again) is None  # another one, to be verified
+    principal = await who(gate, [*bearing.items()])
+    assert gate.authenticator.at_once(bearing, again) is principal
+    assert gate.authenticator.at_once({}, again) == gate.authenticator.at_once({})
+    assert gate.authenticator.at_once(bearing, again) is principal
+    gate.clock.move(10_000_000)
+    assert gate.authenticator.at_once(bearing, again) is None
+    for wrong in (b"Basic YTpi", b"Bearer wb_other_" + b"0" * 64):
+        refused = gate.authenticator.at_once({b"authorization": wrong}, again)
+        assert isinstance(refused, Challenge)
+        assert gate.authenticator.at_once({b"authorization": wrong}, again) == refused
+    assert KEY.key not in repr((again.by, gate.authenticator.at_once(key, again), again.by))
+
+
+def test_a_key_that_has_expired_is_refused_however_often_it_was_shown() -> None:
+    clock, again = HandClock(), Shown()
+    entry = {**KEY.entry, "expires": (NOW + timedelta(seconds=30)).isoformat()}
+    settings = IdentitySettings.model_validate({"api_keys": [entry]})
+    authenticator = Authenticator(settings, resource=AUDIENCE, clock=clock)
+    headers = dict(bearer(KEY.key))
+    assert isinstance(authenticator.at_once(headers, again), Principal)
+    clock.move(31)
+    assert isinstance(authenticator.at_once(headers, again), Challenge)
 
 
 def test_nobody_needs_a_credential_where_none_is_set_up_and_none_is_taken() -> None:

@@ -10,6 +10,7 @@ import anyio
 from gateway.clock import SystemClock
 from gateway.errors import BadCursor
 from gateway.identity import metadata
+from gateway.identity.authenticate import Shown
 from gateway.identity.challenge import Challenge
 from gateway.listen.http import HttpFront
 from gateway.listen.options import HttpOptions
@@ -67,7 +68,10 @@ class Keys:
             resource_metadata=metadata.url(RESOURCE),
         )
 
-    def at_once(self, headers: Mapping[bytes, bytes]) -> Principal | None:
+    def at_once(
+        self, headers: Mapping[bytes, bytes], shown: Shown | None = None
+    ) -> Principal | None:
+        del shown
         return self.known.get(headers.get(b"authorization", b"").lower())
 
     def insufficient_scope(self, scopes: Iterable[str]) -> Challenge:

@@ -186,6 +186,45 @@ async def test_nothing_is_made_of_what_finds_no_room(open_log: OpenLog, outage: 
     assert "e1" in await ids_of(log)
 
 
+@pytest.mark.parametrize("most", [1, 7])
+async def test_room_is_used_up_to_its_end_and_no_further(
+    open_log: OpenLog, outage: Outage, most: int
+) -> None:
+    log = open_log(wait_s=1.0, bounds=Bounds(events=400))
+    outage.begin()
+    taken = 0
+
+    def fill() -> None:
+        nonlocal taken
+        for _ in range(500):
+            log.append_later(lambda: [an_event() for _ in range(most)], most)
+            taken += most
+
+    with pytest.raises(StoreUnavailable, match="too many"):
+        fill()
+    assert taken == 400 // most * most
+    await asyncio.sleep(0)
+    with pytest.raises(StoreUnavailable, match="too many"):
+        log.append_later(lambda: [an_event()], 400 - taken + 1)
+    outage.end()
+    await recovered(log)
+
+
+async def test_what_another_thread_has_made_later_is_made_by_it(store: Store) -> None:
+    makers: list[threading.Thread] = []
+
+    def make() -> list[Event]:
+        makers.append(threading.current_thread())
+        return [an_event()]
+
+    for _ in range(2):
+        store.events.append_later(make, 1)
+    await asyncio.to_thread(store.events.append_later, make, 1)
+    assert [each is threading.main_thread() for each in makers] == [False]
+    await store.events.kept()
+    assert [each is threading.main_thread() for each in makers] == [False, True, True]
+
+
 async def test_another_thread_does_not_make_what_waits(store: Store) -> None:
     makers: list[threading.Thread] = []
 
