@@ -12,6 +12,7 @@ from gateway.clock import Clock
 from gateway.events import tiles
 from gateway.store import integration
 from gateway.store.engine import Lock, Parameters, Transaction
+from gateway.store.fresh_leaves import FreshLeaves
 from gateway.store.integration import StoredCheckpoint
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
@@ -39,11 +40,17 @@ class Standing:
 class Checkpoints:
     """The tables of checkpoints and tiles."""
 
-    def __init__(self, worker: Worker, clock: Clock, more: Callable[[], Worker]) -> None:
-        """`more` makes workers with connections of their own, for who reads all of the log."""
+    def __init__(
+        self, worker: Worker, clock: Clock, more: Callable[[], Worker], fresh: FreshLeaves
+    ) -> None:
+        """`more` makes workers with connections of their own, for who reads all of the log.
+
+        `fresh` has the hashes of what this process has written.
+        """
         self._worker = worker
         self._clock = clock
         self._more = more
+        self.fresh = fresh
 
     async def standing(self) -> Standing:
         """Return how far checkpoints go; raises StoreUnavailable and LogChanged."""
@@ -61,9 +68,11 @@ class Checkpoints:
         LogChanged. What is expensive only reads: a lock that writers of SQLite share is held just
         for the few rows.
         """
+        self.fresh.want()
 
         def read(transaction: Transaction) -> integration.Grown | None:
-            return integration.grow(transaction, integration.last(transaction), most=most)
+            base = integration.last(transaction)
+            return integration.grow(transaction, base, most=most, fresh=self.fresh)
 
         grown = await self._worker.read(read)
         if grown is None:

@@ -95,8 +95,10 @@ class Transaction(Protocol):
         """Run one statement with each of several sets of parameters, in order; count the rows."""
         ...
 
-    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
+    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> bool:
         """Run a statement that adds one row with each of several; `columns` names their values.
+
+        Return whether it surely has added each of them, with just these values.
 
         For many rows, where the process has other work: their number costs few further steps.
         """

@@ -17,6 +17,7 @@ from gateway.store.backlog import Backlog, Bounds, Entry, Gap
 from gateway.store.changes import Change
 from gateway.store.engine import Engine, Transaction, Value
 from gateway.store.event_rows import column, row_of
+from gateway.store.fresh_leaves import FreshLeaves
 from gateway.store.times import microseconds
 from gateway.store.worker import Worker
 from gateway.store.writer import Health, Writer
@@ -110,6 +111,7 @@ class EventLog:
         clock: Clock,
         bounds: Bounds | None = None,
         wait_s: float = _WAIT_S,
+        fresh: FreshLeaves | None = None,
     ) -> None:
         self._worker = worker
         self._origin = origin
@@ -132,6 +134,7 @@ class EventLog:
             on_gap=self._record_gap,
             on_destroyed=self._destroyed,
             patience_s=wait_s,
+            fresh=fresh or FreshLeaves(),
         )
 
     @property

@@ -14,11 +14,13 @@ from gateway.events.notes import NoteError
 from gateway.events.tiles import WIDTH, Growth, Tile
 from gateway.events.tree import Edge
 from gateway.store.engine import Parameters, Row, Transaction
+from gateway.store.fresh_leaves import FreshLeaves
 from gateway.store.times import moment
 from gateway.store.turns import give_way
 
 _PAGE: Final = 1_000
 _PIECE: Final = 64  # events of a checkpoint, as many as take a third of a millisecond
+_AT_ONCE: Final = WIDTH  # hashes that are known already, which take as long
 ANY: Final = (1 << 63) - 1
 
 
@@ -71,27 +73,35 @@ def stored(row: Row) -> StoredCheckpoint:
     )
 
 
-def grow(transaction: Transaction, base: StoredCheckpoint | None, *, most: int) -> Grown | None:
+def grow(
+    transaction: Transaction,
+    base: StoredCheckpoint | None,
+    *,
+    most: int,
+    fresh: FreshLeaves | None = None,
+) -> Grown | None:
     """Return the tree with up to `most` further events; None when there are none.
 
-    Raises LogChanged. Reads again what is in no full tile yet, so that a change of it shows.
+    Raises LogChanged. Reads again what the last checkpoint covers and no full tile holds, so that
+    a change of it shows; of what came since, all that `fresh` has not got the hashes of.
     """
     before = base.size if base is not None else 0
     growth = Growth(_begun(base), lambda level, number: needed(transaction, level, number))
     end = before + most
-    while growth.edge.size < end:
-        page = leaves(transaction, growth.edge.size, min(growth.edge.size + _PIECE, end))
-        covered = max(0, before - growth.edge.size)
-        growth.extend(page[:covered])
-        is_there = covered > 0 and growth.edge.size == before
-        if is_there and base is not None and growth.edge.root() != base.root:
+    newest = transaction.fetch("last_seq", {})[0].integer("seq") if fresh is not None else 0
+    while (at := growth.edge.size) < end:
+        is_covered = at < before
+        last = min(at + _PIECE, before if is_covered else end)
+        known = fresh.take(at, min(end, newest), _AT_ONCE) if fresh and not is_covered else None
+        page = known or leaves(transaction, at, last)
+        growth.extend(page)
+        if growth.edge.size == before and base is not None and growth.edge.root() != base.root:
             raise LogChanged(
                 f"events up to {before} aren't what the last checkpoint was made of; run "
                 "`weighbridge events verify`"
             )
-        growth.extend(page[covered:])
         give_way()
-        if len(page) < _PIECE:
+        if not known and growth.edge.size < last:
             break
     if growth.edge.size < before:
         raise LogChanged(

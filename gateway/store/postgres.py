@@ -201,8 +201,9 @@ class _Transaction:
         cursor.executemany(_statement(name), parameters)
         return cursor.rowcount
 
-    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
-        self.execute_many(name, [dict(zip(columns, row, strict=True)) for row in rows])
+    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> bool:
+        named = [dict(zip(columns, row, strict=True)) for row in rows]
+        return self.execute_many(name, named) == len(rows)
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         found = self._connection.execute(_statement(name, where), parameters).fetchall()

@@ -26,12 +26,22 @@ _OWN: Final = {  # statements that it does better, or in its own way
 _MOST_ROWS: Final = 64  # of one statement, which is a third of a millisecond
 
 
-def _powers_of_two(total: int) -> Iterator[int]:
-    """Yield the largest that fit into the total, one after the other."""
+def _pieces(total: int) -> Iterator[tuple[int, int]]:
+    """Yield powers of two that make up the total, and how often each comes, the largest first."""
+    many, total = divmod(total, _MOST_ROWS)
+    if many:
+        yield _MOST_ROWS, many
     while total:
-        power = min(1 << (total.bit_length() - 1), _MOST_ROWS)
-        yield power
+        power = 1 << (total.bit_length() - 1)
+        yield power, 1
         total -= power
+
+
+def _values(left: Iterator[Sequence[Value]], count: int, times: int) -> Iterator[list[Value]]:
+    """Yield the values of so many rows for one statement; whoever waits has a turn in between."""
+    for _ in range(times):
+        yield [*chain.from_iterable(islice(left, count))]
+        give_way()
 
 
 class Statements:
@@ -48,20 +58,20 @@ class Statements:
         """Run one statement with each of several sets of parameters, in order."""
         return self._connection.executemany(queries.statements()[name], parameters).rowcount
 
-    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
+    def insert(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> bool:
         """Insert rows in as few steps as statements of so many rows allow that stay prepared."""
         left = iter(rows)
         try:
-            for count in _powers_of_two(len(rows)):
+            for count, times in _pieces(len(rows)):
                 text, names = queries.of_rows(f"{name}_at_once", count)
                 if names != columns:
                     raise LookupError(f"`{name}` has other columns, or in another order")
-                values = [*chain.from_iterable(islice(left, count))]
-                self._connection.execute(text, values)
-                give_way()
+                self._connection.executemany(text, _values(left, count, times))
         except sqlite3.IntegrityError:  # the statement for one knows what to do then
             named = (dict(zip(columns, row, strict=True)) for row in rows)
             self._connection.executemany(queries.statements()[name], named)
+            return False
+        return True
 
     def fetch(self, name: str, parameters: Parameters, *, where: str = "") -> list[Row]:
         """Return the rows of one query."""

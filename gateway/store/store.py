@@ -12,6 +12,7 @@ from gateway.store.checkpoints import Checkpoints
 from gateway.store.definitions import Definitions
 from gateway.store.dialects import dialect_of
 from gateway.store.events import EventLog
+from gateway.store.fresh_leaves import FreshLeaves
 from gateway.store.instances import Instances
 from gateway.store.keys import TenantKeys
 from gateway.store.limits import Limits
@@ -85,12 +86,14 @@ class Store:
             raise
         worker = Worker(engine, wait_s=wait_s)
         prompt = PromptReads(worker, dialect.prompt(), clock)
+        fresh = FreshLeaves()
         events = EventLog(
             engine=dialect.connect(_WRITER_BUSY_S),
             worker=worker,
             origin=origin,
             clock=clock,
             bounds=bounds,
+            fresh=fresh,
         )
 
         def more() -> Worker:
@@ -99,7 +102,7 @@ class Store:
         proofs = more()
         return cls(
             events=events,
-            checkpoints=Checkpoints(proofs, clock, more),
+            checkpoints=Checkpoints(proofs, clock, more, fresh),
             retention=Retention(events, proofs, clock),
             sealed=SealedCopies(events, worker, clock),
             limits=Limits(worker, clock),

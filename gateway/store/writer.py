@@ -12,6 +12,7 @@ from gateway.errors import StatementRefused, StoreUnavailable
 from gateway.store import sealed_copies
 from gateway.store.backlog import Backlog, Entry, Gap
 from gateway.store.engine import Engine, Lock
+from gateway.store.fresh_leaves import FreshLeaves
 from gateway.types.event_rows import COLUMNS
 
 _FIRST_PAUSE_S: Final = 0.05
@@ -51,8 +52,11 @@ class Writer:
         on_gap: Callable[[Gap, str], None],
         on_destroyed: Callable[[str], None],
         patience_s: float,
+        fresh: FreshLeaves,
     ) -> None:
         self._engine = engine
+        self._fresh = fresh
+        self._written: tuple[int, list[str]] | None = None  # the first number, and what has it
         self._backlog = backlog
         self._clock = clock
         self._on_gap = on_gap
@@ -148,6 +152,17 @@ class Writer:
             _log.error("a change of state was refused: %s", error)
             change.refuse(error)
         self._succeeded(group)
+        self._hash()
+
+    def _hash(self) -> None:
+        """Hash what was committed, now that those who waited for it are on their way."""
+        written, self._written = self._written, None
+        if written is None:
+            return
+        try:
+            self._fresh.add(*written)
+        except Exception:  # the thread has to outlive it, and checkpoints read what they miss
+            _log.exception("committed events could not be hashed")
 
     def _commit(self, group: list[Entry]) -> None:
         durable = any(entry.durable for entry in group)
@@ -157,8 +172,10 @@ class Writer:
                 rows = {row.id: row for entry in group for row in entry.made(transaction)}
                 last = transaction.fetch("last_seq", {})[0].integer("seq")
                 numbered = [row.numbered(last + nr) for nr, row in enumerate(rows.values(), 1)]
-                transaction.insert("append_event", COLUMNS, numbered)
+                is_as_told = transaction.insert("append_event", COLUMNS, numbered)
                 destroyed = sealed_copies.keep(transaction, rows.values())
+            if is_as_told:  # else some were there before, and the others have other numbers
+                self._written = last + 1, [row.body for row in rows.values()]
             for key in destroyed:
                 self._on_destroyed(key)
             self._commits += 1
