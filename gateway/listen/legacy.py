@@ -22,6 +22,7 @@ from gateway.listen.callers import progress_token
 from gateway.listen.clients import Client, Clients
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.ladder import log_level_of
+from gateway.listen.piped import STDIO, Served
 from gateway.listen.proposals import Envelope, named
 from gateway.listen.results import legacy_capabilities
 from gateway.listen.rpc import RpcError
@@ -30,7 +31,7 @@ from gateway.protocol.words import CAPABILITIES_KEY, INVALID_REQUEST, MODERN_VER
 from gateway.types.calls import Era
 from gateway.types.json import Json, JsonObject
 
-STDIO_SESSION: Final = "stdio"
+STDIO_SESSION: Final = STDIO
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -48,6 +49,7 @@ class SdkFront:
         self.server: Server[Any] = Server(
             info.name, version=info.version, instructions=info.instructions
         )
+        self.served: Served | None = None  # by the last request that was let through
         # The SDK's own tracing goes: the pipeline makes the one span of a call.
         self.server.middleware = [self._answer]
 
@@ -90,6 +92,9 @@ class SdkFront:
             raise MCPError(code=INVALID_REQUEST, message="send `initialize` first")
         if ctx.request_id is None:
             return None
+        is_modern = ctx.protocol_version == MODERN_VERSION
+        client = None if is_modern else self.clients.of(_connection(ctx))
+        self.served = Served(ctx.protocol_version, _connection(ctx), client)
         arrival = _arrival(ctx)
         request = self._understand(ctx, arrival)
         is_fit = isinstance(request, Request)

@@ -1,5 +1,6 @@
 """Lines over file descriptors: capped, without threads, cancelled at once."""
 
+import asyncio
 import contextlib
 import os
 import sys
@@ -9,6 +10,7 @@ from typing import Final
 import anyio
 
 _CHUNK: Final = 256 * 1024
+_MOST_HELD: Final = 256 * 1024  # bytes of lines that wait; whoever adds more waits with them
 
 
 class LineTooLong(Exception):
@@ -82,6 +84,83 @@ async def write_all(fd: int, data: bytes) -> None:
             rest = rest[os.write(fd, rest) :]
         except BlockingIOError:
             await anyio.wait_writable(fd)
+
+
+class LineWriter:
+    """Writes lines in the order in which they come; those of one turn of the loop together.
+
+    To write a line takes longer than to make most of them, and wakes who reads it each time.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._is_busy = False  # somebody is at the descriptor
+        self._fault: OSError | None = None  # of whoever has written at once
+        self._news: asyncio.Future[None] | None = None  # what `run` waits for
+        self._rest: asyncio.Future[None] | None = None  # done when nothing waits any more
+
+    async def write(self, line: bytes, *, at_once: bool) -> None:
+        """Write a line at once, or leave it to `run`, unless much waits already.
+
+        That the reader has left is told to `run` alone.
+        """
+        text = line + b"\n"
+        if at_once and not self._is_busy and not self._waiting:
+            try:
+                await self._out(text)
+            except OSError as error:
+                self._fault = error
+                self._tell(self._news)
+            return
+        self._waiting.append(text)
+        self._size += len(text)
+        self._tell(self._news)
+        if self._size > _MOST_HELD:
+            await self.drained()
+
+    async def run(self) -> None:
+        """Write what is left to it until cancelled; raises BrokenPipeError when nobody reads."""
+        loop = asyncio.get_running_loop()
+        while self._fault is None:
+            if self._waiting and not self._is_busy:
+                await self._out(self._taken())
+            else:
+                self._news = loop.create_future()
+                await self._news
+        raise self._fault
+
+    async def drained(self) -> None:
+        """Wait until everything is written."""
+        while self._waiting or self._is_busy:
+            if self._rest is None or self._rest.done():
+                self._rest = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._rest)
+
+    def leave(self) -> None:
+        """Write of what waits as much as the reader takes now; for an end that waits for nobody."""
+        if self._waiting and not self._is_busy:
+            with contextlib.suppress(OSError):
+                os.write(self._fd, self._taken())
+
+    async def _out(self, data: bytes) -> None:
+        self._is_busy = True
+        try:
+            await write_all(self._fd, data)
+        finally:
+            self._is_busy = False
+            self._tell(self._news if self._waiting else self._rest)
+
+    def _taken(self) -> bytes:
+        data = b"".join(self._waiting)
+        self._waiting.clear()
+        self._size = 0
+        return data
+
+    def _tell(self, waiting: "asyncio.Future[None] | None") -> None:
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
 
 
 @contextlib.contextmanager

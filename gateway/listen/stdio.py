@@ -4,6 +4,7 @@ The SDK's own transport has no cap, joins long lines in quadratic time and round
 protocol engine is used. EOF lets requests under way finish for a moment; a signal doesn't.
 """
 
+import asyncio
 from typing import Final
 
 import anyio
@@ -18,14 +19,16 @@ from mcp_types import (
 )
 
 from gateway import jsontext
+from gateway.bursts import CROWD
 from gateway.clock import Clock
 from gateway.listen import responses
 from gateway.listen.arrivals import Arrival, stand_in
 from gateway.listen.doorstep import of_code
 from gateway.listen.gate import Gate, ServerInfo
 from gateway.listen.legacy import SdkFront
-from gateway.listen.lines import LineReader, LineTooLong, claimed_stdio, write_all
+from gateway.listen.lines import LineReader, LineTooLong, LineWriter, claimed_stdio
 from gateway.listen.methods import CANCELLED
+from gateway.listen.piped import PipedCalls
 from gateway.listen.rpc import RequestId, RpcError, error_bytes, result_bytes
 from gateway.listen.strict import check_request, decode
 from gateway.listen.weighed import watching
@@ -34,6 +37,7 @@ from gateway.types.calls import Principal
 from gateway.types.json import JsonObject
 
 _GRACE_S: Final = 2.0  # after EOF; hosts wait about that long before they send a signal
+_IN_A_ROW: Final = 8  # lines, after which those who answer have their turn
 _TOO_LONG: Final = RpcError(code=INVALID_REQUEST, message="the message is too long")
 
 
@@ -66,7 +70,7 @@ async def serve_descriptors(
 ) -> None:
     """Serve a client on two non-blocking descriptors, which stay the caller's."""
     front.server.middleware.insert(0, watching(gate))
-    link = _Link(gate, stdin, stdout, principal, max_line_bytes=max_line_bytes)
+    link = _Link(gate, front, stdin, stdout, principal, max_line_bytes=max_line_bytes)
     async with anyio.create_task_group() as tasks:
 
         async def leave_when_told() -> None:
@@ -75,7 +79,7 @@ async def serve_descriptors(
 
         tasks.start_soon(leave_when_told)
         async with front.announcing():
-            await link.run(front)
+            await link.run()
         tasks.cancel_scope.cancel()
 
 
@@ -83,35 +87,57 @@ class _Link:
     """The wire between two descriptors and the SDK's engine."""
 
     def __init__(
-        self, gate: Gate, stdin: int, stdout: int, principal: Principal, *, max_line_bytes: int
+        self,
+        gate: Gate,
+        front: SdkFront,
+        stdin: int,
+        stdout: int,
+        principal: Principal,
+        *,
+        max_line_bytes: int,
     ) -> None:
         self._gate = gate
+        self._front = front
         self._reader = LineReader(stdin, max_bytes=max_line_bytes)
-        self._stdout = stdout
+        self._out = LineWriter(stdout)
         self._max_line_bytes = max_line_bytes
         self._principal = principal
-        self._writing = anyio.Lock(fast_acquire=True)
         self._open: set[str] = set()  # ids of requests under way
         self._names: dict[str, str] = {}  # what stands for each id that is a text
         self._texts: dict[str, str] = {}  # the other way round
         self._all_answered = anyio.Event()
+        self._piped = PipedCalls(
+            gate, front.answers, principal, send=self._send, settled=self._settle
+        )
 
-    async def run(self, front: SdkFront) -> None:
+    async def run(self) -> None:
         """Carry messages both ways until the client leaves."""
         to_engine, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, from_engine = anyio.create_memory_object_stream[SessionMessage](0)
-        options = front.server.create_initialization_options()
+        server, is_over = self._front.server, False
+        options = server.create_initialization_options()
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._read, to_engine)
                 tasks.start_soon(self._write, from_engine)
-                await front.server.run(incoming, outgoing, options)
+                tasks.start_soon(self._out.run)
+                await server.run(incoming, outgoing, options)
+                is_over = True
+                await self._piped.close(tells=True)
+                with anyio.move_on_after(_GRACE_S):
+                    await self._out.drained()
                 tasks.cancel_scope.cancel()
         except* (BrokenPipeError, ConnectionResetError):
             pass  # the client has left without closing stdin
+        finally:
+            self._out.leave()
+            if not is_over:
+                with anyio.CancelScope(shield=True):
+                    await self._piped.close(tells=False)
 
     async def _read(self, to_engine: ObjectSendStream[SessionMessage | Exception]) -> None:
         async with to_engine:
+            short = 0  # lines that needed nobody else
             while True:
                 try:
                     line = await self._reader.read()
@@ -123,6 +149,10 @@ class _Link:
                 message = await self._understand(line)
                 if message is not None:
                     await to_engine.send(message)
+                    continue
+                short += 1
+                if short % _IN_A_ROW == 0:
+                    await asyncio.sleep(0)
             if self._open:
                 with anyio.move_on_after(_GRACE_S):
                     await self._all_answered.wait()
@@ -144,18 +174,31 @@ class _Link:
         if malformed is not None:
             await self._refuse(malformed, message.get("method"))
             return None
+        request_id = incoming.request_id
         self._note(message)
+        if request_id is not None and self._piped.begin(incoming, request_id):
+            return None
+        if self._is_cut(message):
+            return None
+        self._piped.passes(message, request_id)
         arrival = Arrival(
             principal=self._principal,
             transport="stdio",
             input_error=incoming.input_error,
-            request_id=incoming.request_id,
+            request_id=request_id,
         )
         kind = JSONRPCRequest if "id" in message else JSONRPCNotification
         return SessionMessage(
             kind.model_validate(self._named(message)),
             metadata=ServerMessageMetadata(request_context=arrival),
         )
+
+    def _is_cut(self, message: JsonObject) -> bool:
+        """Whether a message cancels a call that the SDK doesn't know."""
+        params = message.get("params")
+        if message["method"] != CANCELLED or "id" in message or not isinstance(params, dict):
+            return False
+        return self._piped.cut(params.get("requestId"))
 
     def _named(self, message: JsonObject) -> JsonObject:
         """Return the message with the ids that the SDK knows in the place of those of texts."""
@@ -205,6 +248,8 @@ class _Link:
                     if answered is None:
                         continue  # it was cancelled, so nobody waits
                     self._settle(answered)
+                    is_result = isinstance(message, JSONRPCResponse)
+                    self._piped.answered(answered, self._front.served if is_result else None)
                     text = _answer(message, answered)
                 else:
                     text = jsontext.dump(_body(message))
@@ -217,8 +262,7 @@ class _Link:
         await self._send(error_bytes(None, error))
 
     async def _send(self, text: bytes) -> None:
-        async with self._writing:
-            await write_all(self._stdout, text + b"\n")
+        await self._out.write(text, at_once=len(self._open) < CROWD)
 
 
 def _answer(message: JSONRPCResponse | JSONRPCError, request_id: RequestId) -> bytes:
