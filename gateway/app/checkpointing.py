@@ -154,6 +154,8 @@ def checkpointing(store: Store, settings: Settings, clock: Clock) -> Checkpointi
         if path is not None and own.key is None:
             key_files.make(path, own.origin or default_name(store))
 
+    if path is not None:
+        store.checkpoints.expect()
     return Checkpointing(
         checkpoints=store.checkpoints,
         settings=own,

@@ -52,6 +52,10 @@ class Checkpoints:
         self._more = more
         self.fresh = fresh
 
+    def expect(self) -> None:
+        """Have events hashed as they are written, from now on: this process makes checkpoints."""
+        self.fresh.want()
+
     async def standing(self) -> Standing:
         """Return how far checkpoints go; raises StoreUnavailable and LogChanged."""
 
@@ -68,7 +72,7 @@ class Checkpoints:
         LogChanged. What is expensive only reads: a lock that writers of SQLite share is held just
         for the few rows.
         """
-        self.fresh.want()
+        self.expect()
 
         def read(transaction: Transaction) -> integration.Grown | None:
             base = integration.last(transaction)

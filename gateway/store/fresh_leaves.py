@@ -31,6 +31,11 @@ class FreshLeaves:
         with self._lock:
             return self._after + len(self._hashes)
 
+    def begin(self, after: int) -> int:
+        """Return the number behind which hashes are known, if they begin further on; else 0."""
+        with self._lock:
+            return self._after if self._hashes and self._after > after else 0
+
     def want(self) -> None:
         """Have hashes kept from now on: there is somebody who makes checkpoints."""
         self._wanted = True

@@ -83,7 +83,7 @@ def grow(
     """Return the tree with up to `most` further events; None when there are none.
 
     Raises LogChanged. Reads again what the last checkpoint covers and no full tile holds, so that
-    a change of it shows; of what came since, all that `fresh` has not got the hashes of.
+    a change of it shows; of what came since, just what `fresh` has not got the hashes of.
     """
     before = base.size if base is not None else 0
     growth = Growth(_begun(base), lambda level, number: needed(transaction, level, number))
@@ -92,7 +92,10 @@ def grow(
     while (at := growth.edge.size) < end:
         is_covered = at < before
         last = min(at + _PIECE, before if is_covered else end)
-        known = fresh.take(at, min(end, newest), _AT_ONCE) if fresh and not is_covered else None
+        known: list[bytes] = []
+        if fresh is not None and not is_covered:
+            known = fresh.take(at, min(end, newest), _AT_ONCE)
+            last = min(last, fresh.begin(at) or last)  # what is known is not read
         page = known or leaves(transaction, at, last)
         growth.extend(page)
         if growth.edge.size == before and base is not None and growth.edge.root() != base.root:

@@ -75,7 +75,7 @@ def place(request: pytest.FixtureRequest) -> Generator[Place]:
     folder.chmod(0o755)  # also PostgreSQL's own user has to get there
     is_file = request.param == "sqlite"
     try:
-        with small_disk(folder / "disk", 2 if is_file else 32) as disk:
+        with small_disk(folder / "disk", 4 if is_file else 32) as disk:
             if is_file:
                 yield Place(disk=disk, store=f"sqlite:///{disk}/store.db")
             else:

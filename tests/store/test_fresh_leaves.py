@@ -13,7 +13,7 @@ from gateway.store.fresh_leaves import FreshLeaves
 from gateway.store.store import Store
 from tests.helpers.databases import Connect, OpenStore
 from tests.helpers.events import an_event
-from tests.helpers.tampering import checkpoint, tamper, write
+from tests.helpers.tampering import SIGNER, by, checkpoint, tamper, write
 
 
 def hashes(first: int, last: int) -> list[bytes]:
@@ -28,6 +28,27 @@ def a_fresh() -> FreshLeaves:
     fresh = FreshLeaves()
     fresh.want()
     return fresh
+
+
+def test_it_is_told_where_hashes_begin() -> None:
+    fresh = a_fresh()
+    assert fresh.begin(0) == 0
+    add(fresh, 5, 9)
+    assert [fresh.begin(after) for after in (0, 3, 4, 5, 9, 10)] == [4, 4, 0, 0, 0, 0]
+
+
+async def test_from_its_start_on_a_gateway_signs_what_it_wrote(
+    store: Store, store_url: str
+) -> None:
+    """Also behind events of before, of others, and in the very first checkpoint."""
+    await write(store, 5)
+    store.checkpoints.expect()
+    await written(store, 40)
+    good = leaves(store_url)
+    tamper(store_url, "UPDATE events SET body = '{}' WHERE seq = 10")
+    made = await store.checkpoints.make(by(SIGNER))
+    assert made is not None
+    assert made.root == tree.root_of(good)
 
 
 def test_hashes_are_those_of_the_events_and_go_once_they_are_behind() -> None:
@@ -157,17 +178,29 @@ async def test_what_was_changed_before_its_checkpoint_contradicts_it(
 
 
 async def test_an_event_that_was_there_already_leaves_no_hash_of_another_number(
-    store: Store, store_url: str
+    store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await write(store, 2)
     await checkpoint(store)
-    again = an_event(id="twice")
-    for events in ([again], [again, an_event(id="new")], [an_event(id="newer"), again]):
+    again, last = an_event(id="twice"), an_event(id="last")
+    kept: list[tuple[int, list[str]]] = []
+    add = store.checkpoints.fresh.add
+
+    def noted(first: int, bodies: list[str]) -> None:
+        kept.append((first, bodies))
+        add(first, bodies)
+
+    monkeypatch.setattr(store.checkpoints.fresh, "add", noted)
+    for events in ([again], [again, an_event(id="new")], [an_event(id="newer"), again], [last]):
         store.events.append(events, durable=True)
         await store.events.kept()
+    async with asyncio.timeout(10):
+        while not kept or kept[-1][0] != 6:
+            await asyncio.sleep(0.001)
+    assert [(first, len(bodies)) for first, bodies in kept] == [(3, 1), (6, 1)]
     made = await checkpoint(store)
     found = leaves(store_url)
-    assert (made.size, len(found)) == (5, 5)
+    assert (made.size, len(found)) == (6, 6)
     assert made.root == tree.root_of(found)
 
 
