@@ -40,6 +40,15 @@ class FreshLeaves:
         """Have hashes kept from now on: there is somebody who makes checkpoints."""
         self._wanted = True
 
+    def cut(self, last: int) -> None:
+        """Forget the hashes behind a number: it is the log's last, and others are about to come.
+
+        There are some where the database was put back to an earlier state.
+        """
+        with self._lock:
+            if self._after + len(self._hashes) > last:
+                del self._hashes[max(0, last - self._after) :]
+
     def add(self, first: int, bodies: Sequence[str]) -> None:
         """Keep the hashes of committed events, whose numbers begin at `first`."""
         if not self._wanted:

@@ -171,6 +171,7 @@ class Writer:
             with self._engine.transaction(lock=Lock.EVENTS, durable=durable) as transaction:
                 rows = {row.id: row for entry in group for row in entry.made(transaction)}
                 last = transaction.fetch("last_seq", {})[0].integer("seq")
+                self._fresh.cut(last)  # before anybody sees what has their numbers now
                 numbered = [row.numbered(last + nr) for nr, row in enumerate(rows.values(), 1)]
                 is_as_told = transaction.insert("append_event", COLUMNS, numbered)
                 destroyed = sealed_copies.keep(transaction, rows.values())

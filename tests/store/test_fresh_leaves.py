@@ -30,6 +30,37 @@ def a_fresh() -> FreshLeaves:
     return fresh
 
 
+def test_what_is_behind_the_end_of_the_log_is_forgotten() -> None:
+    fresh = a_fresh()
+    add(fresh, 3, 10)
+    fresh.cut(10)
+    assert fresh.last == 10
+    fresh.cut(4)
+    assert fresh.take(2, 10, 9) == hashes(3, 4)
+    fresh.cut(1)
+    assert fresh.take(2, 10, 9) == []
+    add(fresh, 2, 3)
+    assert fresh.take(1, 3, 9) == hashes(2, 3)
+
+
+async def test_a_log_that_was_put_back_is_signed_as_it_goes_on_from_there(
+    store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by a checkpoint that comes before the hashes of what was written instead."""
+    await write(store, 3)
+    await checkpoint(store)
+    await written(store, 9)
+    tamper(store_url, "DELETE FROM events WHERE seq > 5")
+
+    def late(first: int, bodies: list[str]) -> None:
+        """Hash nothing yet."""
+
+    monkeypatch.setattr(store.checkpoints.fresh, "add", late)
+    await write(store, 20)
+    made = await checkpoint(store)
+    assert (made.size, made.root) == (25, tree.root_of(leaves(store_url)))
+
+
 def test_it_is_told_where_hashes_begin() -> None:
     fresh = a_fresh()
     assert fresh.begin(0) == 0
