@@ -17,6 +17,7 @@ from gateway.identity.challenge import Challenge, Rejected
 from gateway.identity.jwks import FileKeys, KeySource, UrlKeys
 from gateway.identity.keys import KeysUnavailable
 from gateway.identity.local import LocalEntry, local_principal
+from gateway.identity.shown import Shown
 from gateway.identity.tokens import Issuer, IssuerEntry, Tokens, Verified
 from gateway.types.calls import Principal
 from gateway.types.json import JsonObject
@@ -60,16 +61,6 @@ class IdentityEntries(Protocol):
     def jwt(self) -> Collection[PublishedIssuer]:
         """The accepted issuers."""
         ...
-
-
-class Shown:
-    """A credential that is shown again and again, as far as that opens nothing: its hash."""
-
-    __slots__ = ("by", "header")
-
-    def __init__(self) -> None:
-        self.header: bytes | None = None  # that it was found in; None: none was yet
-        self.by: Hashed | bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

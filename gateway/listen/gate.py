@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway import __version__
-from gateway.identity.authenticate import Shown
 from gateway.identity.challenge import Challenge
+from gateway.identity.shown import Shown
 from gateway.types.calls import Caller, Principal, ProposedCall
 from gateway.types.json import JsonObject
 from gateway.types.outcomes import Finished

@@ -8,8 +8,8 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.clock import Clock
 from gateway.identity import metadata
-from gateway.identity.authenticate import Shown
 from gateway.identity.challenge import Challenge
+from gateway.identity.shown import Shown
 from gateway.listen.crowd import introduce
 from gateway.listen.doorstep import WatchedSend, of_challenge, of_scope
 from gateway.listen.gate import Authenticator, Gate, ServerInfo

@@ -49,7 +49,7 @@ class SdkFront:
         self.server: Server[Any] = Server(
             info.name, version=info.version, instructions=info.instructions
         )
-        self.served: Served | None = None  # by the last request that was let through
+        self.served: Served | None = None  # over stdio, by the last request that was let through
         # The SDK's own tracing goes: the pipeline makes the one span of a call.
         self.server.middleware = [self._answer]
 
@@ -92,10 +92,11 @@ class SdkFront:
             raise MCPError(code=INVALID_REQUEST, message="send `initialize` first")
         if ctx.request_id is None:
             return None
-        is_modern = ctx.protocol_version == MODERN_VERSION
-        client = None if is_modern else self.clients.of(_connection(ctx))
-        self.served = Served(ctx.protocol_version, _connection(ctx), client)
         arrival = _arrival(ctx)
+        if arrival.transport == STDIO:  # which has one client; of sessions nothing is held here
+            is_modern = ctx.protocol_version == MODERN_VERSION
+            client = None if is_modern else self.clients.of(_connection(ctx))
+            self.served = Served(ctx.protocol_version, _connection(ctx), client)
         request = self._understand(ctx, arrival)
         is_fit = isinstance(request, Request)
         answer = await self.answers.answer(request) if is_fit else request

@@ -69,7 +69,7 @@ class FreshLeaves:
     def take(self, after: int, last: int, most: int) -> list[bytes]:
         """Return the hashes of up to `most` events behind a number and up to another.
 
-        None if that of the first is not known; those before it are forgotten.
+        An empty list if that of the first is not known; those before it are forgotten.
         """
         with self._lock:
             at = after - self._after

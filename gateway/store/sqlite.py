@@ -17,12 +17,12 @@ _SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
-    # Pages of the log's indexes are written again and again: as many in one go as the file beside
-    # the database may keep (64 MB) take a fifth less of the writer's time than 1,000.
+    # Pages of the log's indexes are written again and again: the more in one go, the less often.
+    # As many as the file beside the database may keep (64 MB).
     "PRAGMA wal_autocheckpoint = 8000",
 )
 # Of a new database. Three events of a call are some 5 kB: fewer pages, with less left over in each,
-# take a twentieth less for a read; from 16 kB on, commits of writes take longer than that is worth.
+# take some hundredths less of the processor; 16 kB cost a lone write more than that is worth.
 _PAGE_BYTES: Final = 8192
 _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 _PAUSE_MS: Final = 10

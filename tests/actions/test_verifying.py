@@ -1,5 +1,6 @@
 """Logs that were tampered with, on both engines: ADR 0015."""
 
+import asyncio
 from asyncio import Future
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -20,6 +21,7 @@ from tests.helpers.databases import OpenStore
 from tests.helpers.tampering import (
     FORGER,
     SIGNER,
+    by,
     checkpoint,
     outside,
     rebuild,
@@ -107,6 +109,19 @@ async def test_without_its_tiles_a_long_log_is_told_page_by_page(
     tamper(store_url, "UPDATE events SET body = replace(body, 'crm', 'crn') WHERE seq = 8999")
     tamper(store_url, "DELETE FROM tiles")
     assert FaultKind.REWRITTEN in [fault.kind for fault in (await looked_at(store, marks)).faults]
+
+
+async def test_an_event_that_was_changed_before_its_checkpoint_is_found(
+    store: Store, store_url: str
+) -> None:
+    store.checkpoints.expect()
+    await write(store, 300)
+    async with asyncio.timeout(10):
+        while store.checkpoints.fresh.last != 300:
+            await asyncio.sleep(0.001)
+    tamper(store_url, "UPDATE events SET body = replace(body, 'crm', 'crn') WHERE seq = 17")
+    assert await store.checkpoints.make(by(SIGNER)) is not None
+    assert (FaultKind.CHANGED, 17, 17) in faults(await looked_at(store))
 
 
 async def test_a_log_without_checkpoints_is_read_all_the_same(store: Store) -> None:

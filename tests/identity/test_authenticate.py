@@ -7,8 +7,9 @@ import pytest
 
 from gateway.config.identity import IdentitySettings
 from gateway.identity.apikeys import new_api_key
-from gateway.identity.authenticate import Authenticator, Shown
+from gateway.identity.authenticate import Authenticator
 from gateway.identity.challenge import Challenge
+from gateway.identity.shown import Shown
 from gateway.types.calls import AuthMethod, Principal
 from tests.helpers.issuer import (
     AUDIENCE,

@@ -10,8 +10,8 @@ import anyio
 from gateway.clock import SystemClock
 from gateway.errors import BadCursor
 from gateway.identity import metadata
-from gateway.identity.authenticate import Shown
 from gateway.identity.challenge import Challenge
+from gateway.identity.shown import Shown
 from gateway.listen.http import HttpFront
 from gateway.listen.options import HttpOptions
 from gateway.listen.serve import ServeOptions, serve
